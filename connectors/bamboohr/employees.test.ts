@@ -1,0 +1,190 @@
+import { expect } from 'chai';
+import type { ListInput, ListPage, ObjectSpec, ProviderRequest, ProviderResponse, PushedField } from '#connector';
+import { buildFields } from './employee-fields.ts';
+import { createEmployees, readCreatedId } from './employees.ts';
+
+const fields = buildFields([
+  { dataset: 'eeid', type: 'int', endpoint: 'id', custom: false },
+  { dataset: 'lastName', type: 'text', custom: false },
+  { dataset: 'email', type: 'text', custom: false },
+  { dataset: 'compensationEffectiveDate', type: 'date', custom: false },
+]);
+const employees = createEmployees(fields);
+
+const input: ListInput<unknown> = { parameters: {}, fields: [], orderBy: [], limit: 20 };
+
+describe('listing employees', () => {
+  it('asks the dataset for the wanted fields, filtered, ordered and by page', () => {
+    const request = requestOf({
+      ...input,
+      filter: "lastName eq 'Smith'",
+      fields: [field('workEmail')],
+      orderBy: [{ field: field('lastName'), direction: 'desc' }],
+      cursor: '40',
+    });
+    expect(request).to.deep.equal({
+      method: 'POST',
+      path: '/api/v2/datasets/employee/data',
+      idempotent: true,
+      json: {
+        fields: ['eeid', 'email', 'lastName'],
+        filter: "lastName eq 'Smith'",
+        orderBy: 'lastName desc,eeid asc',
+        page: 3,
+        pageSize: 20,
+      },
+    });
+  });
+
+  it('always orders by id, and only once', () => {
+    expect(requestOf(input).json).to.deep.equal({ fields: ['eeid'], orderBy: 'eeid asc', page: 1, pageSize: 20 });
+    const byId = requestOf({ ...input, orderBy: [{ field: field('id'), direction: 'desc' }] });
+    expect(byId.json).to.include({ orderBy: 'eeid desc' });
+  });
+
+  it('reads rows, total and where to go on', () => {
+    const body = {
+      data: [
+        { fields: { eeid: 5, lastName: "O'Brien" }, _restrictedFields: [] },
+        { fields: { eeid: 6, lastName: '' } },
+      ],
+      links: {},
+      meta: { page: 1, pageSize: 2, totalPages: 2, totalItems: 3 },
+    };
+    expect(pageOf(body, { ...input, limit: 2 })).to.deep.equal({
+      records: [
+        { eeid: 5, lastName: "O'Brien" },
+        { eeid: 6, lastName: '' },
+      ],
+      total: 3,
+      next: '2',
+    });
+  });
+
+  it('skips what stands before the wanted row in its page', () => {
+    const body = { data: [1, 2, 3].map((eeid) => ({ fields: { eeid } })), meta: { totalItems: 3 } };
+    expect(pageOf(body, { ...input, limit: 2, cursor: '1' })).to.deep.equal({
+      records: [{ eeid: 2 }, { eeid: 3 }],
+      total: 3,
+    });
+  });
+
+  it('says what is missing in an answer of another shape', () => {
+    expect(() => pageOf('<html>', input)).to.throw('BambooHR answered without the rows of the employee dataset.');
+    expect(() => pageOf({ data: [], links: {} }, input)).to.throw('BambooHR answered without the number of rows.');
+  });
+});
+
+describe('one employee', () => {
+  it('comes from the employee endpoint, under the native names, and what that lacks from the dataset', async () => {
+    const { asked, send } = answering([
+      { id: '5', lastName: 'Smith', workEmail: 'a@example.com' },
+      { data: [{ fields: { compensationEffectiveDate: '2024-01-01' } }], meta: { totalItems: 1 } },
+    ]);
+    const record = await runOf(employees.get)(
+      { config: {}, send, signal: AbortSignal.timeout(1000) },
+      { id: '5', fields: allFields() },
+    );
+    expect(record).to.deep.equal({
+      eeid: '5',
+      lastName: 'Smith',
+      email: 'a@example.com',
+      compensationEffectiveDate: '2024-01-01',
+    });
+    expect(asked).to.deep.equal([
+      { path: '/api/v1/employees/5', query: { fields: 'id,lastName,workEmail' } },
+      {
+        method: 'POST',
+        path: '/api/v2/datasets/employee/data',
+        idempotent: true,
+        json: { fields: ['compensationEffectiveDate'], filter: 'eeid eq 5', page: 1, pageSize: 1 },
+      },
+    ]);
+  });
+
+  it('takes another call for every 400 fields, which is the most BambooHR takes', async () => {
+    const many = Array.from({ length: 500 }, (_, index) => ({
+      dataset: `c${index}`,
+      type: 'text',
+      endpoint: `custom${index}`,
+      custom: true,
+    }));
+    const wide = createEmployees(buildFields([{ dataset: 'eeid', endpoint: 'id', custom: false }, ...many]));
+    const { asked, send } = answering([
+      { id: '5', custom0: 'first' },
+      { id: '5', custom499: 'last' },
+    ]);
+    const record = await runOf(wide.get)(
+      { config: {}, send, signal: AbortSignal.timeout(1000) },
+      { id: '5', fields: allFields(wide) },
+    );
+    expect(record).to.deep.equal({ eeid: '5', c0: 'first', c499: 'last' });
+    expect(asked.map(({ query }) => String(query?.fields).split(',').length)).to.deep.equal([400, 101]);
+  });
+
+  it('is not the directory, whatever the id says', async () => {
+    const { send } = answering([{ fields: [], employees: [] }]);
+    const get = runOf(employees.get)(
+      { config: {}, send, signal: AbortSignal.timeout(1000) },
+      { id: 'directory', fields: [] },
+    );
+    const error = await get.catch((reason: unknown) => reason);
+    expect(error).to.be.an('error').with.property('message', 'BambooHR answered without the id of an employee.');
+  });
+
+  it('is written under the endpoint names and read back', async () => {
+    const { asked, send } = answering([undefined, { id: '5', workEmail: 'b@example.com' }]);
+    const record = await runOf(employees.update)(
+      { config: {}, send, signal: AbortSignal.timeout(1000) },
+      { id: '5', values: { email: 'b@example.com' }, fields: [field('workEmail')] },
+    );
+    expect(record).to.deep.equal({ eeid: '5', email: 'b@example.com' });
+    expect(asked).to.deep.equal([
+      { method: 'POST', path: '/api/v1/employees/5', json: { workEmail: 'b@example.com' } },
+      { path: '/api/v1/employees/5', query: { fields: 'id,workEmail' } },
+    ]);
+  });
+
+  it('has the id that its Location ends with, or else its body names', () => {
+    const at = (location: string): ProviderResponse => ({ status: 201, headers: { location }, body: undefined });
+    expect(readCreatedId(at('https://acme.bamboohr.com/employees/employee.php?id=44259'))).to.equal('44259');
+    expect(readCreatedId(at('https://api.bamboohr.com/api/gateway.php/acme2/v1/employees/44259'))).to.equal('44259');
+    expect(readCreatedId(at('/employees/44259/'))).to.equal('44259');
+    expect(readCreatedId({ status: 201, headers: {}, body: { id: '7' } })).to.equal('7');
+    expect(() => readCreatedId({ status: 201, headers: {}, body: '' })).to.throw('without the id of the new employee');
+  });
+});
+
+function requestOf(list: ListInput<unknown>): ProviderRequest {
+  if (employees.list === undefined || 'run' in employees.list) throw new Error('Two halves were expected.');
+  return employees.list.request(list, {});
+}
+
+function pageOf(body: unknown, list: ListInput<unknown>): ListPage {
+  if (employees.list === undefined || 'run' in employees.list) throw new Error('Two halves were expected.');
+  return employees.list.read({ status: 200, headers: {}, body }, list);
+}
+
+function runOf<Run>(operation: { readonly run: Run } | { readonly request: unknown } | undefined): Run {
+  if (operation === undefined || !('run' in operation)) throw new Error('A function was expected.');
+  return operation.run;
+}
+
+function allFields(object: ObjectSpec = employees): readonly PushedField[] {
+  return Object.entries(object.fields).map(([name, spec]) => ({ ...spec, name, native: spec.native ?? name }));
+}
+
+function field(name: string): PushedField {
+  const found = allFields().find((candidate) => candidate.name === name);
+  if (found === undefined) throw new Error(`There is no field ${name}.`);
+  return found;
+}
+
+function answering(bodies: readonly unknown[]) {
+  const asked: ProviderRequest[] = [];
+  const send = async (request: ProviderRequest): Promise<ProviderResponse> => {
+    asked.push(request);
+    return { status: 200, headers: { location: '/employees/5' }, body: bodies[asked.length - 1] };
+  };
+  return { asked, send };
+}

@@ -1,0 +1,181 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect } from 'chai';
+import { createSimulator } from './simulator.ts';
+
+const KEY = `Basic ${Buffer.from('demo-key:anything').toString('base64')}`;
+const JSON_HEADERS = { authorization: KEY, accept: 'application/json' };
+
+describe('the BambooHR simulator', () => {
+  const simulator = createSimulator();
+  let server: Server;
+  let root: string;
+
+  before((done) => {
+    server = createServer(simulator.handle).listen(0, '127.0.0.1', () => {
+      root = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      done();
+    });
+  });
+  after((done) => {
+    server.close(done);
+    server.closeAllConnections();
+  });
+  beforeEach(() => simulator.reset?.());
+
+  const get = (path: string, headers: Record<string, string> = JSON_HEADERS) => fetch(root + path, { headers });
+  const post = (path: string, body: unknown) =>
+    fetch(root + path, {
+      method: 'POST',
+      headers: { ...JSON_HEADERS, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+  const query = (body: object) => post('/api/v2/datasets/employee/data', { fields: ['eeid'], ...body });
+  const words = (response: Response) => response.headers.get('x-bamboohr-error-message');
+
+  it('lets in the key of acme with any password, and nobody else', async () => {
+    const wrong = { ...JSON_HEADERS, authorization: `Basic ${Buffer.from('demo-key2:x').toString('base64')}` };
+    const statuses = await Promise.all([
+      get('/api/v1/employees/0'),
+      get('/api/v1/employees/0', { ...JSON_HEADERS, forwarded: 'host=acme.bamboohr.com' }),
+      get('/api/v1/employees/0', { accept: 'application/json' }),
+      get('/api/v1/employees/0', wrong),
+      get('/api/v1/employees/0', { ...JSON_HEADERS, forwarded: 'host=other.bamboohr.com' }),
+    ]);
+    expect(statuses.map(({ status }) => status)).to.deep.equal([200, 200, 401, 401, 404]);
+  });
+
+  it('answers 429 and 503 on demand, with a time to wait', async () => {
+    const limited = await get('/api/v1/employees/0', { ...JSON_HEADERS, 'x-simulate': '429' });
+    const down = await get('/api/v1/employees/0', { ...JSON_HEADERS, 'x-simulate': '503' });
+    expect([limited.status, limited.headers.get('retry-after')]).to.deep.equal([429, '7']);
+    expect([down.status, down.headers.get('retry-after'), words(down)]).to.deep.equal([
+      503,
+      '3',
+      'Service unavailable',
+    ]);
+  });
+
+  it('answers XML unless JSON is asked for', async () => {
+    const response = await get('/api/v1/files/view', { authorization: KEY });
+    expect(response.headers.get('content-type')).to.match(/^text\/xml/);
+  });
+
+  it('filters, orders and pages the dataset', async () => {
+    const response = await query({
+      fields: ['eeid', 'status'],
+      filter: "status eq 'inactive'",
+      orderBy: 'eeid desc',
+      page: 2,
+      pageSize: 2,
+    });
+    expect(await response.json()).to.deep.equal({
+      data: [{ fields: { eeid: 390, status: 'Inactive' } }, { fields: { eeid: 385, status: 'Inactive' } }],
+      links: {
+        prev: '/api/v2/datasets/employee/data?page=1',
+        next: '/api/v2/datasets/employee/data?page=3',
+      },
+      meta: { page: 2, pageSize: 2, totalPages: 30, totalItems: 60 },
+    });
+  });
+
+  it('gives no order where none is asked for', async () => {
+    const [first, second] = await Promise.all([query({ pageSize: 1 }), query({ pageSize: 1 })]);
+    expect(await first?.json()).not.to.deep.equal(await second?.json());
+  });
+
+  const REFUSED: readonly (readonly [string, object, number, string])[] = [
+    ['a field it does not know', { filter: "nope eq 'x'" }, 400, 'INVALID_ARGUMENT'],
+    ['a column it does not know', { fields: ['nope'] }, 400, 'INVALID_ARGUMENT'],
+    ['no columns', { fields: [] }, 400, 'INVALID_ARGUMENT'],
+    ['an order by a field that is not asked for', { orderBy: 'lastName asc' }, 400, 'UE-1001'],
+    ['and beside or', { filter: 'eeid eq 1 and eeid eq 2 or eeid eq 3' }, 422, 'INVALID_FILTER'],
+    ['and below or', { filter: '(eeid eq 1 and eeid eq 2) or eeid eq 3' }, 422, 'INVALID_FILTER'],
+    ['not', { filter: 'not (eeid eq 1)' }, 422, 'INVALID_FILTER'],
+    ['a function', { filter: "contains(lastName,'x')" }, 422, 'INVALID_FILTER'],
+    ['null', { filter: 'lastName eq null' }, 422, 'INVALID_FILTER'],
+    ['an operator it does not have', { filter: "lastName like 'x'" }, 422, 'INVALID_FILTER'],
+    ['an order of texts', { filter: "lastName lt 'x'" }, 422, 'INVALID_FILTER'],
+    ['several texts in a list', { filter: "lastName in ('a','b')" }, 422, 'INVALID_FILTER'],
+    ['an amount', { filter: "compensationPayRate eq '1'" }, 422, 'INVALID_FILTER'],
+    ['a text for a number', { filter: "eeid eq '1'" }, 422, 'INVALID_FILTER'],
+    ['a date that is none', { filter: "hireDate eq '2024-99-01'" }, 422, 'INVALID_FILTER'],
+    ['an open quote', { filter: "lastName eq 'O'Brien'" }, 422, 'INVALID_FILTER'],
+    ['a page of more than 1,000', { pageSize: 1001 }, 422, 'VALIDATION'],
+    ['page 0', { page: 0 }, 422, 'VALIDATION'],
+    ['an input it does not know', { filters: [] }, 400, 'INVALID_ARGUMENT'],
+  ];
+  for (const [what, body, status, code] of REFUSED) {
+    it(`refuses ${what}`, async () => {
+      const response = await query(body);
+      expect([response.status, (await readJson(response)).code]).to.deep.equal([status, code]);
+      expect(response.headers.get('content-type')).to.equal('application/problem+json');
+    });
+  }
+
+  it('answers a filter of one value in a list, and of many options', async () => {
+    const one = await query({ filter: "lastName in ('Smith')" });
+    const many = await query({ filter: "jobInformationDepartment in ('R&D','Marketing') and status eq 'Active'" });
+    expect([(await readJson(one)).meta?.totalItems, (await readJson(many)).meta?.totalItems]).to.deep.equal([44, 74]);
+  });
+
+  it('drops fields it does not know from an employee, and takes names and numbers', async () => {
+    const response = await get('/api/v1/employees/105?fields=firstName,nope,19,terminationDate');
+    expect(await response.json()).to.deep.equal({
+      id: '105',
+      firstName: 'Zoe\u0308',
+      '19': '27000.00 USD',
+      terminationDate: '2038-01-19',
+    });
+  });
+
+  it('creates and changes employees until it is reset', async () => {
+    const created = await post('/api/v1/employees', { firstName: "D'Arcy", lastName: '李', payRate: '12.50' });
+    const location = created.headers.get('location') ?? '';
+    expect([created.status, location]).to.deep.equal([201, 'https://acme.bamboohr.com/employees/employee.php?id=401']);
+    await post('/api/v1/employees/401', { department: 'R&D' });
+    const found = await query({ fields: ['firstName', 'jobInformationDepartment'], filter: 'eeid eq 401' });
+    expect((await readJson(found)).data).to.deep.equal([
+      { fields: { firstName: "D'Arcy", jobInformationDepartment: 'R&D' } },
+    ]);
+    simulator.reset?.();
+    expect((await get('/api/v1/employees/401')).status).to.equal(404);
+  });
+
+  it('refuses employees without a name, unknown fields and values that are not valid', async () => {
+    const answers = await Promise.all([
+      post('/api/v1/employees', { firstName: 'Only' }),
+      post('/api/v1/employees/105', { nope: 1 }),
+      post('/api/v1/employees/105', { department: 'Nowhere' }),
+      post('/api/v1/employees/105', { hireDate: '2024-13-01' }),
+      post('/api/v1/employees/9', { firstName: 'x' }),
+      post('/api/v1/employees/105', []),
+    ]);
+    expect(answers.map((response) => [response.status, words(response)])).to.deep.equal([
+      [400, 'First and last name are required'],
+      [400, 'Invalid field: nope'],
+      [409, 'Invalid value for jobInformationDepartment'],
+      [409, 'Invalid value for hireDate'],
+      [404, 'Employee not found'],
+      [400, 'Malformed JSON'],
+    ]);
+  });
+
+  it('wants a window for time off', async () => {
+    const response = await get('/api/v1/time_off/requests?start=2025-01-01');
+    expect([response.status, words(response)]).to.deep.equal([400, 'Invalid or missing end date']);
+    const all = await get('/api/v1/time_off/requests?start=2025-02-28&end=2025-02-28&status=superceded,denied');
+    expect(await all.json()).to.have.length(24);
+  });
+});
+
+interface Body {
+  readonly code?: string;
+  readonly data?: unknown;
+  readonly meta?: { readonly totalItems: number };
+}
+
+/** The tests compare every member they read. */
+async function readJson(response: Response): Promise<Body> {
+  return (await response.json()) as Body;
+}

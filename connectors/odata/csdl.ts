@@ -1,0 +1,82 @@
+import { XMLParser } from 'fast-xml-parser';
+
+/**
+ * Access to a CSDL document (the XML of `$metadata`) as elements and attributes, with names and aliases resolved.
+ * Source: OData Common Schema Definition Language (CSDL) XML Representation 4.01, OASIS Standard.
+ */
+
+/** An element: its attributes under `@name`, its children under their name, always as lists. */
+export type Element = Readonly<Record<string, unknown>>;
+
+const parser = new XMLParser({
+  ignoreAttributes: false,
+  attributeNamePrefix: '@',
+  removeNSPrefix: true,
+  parseTagValue: false,
+  parseAttributeValue: false,
+  isArray: (_name, _path, _isLeaf, isAttribute) => !isAttribute,
+});
+
+/** A CSDL document. */
+export interface Csdl {
+  readonly schemas: readonly Element[];
+  /** `Self.Product` → `Shop.Product`: an alias in front of the last dot becomes its namespace. */
+  readonly resolve: (name: string) => string;
+}
+
+/** @throws Error that says what is wrong when the text is not the metadata of an OData 4 service. */
+export function parseCsdl(xml: string): Csdl {
+  // CSDL has no document type, and without one no entity can be declared that grows when it is expanded.
+  if (/<!DOCTYPE/i.test(xml)) throw new Error('The $metadata of the service declares a document type.');
+  const [document] = elements(toElement(parser.parse(xml)), 'Edmx');
+  const version = document && attribute(document, 'Version');
+  if (document === undefined || version === undefined) throw new Error('The service has no $metadata in XML.');
+  if (!version.startsWith('4.')) throw new Error(`The service speaks OData ${version}, not OData 4.`);
+  const schemas = elements(document, 'DataServices').flatMap((services) => elements(services, 'Schema'));
+  return { schemas, resolve: aliasResolver(document, schemas) };
+}
+
+/** Aliases come from included vocabularies (`Core` for `Org.OData.Core.V1`) and from the schemas themselves. */
+function aliasResolver(document: Element, schemas: readonly Element[]): Csdl['resolve'] {
+  const includes = elements(document, 'Reference').flatMap((reference) => elements(reference, 'Include'));
+  const namespaces = new Map<string, string>();
+  for (const declaration of [...includes, ...schemas]) {
+    const alias = attribute(declaration, 'Alias');
+    const namespace = attribute(declaration, 'Namespace');
+    if (alias !== undefined && namespace !== undefined) namespaces.set(alias, namespace);
+  }
+  return (name) => {
+    const dot = name.lastIndexOf('.');
+    const namespace = namespaces.get(name.slice(0, Math.max(dot, 0)));
+    return namespace === undefined ? name : `${namespace}${name.slice(dot)}`;
+  };
+}
+
+export function elements(parent: Element, name: string): readonly Element[] {
+  const children = parent[name];
+  return Array.isArray(children) ? children.map(toElement) : [];
+}
+
+export function attribute(element: Element, name: string): string | undefined {
+  const value = element[`@${name}`];
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** The text of every child of that name: `<PropertyPath>price</PropertyPath>`. */
+export function texts(parent: Element, name: string): readonly string[] {
+  return elements(parent, name).flatMap((child) => {
+    const text = child['#text'];
+    return typeof text === 'string' ? [text] : [];
+  });
+}
+
+/** A value in either notation: `<X String="a"/>` or `<X><String>a</String></X>`. */
+export function constant(element: Element, kind: string): string | undefined {
+  return attribute(element, kind) ?? texts(element, kind)[0];
+}
+
+/** The parser gives a bare string for an element that has neither attributes nor children. */
+function toElement(value: unknown): Element {
+  if (typeof value === 'object' && value !== null) return { ...value };
+  return typeof value === 'string' ? { '#text': value } : {};
+}

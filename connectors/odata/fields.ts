@@ -1,0 +1,184 @@
+import type { Exactness, FieldSpec, FieldType, LikeForm, Operator } from '#connector';
+import { DOUBLE_DIGITS } from './bounds.ts';
+import type { Capabilities } from './capabilities.ts';
+import type { EntitySet, Property } from './metadata.ts';
+import { readerOf } from './values.ts';
+
+type Filter = Partial<Record<Operator, Exactness>>;
+
+const NULLS = { 'IS NULL': 'exact', 'IS NOT NULL': 'exact' } satisfies Filter;
+const EQUALITY = ['=', '!=', 'IN', 'NOT IN'] as const;
+const ORDER = ['<', '<=', '>', '>='] as const;
+const MATCHING = ['LIKE', 'NOT LIKE'] as const;
+
+function all(operators: readonly Operator[], exactness: Exactness): Filter {
+  return { ...NULLS, ...Object.fromEntries(operators.map((operator) => [operator, exactness])) };
+}
+
+const PRECISE = all([...EQUALITY, ...ORDER], 'exact');
+/** A service may keep such numbers in fewer digits than it was given, and then sees neighbours as equal. */
+const ROUNDED = all([...EQUALITY, ...ORDER], 'superset');
+/**
+ * Whether a service tells cases, accents and trailing blanks apart is up to its database. Whatever it does, `eq` finds at
+ * least the rows whose text is the same; `ne` would leave out rows that we mean. No order: it is the database's own.
+ */
+const TEXT = all([...EQUALITY, ...MATCHING], 'superset');
+const BINARY_TEXT = all([...EQUALITY, ...MATCHING], 'exact');
+/** Compared as a number by some services and as text by others, so only what both find can be relied on. */
+const IDENTIFIER = all(['=', 'IN'], 'superset');
+
+interface Kind {
+  readonly type: FieldType;
+  readonly format?: string;
+  readonly filter?: Filter;
+  readonly sortable?: true;
+}
+
+const KINDS: ReadonlyMap<string, Kind> = new Map<string, Kind>([
+  ['Edm.Boolean', { type: 'boolean', filter: all(EQUALITY, 'exact'), sortable: true }],
+  ['Edm.Byte', { type: 'integer', filter: PRECISE, sortable: true }],
+  ['Edm.SByte', { type: 'integer', filter: PRECISE, sortable: true }],
+  ['Edm.Int16', { type: 'integer', filter: PRECISE, sortable: true }],
+  ['Edm.Int32', { type: 'integer', filter: PRECISE, sortable: true }],
+  ['Edm.Int64', { type: 'integer', filter: PRECISE, sortable: true }],
+  ['Edm.Decimal', { type: 'number', filter: ROUNDED, sortable: true }],
+  ['Edm.Double', { type: 'number', filter: ROUNDED, sortable: true }],
+  // 0.1 as a single is not the 0.1 it is printed as: a comparison would lose rows.
+  ['Edm.Single', { type: 'number', filter: NULLS, sortable: true }],
+  ['Edm.Date', { type: 'date', filter: PRECISE, sortable: true }],
+  ['Edm.DateTimeOffset', { type: 'datetime', filter: PRECISE, sortable: true }],
+  ['Edm.String', { type: 'string', filter: TEXT, sortable: true }],
+  ['Edm.Guid', { type: 'string', format: 'uuid', filter: IDENTIFIER, sortable: true }],
+  ['Edm.TimeOfDay', { type: 'string', format: 'time', filter: NULLS, sortable: true }],
+  ['Edm.Duration', { type: 'string', format: 'duration', filter: NULLS, sortable: true }],
+  ['Edm.Binary', { type: 'string', format: 'base64url' }],
+]);
+
+/** Structures, positions and whatever else may come: shown, not filtered. */
+const OTHER: Kind = { type: 'object' };
+
+export interface FieldOptions {
+  /** The service compares text character by character. */
+  readonly textIsBinary: boolean;
+}
+
+/** A complex type may contain itself; deeper members are still in the record, as part of their object. */
+const MAX_DEPTH = 3;
+
+/** The fields of an entity set, nested ones under dotted names. */
+export function fieldsOf(set: EntitySet, options: FieldOptions): Record<string, FieldSpec> {
+  const fields: Record<string, FieldSpec> = {};
+  const add = (properties: readonly Property[], outer: Outer) => {
+    for (const property of properties.filter(isReadable)) {
+      const path = [...outer.path, property.name];
+      const nullable = outer.nullable || property.nullable;
+      fields[path.join('.')] = fieldOf(set, property, { path, nullable }, options);
+      if (property.type.kind === 'complex' && path.length < MAX_DEPTH)
+        add(property.type.properties(), { path, nullable });
+    }
+  };
+  add(set.type.properties, { path: [], nullable: false });
+  return fields;
+}
+
+/** Where a property stands: its path, and whether something on the way can be null. */
+interface Outer {
+  readonly path: readonly string[];
+  readonly nullable: boolean;
+}
+
+/** A stream is not in the JSON of a record. */
+function isReadable(property: Property): boolean {
+  return property.type.name !== 'Edm.Stream';
+}
+
+function fieldOf(set: EntitySet, property: Property, { path, nullable }: Outer, options: FieldOptions): FieldSpec {
+  const { capabilities } = set;
+  const native = path.join('/');
+  const kind = kindOf(property, options);
+  const read = readerOf(property.type);
+  const isKey = path.length === 1 && set.type.key.includes(property.name);
+  return {
+    type: kind.type,
+    native: path.join('.'),
+    nativeType: property.type.name,
+    ...(property.label !== undefined && { label: property.label }),
+    ...(kind.format !== undefined && { format: kind.format }),
+    nullable,
+    ...writing(property, capabilities, { native, isKey, isNested: path.length > 1 }),
+    ...(kind.sortable && capabilities.sortable(native) && { sortable: true }),
+    ...valuesOf(property),
+    ...filtering(kind, capabilities, native),
+    ...(read !== undefined && { read }),
+  };
+}
+
+function kindOf(property: Property, options: FieldOptions): Kind {
+  const { type } = property;
+  if (type.kind === 'collection') return { type: 'array' };
+  // Two names for one value, or several at once, do not compare as their names do.
+  if (type.kind === 'enum') return { type: 'string', filter: type.distinct ? all(EQUALITY, 'exact') : NULLS };
+  const kind = KINDS.get(type.name) ?? OTHER;
+  if (type.name === 'Edm.String' && options.textIsBinary) return { ...kind, filter: BINARY_TEXT };
+  return type.name === 'Edm.Decimal' && fitsDouble(property) ? { ...kind, filter: PRECISE } : kind;
+}
+
+function fitsDouble({ precision }: Property): boolean {
+  return precision !== undefined && precision <= DOUBLE_DIGITS;
+}
+
+interface Place {
+  readonly native: string;
+  readonly isKey: boolean;
+  readonly isNested: boolean;
+}
+
+function writing(property: Property, capabilities: Capabilities, { native, isKey, isNested }: Place) {
+  const createable = capabilities.insertable && !property.computed && capabilities.insertableProperty(native);
+  const updateable =
+    capabilities.updatable &&
+    !property.computed &&
+    !property.immutable &&
+    !isKey &&
+    capabilities.updatableProperty(native);
+  // A key that is not given may be made by the service, which has no way to say so in OData 4.0.
+  const mustBeGiven =
+    !property.nullable && !property.hasDefault && !isKey && !isNested && property.type.kind !== 'collection';
+  const required = createable && (mustBeGiven || capabilities.requiredOnInsert(native));
+  return { required, createable, updateable };
+}
+
+function valuesOf({ type, values }: Property): Pick<FieldSpec, 'values'> {
+  if (values !== undefined && values.length > 0) return { values };
+  return type.kind === 'enum' && type.distinct ? { values: type.members } : {};
+}
+
+const LIKE_FORMS: readonly (readonly [LikeForm, string])[] = [
+  ['prefix', 'startswith'],
+  ['suffix', 'endswith'],
+  ['contains', 'contains'],
+];
+
+function filtering(kind: Kind, capabilities: Capabilities, native: string): Pick<FieldSpec, 'filter' | 'likeForms'> {
+  if (kind.filter === undefined || !capabilities.filterable(native)) return {};
+  const filter = restrict(kind.filter, capabilities.allowedExpressions(native));
+  if (filter.LIKE === undefined) return { filter };
+  const forms = LIKE_FORMS.filter(([, name]) => capabilities.functions?.has(name) ?? true).map(([form]) => form);
+  return { filter, likeForms: ['literal', ...forms] };
+}
+
+/** What FilterExpressionRestrictions leave of the operators. Source: Org.OData.Capabilities.V1.FilterExpressionType. */
+const ALLOWED: ReadonlyMap<string, readonly Operator[]> = new Map<string, readonly Operator[]>([
+  ['SingleValue', ['=']],
+  ['MultiValue', ['=', 'IN']],
+  ['SingleRange', ['=', ...ORDER]],
+  ['MultiRange', ['=', 'IN', ...ORDER]],
+  ['SearchExpression', ['LIKE']],
+  ['MultiRangeOrSearchExpression', ['=', 'IN', ...ORDER, 'LIKE']],
+]);
+
+function restrict(filter: Filter, expressions: string | undefined): Filter {
+  const allowed = expressions === undefined ? undefined : ALLOWED.get(expressions);
+  if (allowed === undefined) return filter;
+  return Object.fromEntries(allowed.flatMap((operator) => (operator in filter ? [[operator, filter[operator]]] : [])));
+}

@@ -1,0 +1,155 @@
+import { type Config, type ListInput, type ListOperation, type ListPage, type ProviderRequest, path } from '#connector';
+import { keyOf, keyPredicate } from './key.ts';
+import type { EntitySet } from './metadata.ts';
+import { recordReader, selectClause } from './records.ts';
+import { isObject } from './values.ts';
+
+/**
+ * Paging. A request asks for a window of `$top` rows from row `$skip` on. A service that gives fewer adds a next link, which
+ * leads through the rest of the window (and with some services, beyond it); when the links end and the window is full, the next
+ * window begins behind it. A window that is not full is the last. Source: OData Protocol 4.01, sections 11.2.6.3 to 11.2.6.7.
+ */
+interface Position {
+  /** Rows of the query in front of the page. */
+  readonly skip: number;
+  /** Rows of the window that are still to come; below zero when links lead beyond it. */
+  readonly left: number;
+  /** As the service wrote it. */
+  readonly link?: string;
+  /** The `@odata.context` beside it, which a relative link is relative to. */
+  readonly context?: string;
+}
+
+/** The most rows that services let a client ask for without objecting is not written down anywhere; SAP CAP gives 1000. */
+const MAX_PAGE_SIZE = 1000;
+
+/** What is listed: an entity set, or the records behind a navigation property `name` of a record of `parent`. */
+export interface Place {
+  readonly name: string;
+  readonly parent?: EntitySet;
+}
+
+export function listOperation(set: EntitySet, place: Place): ListOperation<string> {
+  const { pagesByOffset } = set.capabilities;
+  const readRecord = recordReader(set);
+  return {
+    maxPageSize: MAX_PAGE_SIZE,
+    request: (input, config) => requestPage(set, place, input, config),
+    read: (response, input) => {
+      const position = startOf(input);
+      const records = readValues(response.body);
+      const next = positionAfter({ position, records, body: response.body, pagesByOffset });
+      return {
+        records: records.map(readRecord),
+        ...(next !== undefined && { next: JSON.stringify(next) }),
+        ...totalOf(response.body),
+      } satisfies ListPage;
+    },
+    // Sound because every order ends with the key: row n is the same row in every call.
+    ...(pagesByOffset && isOrdered(set) && { cursorAt: (offset: number) => JSON.stringify({ skip: offset }) }),
+  };
+}
+
+function requestPage(set: EntitySet, place: Place, input: ListInput<string>, config: Config): ProviderRequest {
+  const position = startOf(input);
+  const headers = { prefer: `odata.maxpagesize=${input.limit}` };
+  const collection = collectionPath(place, input);
+  if (position.link !== undefined) return { url: resolveLink(position, config, collection), headers };
+  const { pagesByOffset } = set.capabilities;
+  return {
+    path: collection,
+    query: {
+      $filter: input.filter,
+      $orderby: orderClause(set, input),
+      $select: selectClause(set, input.fields),
+      $top: pagesByOffset ? input.limit : undefined,
+      $skip: pagesByOffset && position.skip > 0 ? position.skip : undefined,
+    },
+    headers,
+  };
+}
+
+function collectionPath({ parent, name }: Place, { parentId }: ListInput<string>): string {
+  if (parent === undefined || parentId === undefined) return path`/${name}`;
+  return `${path`/${parent.name}`}${keyPredicate(keyOf(parent.type), parentId)}${path`/${name}`}`;
+}
+
+/** A link is opaque and goes out as it came, but for the base of a relative one. Source: OData JSON Format 4.01, section 4.3. */
+function resolveLink({ link = '', context }: Position, config: Config, collection: string): string {
+  const request = `${String(config['base.url']).replace(/\/+$/, '')}${collection}`;
+  const base = new URL(context ?? '', request);
+  return /^https?:/i.test(link) ? link : new URL(link, base).href;
+}
+
+/** The order asked for, made total by the key, so that no row moves between pages. */
+function orderClause(set: EntitySet, input: ListInput<string>): string | undefined {
+  const asked = input.orderBy.map(({ field, direction }) => ({
+    property: field.native.replaceAll('.', '/'),
+    direction,
+  }));
+  const rest = sortableKey(set).filter((name) => !asked.some(({ property }) => property === name));
+  const terms = [
+    ...asked.map(({ property, direction }) => `${property} ${direction}`),
+    ...rest.map((name) => `${name} asc`),
+  ];
+  return terms.length === 0 ? undefined : terms.join(',');
+}
+
+function sortableKey(set: EntitySet): readonly string[] {
+  return set.type.key.filter(set.capabilities.sortable);
+}
+
+function isOrdered(set: EntitySet): boolean {
+  return set.type.key.length > 0 && sortableKey(set).length === set.type.key.length;
+}
+
+function startOf(input: ListInput<string>): Position {
+  const start = { skip: 0, left: input.limit };
+  return input.cursor === undefined ? start : { ...start, ...readPosition(JSON.parse(input.cursor)) };
+}
+
+/** A cursor comes back as it was given, so what it holds is what `positionAfter` put in. */
+function readPosition(cursor: unknown): Partial<Position> {
+  if (!isObject(cursor)) throw new Error('The cursor of an OData page is an object.');
+  const { skip, left, link, context } = cursor;
+  return {
+    ...(typeof skip === 'number' && { skip }),
+    ...(typeof left === 'number' && { left }),
+    ...(typeof link === 'string' && { link }),
+    ...(typeof context === 'string' && { context }),
+  };
+}
+
+interface PageEnd {
+  readonly position: Position;
+  readonly records: readonly unknown[];
+  readonly body: unknown;
+  readonly pagesByOffset: boolean;
+}
+
+function positionAfter({ position, records, body, pagesByOffset }: PageEnd): Partial<Position> | undefined {
+  const skip = position.skip + records.length;
+  const left = position.left - records.length;
+  const link = controlOf(body, 'nextLink');
+  const context = controlOf(body, 'context');
+  if (link !== undefined) return { skip, left, link, ...(context !== undefined && { context }) };
+  // Links that led beyond the window were the service's own paging, which has ended.
+  return pagesByOffset && left === 0 ? { skip } : undefined;
+}
+
+function readValues(body: unknown): readonly unknown[] {
+  const values = isObject(body) ? body.value : undefined;
+  if (!Array.isArray(values)) throw new Error("The service answered a list without 'value'.");
+  return values;
+}
+
+function totalOf(body: unknown): { readonly total?: number } {
+  const count = isObject(body) ? Number(body['@odata.count']) : Number.NaN;
+  return Number.isInteger(count) ? { total: count } : {};
+}
+
+/** OData 4.01 leaves out the `odata.` in front of control information. */
+function controlOf(body: unknown, name: string): string | undefined {
+  const value = isObject(body) ? (body[`@odata.${name}`] ?? body[`@${name}`]) : undefined;
+  return typeof value === 'string' ? value : undefined;
+}

@@ -1,0 +1,147 @@
+import type { PropertyType } from './metadata.ts';
+
+/**
+ * Values between OData JSON and ours. Source: OData JSON Format 4.01, sections 3.2 (IEEE754Compatible) and 7 (values).
+ */
+
+type Convert = (native: unknown) => unknown;
+
+/** OData types whose digits a double may lose; with `IEEE754Compatible=true` they travel as strings. */
+const EXACT_NUMBERS: ReadonlySet<string> = new Set(['Edm.Int64', 'Edm.Decimal']);
+
+/** What turns a native value into ours; undefined when nothing has to change. */
+export function readerOf(type: PropertyType): Convert | undefined {
+  switch (type.kind) {
+    case 'primitive':
+      if (EXACT_NUMBERS.has(type.name)) return readNumber;
+      return type.name === 'Edm.DateTimeOffset' ? readInstant : undefined;
+    case 'enum':
+      return undefined;
+    case 'collection':
+      return readCollection(readerOf(type.of));
+    case 'complex':
+      return readMembers(type);
+  }
+}
+
+function readCollection(readMember: Convert | undefined): Convert | undefined {
+  return readMember && ((native) => (Array.isArray(native) ? native.map(readMember) : native));
+}
+
+function readMembers(type: Extract<PropertyType, { kind: 'complex' }>): Convert {
+  let readers: ReadonlyMap<string, Convert | undefined> | undefined;
+  return (native) => {
+    if (!isObject(native)) return native;
+    // Not before the first record: a complex type may contain itself.
+    readers ??= new Map(type.properties().map((property) => [property.name, readerOf(property.type)]));
+    const members = Object.entries(native).map(([name, value]) => [name, readers?.get(name)?.(value) ?? value]);
+    return Object.fromEntries(members);
+  };
+}
+
+/** Decimal text becomes a number where a double prints the same digits again, and stays text where it would lose some. */
+function readNumber(native: unknown): unknown {
+  if (typeof native !== 'string' || !/^[+-]?\d+(\.\d+)?$/.test(native)) return native;
+  const number = Number(native);
+  return plainDecimal(String(number)) === plainDecimal(native) ? number : native;
+}
+
+/** Without needless signs and zeros. */
+function plainDecimal(text: string): string {
+  const [, sign = '', whole = '', fraction = ''] = /^([+-]?)0*(\d*)(?:\.(\d*?)0*)?$/.exec(text) ?? [];
+  const digits = `${whole || '0'}${fraction === '' ? '' : `.${fraction}`}`;
+  return sign === '-' && digits !== '0' ? `-${digits}` : digits;
+}
+
+/** Any offset → UTC, with every digit of the fraction. Text that is no such instant stays as it is. */
+function readInstant(native: unknown): unknown {
+  if (typeof native !== 'string' || native.endsWith('Z')) return native;
+  const match = /^([^.]+?)(\.\d+)?([+-]\d{2}:\d{2})$/.exec(native);
+  const seconds = Date.parse(`${match?.[1]}${match?.[3]}`);
+  if (match === null || Number.isNaN(seconds)) return native;
+  return `${new Date(seconds).toISOString().slice(0, 19)}${match[2] ?? ''}Z`;
+}
+
+/** Drops control information (`@odata.etag`, `price@odata.type`) at every level: no property name contains an `@`. */
+export function withoutControlInformation(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutControlInformation);
+  if (!isObject(value)) return value;
+  const properties = Object.entries(value).filter(([name]) => !name.includes('@'));
+  return Object.fromEntries(properties.map(([name, member]) => [name, withoutControlInformation(member)]));
+}
+
+/** A body to send, and its media type. */
+export interface Body {
+  readonly json: Readonly<Record<string, unknown>>;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+type Types = ReadonlyMap<string, PropertyType>;
+
+/**
+ * Numbers go as JSON numbers, which every service takes, unless one came as text because a double cannot hold it. Then
+ * all 64-bit and decimal numbers of the body go as text, and the media type says so.
+ */
+export function writeBody(values: Readonly<Record<string, unknown>>, types: Types): Body {
+  const nested = nest(values);
+  const isLong = (type: PropertyType, value: unknown) => isExactNumber(type) && typeof readNumber(value) === 'string';
+  if (!anyValue(nested, types, isLong)) return { json: mapValues(nested, types, asNumber) };
+  const json = mapValues(nested, types, (type, value) =>
+    isExactNumber(type) && value !== null ? String(value) : value,
+  );
+  return { json, headers: { 'content-type': 'application/json;IEEE754Compatible=true' } };
+}
+
+function asNumber(type: PropertyType, value: unknown): unknown {
+  return isExactNumber(type) ? readNumber(value) : value;
+}
+
+function isExactNumber(type: PropertyType): boolean {
+  return type.kind === 'primitive' && EXACT_NUMBERS.has(type.name);
+}
+
+/** `{ 'address.city': 'Ulm' }` → `{ address: { city: 'Ulm' } }`; OData names have no dots. */
+function nest(values: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const nested: Record<string, unknown> = {};
+  for (const [path, value] of Object.entries(values)) {
+    const [name = '', ...rest] = path.split('.');
+    const inner = nested[name];
+    nested[name] =
+      rest.length === 0 ? value : { ...(isObject(inner) ? inner : {}), ...nest({ [rest.join('.')]: value }) };
+  }
+  return nested;
+}
+
+type Visit<Result> = (type: PropertyType, value: unknown) => Result;
+
+function anyValue(values: Readonly<Record<string, unknown>>, types: Types, test: Visit<boolean>): boolean {
+  let found = false;
+  mapValues(values, types, (type, value) => {
+    found ||= test(type, value);
+    return value;
+  });
+  return found;
+}
+
+function mapValues(values: Readonly<Record<string, unknown>>, types: Types, visit: Visit<unknown>) {
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => {
+      const type = types.get(name);
+      return [name, type === undefined ? value : mapValue(type, value, visit)];
+    }),
+  );
+}
+
+function mapValue(type: PropertyType, value: unknown, visit: Visit<unknown>): unknown {
+  if (type.kind === 'collection' && Array.isArray(value)) return value.map((each) => mapValue(type.of, each, visit));
+  if (type.kind === 'complex' && isObject(value)) return mapValues(value, typesOf(type.properties()), visit);
+  return visit(type, value);
+}
+
+export function typesOf(properties: readonly { readonly name: string; readonly type: PropertyType }[]): Types {
+  return new Map(properties.map(({ name, type }) => [name, type]));
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,84 @@
+const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
+
+/** The parts of a bundled document that the operation table is made of. */
+export interface DocumentPaths {
+  readonly paths: Readonly<Record<string, PathItem>>;
+  readonly components: { readonly responses?: Readonly<Record<string, Response>> };
+}
+type PathItem = Readonly<Partial<Record<(typeof METHODS)[number], Operation>>>;
+interface Operation {
+  readonly operationId: string;
+  readonly tags: readonly string[];
+  readonly responses: Readonly<Record<string, Response>>;
+  readonly 'x-causeway-scopes': readonly string[];
+}
+interface Response {
+  readonly $ref?: string;
+  readonly headers?: Readonly<Record<string, unknown>>;
+}
+
+export interface OperationEntry {
+  readonly id: string;
+  readonly method: string;
+  readonly path: string;
+  readonly scopes: readonly string[];
+  readonly tag: string;
+  /** The answer is a list with its count in a header. */
+  readonly list: boolean;
+}
+
+/** Every operation of the document, concrete paths before the templated ones that match them too. */
+export function listOperations(document: DocumentPaths): readonly OperationEntry[] {
+  return Object.entries(document.paths)
+    .sort(([one], [other]) => comparePaths(one, other))
+    .flatMap(([path, item]) => METHODS.flatMap((method) => entryOf(document, path, method, item[method])));
+}
+
+function entryOf(document: DocumentPaths, path: string, method: string, operation: Operation | undefined) {
+  if (!operation) return [];
+  const [tag = ''] = operation.tags;
+  const list = 'Elements-Returned-Count' in headersOf(document, operation.responses['200']);
+  return [{ id: operation.operationId, method, path, scopes: operation['x-causeway-scopes'], tag, list }];
+}
+
+function headersOf(document: DocumentPaths, response: Response | undefined): Readonly<Record<string, unknown>> {
+  const name = response?.$ref?.split('/').at(-1);
+  const resolved = name === undefined ? response : document.components.responses?.[name];
+  return resolved?.headers ?? {};
+}
+
+/** Segment by segment a concrete one comes before a templated one; otherwise alphabetical, so that the order is total. */
+export function comparePaths(one: string, other: string): number {
+  const [left, right] = [one.split('/'), other.split('/')];
+  for (const [index, segment] of left.entries()) {
+    const order = compareSegments(segment, right[index]);
+    if (order !== 0) return order;
+  }
+  return left.length - right.length;
+}
+
+function compareSegments(one: string, other: string | undefined): number {
+  if (other === undefined) return 1;
+  const templated = Number(one.startsWith('{')) - Number(other.startsWith('{'));
+  if (templated !== 0 || one === other) return templated;
+  return one < other ? -1 : 1;
+}
+
+/** The text of `generated/operations.ts`. */
+export function printOperations(entries: readonly OperationEntry[]): string {
+  const lines = entries.map(({ id, ...entry }) => `  ${id}: ${printEntry(entry)},`);
+  return [
+    '/** Every operation of the API, ordered so that routes registered one after the other match concrete paths first. */',
+    'export const OPERATIONS = {',
+    ...lines,
+    '} as const;',
+    '',
+    'export type OperationId = keyof typeof OPERATIONS;',
+    '',
+  ].join('\n');
+}
+
+function printEntry({ method, path, scopes, tag, list }: Omit<OperationEntry, 'id'>): string {
+  const names = scopes.map((scope) => `'${scope}'`).join(', ');
+  return `{ method: '${method}', path: '${path}', scopes: [${names}], tag: '${tag}', list: ${list} }`;
+}

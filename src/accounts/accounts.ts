@@ -1,0 +1,99 @@
+import { timingSafeEqual } from 'node:crypto';
+import type { Knex } from 'knex';
+import type { PlatformKeys } from '../db/platform-keys.ts';
+import { AppError } from '../errors.ts';
+import { createAccountStore, type StoredPrincipal, type StoredUser, type TenantIds } from './store.ts';
+
+export type User = StoredUser;
+
+export interface AccountsOptions {
+  readonly knex: Knex;
+  readonly platformKeys: Pick<PlatformKeys, 'lookupHash'>;
+  /** Cryptographically random bytes. */
+  readonly random: (bytes: number) => Buffer;
+}
+
+/** The first tenant with its secrets, which are shown this once: the database does not hold them. */
+export interface FirstCredentials extends TenantIds {
+  readonly organizationSecret: string;
+  readonly userSecret: string;
+}
+
+export interface BootstrapOptions {
+  /** Pins the first secrets. Default: random. */
+  readonly organizationSecret?: string | undefined;
+  readonly userSecret?: string | undefined;
+  /**
+   * Keeps the secrets somewhere before the tenant exists. If it rejects, no tenant is made, so that a start that is
+   * cut off at any moment never leaves a tenant whose secrets nobody knows.
+   */
+  readonly beforeCommit?: (credentials: FirstCredentials) => Promise<void>;
+}
+
+/** Who calls: a user of an account of an organization. */
+export interface Principal extends TenantIds {
+  /** The call carried the organization's secret as well. */
+  readonly organizationVerified: boolean;
+}
+
+export interface Accounts {
+  /** Makes the first organization, account and user; undefined when there is one. Later calls change nothing. */
+  readonly bootstrap: (options: BootstrapOptions) => Promise<FirstCredentials | undefined>;
+  /** Undefined for an unknown user secret, and for an organization secret that is not that of the user's organization. */
+  readonly findPrincipal: (secrets: {
+    readonly userSecret: string;
+    readonly organizationSecret?: string | undefined;
+  }) => Promise<Principal | undefined>;
+  /** @throws AppError NOT_FOUND */
+  readonly getUser: (accountId: number, userId: number) => Promise<User>;
+}
+
+const SECRET_BYTES = 32;
+
+/** Organizations, accounts and users. */
+export function createAccounts({ knex, platformKeys, random }: AccountsOptions): Accounts {
+  const store = createAccountStore(knex);
+  const createSecret = () => random(SECRET_BYTES).toString('base64url');
+
+  return {
+    bootstrap: async ({
+      organizationSecret = createSecret(),
+      userSecret = createSecret(),
+      beforeCommit = async () => {},
+    }) => {
+      const withSecrets = (ids: TenantIds) => ({ ...ids, organizationSecret, userSecret });
+      const tenant = {
+        organizationName: 'First organization',
+        organizationSecretHash: platformKeys.lookupHash(organizationSecret),
+        accountName: 'First account',
+        emailAddress: 'admin@localhost',
+        firstName: 'First',
+        lastName: 'User',
+        userSecretHash: platformKeys.lookupHash(userSecret),
+      };
+      const ids = await store.insertFirstTenant(tenant, (inserted) => beforeCommit(withSecrets(inserted)));
+      return ids === undefined ? undefined : withSecrets(ids);
+    },
+
+    findPrincipal: async ({ userSecret, organizationSecret }) => {
+      const userHash = platformKeys.lookupHash(userSecret);
+      const stored = await store.findPrincipals(userHash);
+      const principal = stored.find(({ userSecretHash }) => timingSafeEqual(userSecretHash, userHash));
+      if (principal === undefined) return undefined;
+      if (organizationSecret === undefined) return toPrincipal(principal, false);
+      const matches = timingSafeEqual(principal.organizationSecretHash, platformKeys.lookupHash(organizationSecret));
+      return matches ? toPrincipal(principal, true) : undefined;
+    },
+
+    getUser: async (accountId, userId) => {
+      const user = await store.findUser(accountId, userId);
+      if (user === undefined) throw new AppError('NOT_FOUND', `There is no user ${userId} in this account`);
+      return user;
+    },
+  };
+}
+
+function toPrincipal(stored: StoredPrincipal, organizationVerified: boolean): Principal {
+  const { organizationId, accountId, userId } = stored;
+  return { organizationId, accountId, userId, organizationVerified };
+}

@@ -1,0 +1,39 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parseJsonObject, readFileIfExists, replaceFile } from '../db/files.ts';
+import type { FirstCredentials } from './accounts.ts';
+
+export interface CredentialsFileContent {
+  /** Of the tenant that was just made; without it an existing file keeps what it holds. */
+  readonly created?: FirstCredentials | undefined;
+  /** Where the API is reached, without a slash at the end. */
+  readonly baseUrl: string;
+}
+
+const FILE_NAME = 'credentials.json';
+
+/**
+ * Writes `credentials.json` (mode 600, in one step), so that a person can make the first call. A later start only
+ * brings `baseUrl` up to date. Answers the file's path, or undefined when there is no file and nothing to put in it:
+ * the secrets of a tenant made elsewhere are not known here.
+ */
+export async function writeCredentials(
+  dataDir: string,
+  { created, baseUrl }: CredentialsFileContent,
+): Promise<string | undefined> {
+  await mkdir(dataDir, { recursive: true });
+  const path = join(dataDir, FILE_NAME);
+  const current = await readCredentials(path);
+  if (created === undefined && current === undefined) return undefined;
+  if (created === undefined && current?.baseUrl === baseUrl) return path;
+  await replaceFile(path, `${JSON.stringify({ ...current, ...created, baseUrl }, undefined, 2)}\n`);
+  return path;
+}
+
+async function readCredentials(path: string): Promise<Readonly<Record<string, unknown>> | undefined> {
+  const text = await readFileIfExists(path);
+  if (text === undefined) return undefined;
+  const content = parseJsonObject(text);
+  if (content === undefined) throw new Error(`${path} does not hold a JSON object; move it away and start again`);
+  return content;
+}

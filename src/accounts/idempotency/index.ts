@@ -1,0 +1,105 @@
+import { createHash } from 'node:crypto';
+import type { Knex } from 'knex';
+import type { Keyring } from '../../db/keyring.ts';
+import { AppError, type ErrorCode, isAppError } from '../../errors.ts';
+import { createIdempotencyStore, type IdempotencyKey } from './store.ts';
+
+/** A request that carries an `Idempotency-Key`. */
+export interface KeyedRequest {
+  readonly accountId: number;
+  readonly userId: number;
+  readonly key: string;
+  /** All that makes it the same request: operation, address, body. */
+  readonly fingerprint: string;
+}
+
+export interface Idempotency {
+  /**
+   * Does the work at most once per key, and answers its first result for 24 hours.
+   * @throws AppError CONFLICT when the key belongs to another request, or its request is running or was cut off
+   */
+  readonly once: <Body>(request: KeyedRequest, work: () => Promise<Body>) => Promise<Body>;
+  /** Deletes what was created before that time, and answers how many records. */
+  readonly purge: (before: Date) => Promise<number>;
+}
+
+const KEEP_HOURS = 24;
+
+/** After these nobody knows whether the provider did the work: doing it again could do it twice. */
+const OUTCOME_UNKNOWN: readonly ErrorCode[] = [
+  'PROVIDER_TIMEOUT',
+  'PROVIDER_UNAVAILABLE',
+  'PROVIDER_PROTOCOL',
+  'INTERNAL',
+];
+
+type Stored<Body> =
+  | { readonly kind: 'answer'; readonly body: Body }
+  | { readonly kind: 'failure'; readonly code: ErrorCode; readonly message: string };
+
+export function createIdempotency(ports: {
+  readonly knex: Knex;
+  readonly keyring: Pick<Keyring, 'encrypt' | 'decrypt'>;
+}): Idempotency {
+  const { keyring } = ports;
+  const store = createIdempotencyStore(ports.knex);
+
+  async function remember(key: IdempotencyKey, status: number, stored: Stored<unknown>): Promise<void> {
+    await store.finish(key, status, keyring.encrypt(JSON.stringify(stored), contextOf(key)));
+  }
+
+  async function run<Body>(key: IdempotencyKey, work: () => Promise<Body>): Promise<Body> {
+    try {
+      const body = await work();
+      await remember(key, 200, { kind: 'answer', body });
+      return body;
+    } catch (error) {
+      if (isAppError(error) && !OUTCOME_UNKNOWN.includes(error.code)) await store.release(key);
+      else await remember(key, 500, failureOf(error));
+      throw error;
+    }
+  }
+
+  async function recall<Body>(key: IdempotencyKey, requestHash: Buffer): Promise<Body> {
+    const row = await store.find(key);
+    if (row === undefined)
+      throw new AppError('CONFLICT', 'The request with this Idempotency-Key has just failed; send it again.');
+    if (!row.requestHash.equals(requestHash)) {
+      throw new AppError('CONFLICT', 'This Idempotency-Key was used with another request in the last 24 hours.');
+    }
+    if (row.state === 'running' || row.response === null) {
+      throw new AppError(
+        'CONFLICT',
+        'The request with this Idempotency-Key has not finished; if it never does, its outcome is unknown.',
+      );
+    }
+    const stored: Stored<Body> = JSON.parse(keyring.decrypt(row.response, contextOf(key)));
+    if (stored.kind === 'answer') return stored.body;
+    throw new AppError(
+      stored.code,
+      `${stored.message} This is the first result of this Idempotency-Key; the request was not sent again.`,
+    );
+  }
+
+  return {
+    once: async ({ accountId, userId, key: text, fingerprint }, work) => {
+      const key = { accountId, userId, keyHash: sha256(text) };
+      const requestHash = sha256(fingerprint);
+      return (await store.claim(key, requestHash, KEEP_HOURS)) ? run(key, work) : recall(key, requestHash);
+    },
+    purge: store.purge,
+  };
+}
+
+function failureOf(error: unknown): Stored<never> {
+  if (isAppError(error)) return { kind: 'failure', code: error.code, message: error.message };
+  return { kind: 'failure', code: 'INTERNAL', message: 'The request failed here.' };
+}
+
+function sha256(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
+
+function contextOf({ accountId, userId, keyHash }: IdempotencyKey): string {
+  return `idempotency:${accountId}:${userId}:${keyHash.toString('base64url')}`;
+}

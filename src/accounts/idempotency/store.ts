@@ -1,0 +1,47 @@
+import type { Knex } from 'knex';
+
+export interface IdempotencyKey {
+  readonly accountId: number;
+  readonly userId: number;
+  readonly keyHash: Buffer;
+}
+
+export interface IdempotencyRow {
+  readonly requestHash: Buffer;
+  readonly state: 'running' | 'done';
+  /** Ciphertext; null while the request runs. */
+  readonly response: string | null;
+}
+
+export type IdempotencyStore = ReturnType<typeof createIdempotencyStore>;
+
+export function createIdempotencyStore(knex: Knex) {
+  const rows = ({ accountId, userId, keyHash }: IdempotencyKey) =>
+    knex('idempotency_record').where({ account_id: accountId, user_id: userId, key_hash: keyHash });
+
+  return {
+    /** Whether the key was free: of several requests with one key, one gets it. A record past its time counts as none. */
+    claim: async (key: IdempotencyKey, requestHash: Buffer, keepHours: number): Promise<boolean> => {
+      await rows(key).whereRaw('created_at < now() - make_interval(hours => ?)', [keepHours]).delete();
+      const inserted = await knex('idempotency_record')
+        .insert({ account_id: key.accountId, user_id: key.userId, key_hash: key.keyHash, request_hash: requestHash })
+        .onConflict(['account_id', 'user_id', 'key_hash'])
+        .ignore()
+        .returning('account_id');
+      return inserted.length > 0;
+    },
+
+    find: (key: IdempotencyKey): Promise<IdempotencyRow | undefined> =>
+      rows(key).first({ requestHash: 'request_hash', state: 'state', response: 'response' }),
+
+    finish: async (key: IdempotencyKey, status: number, response: string): Promise<void> => {
+      await rows(key).update({ state: 'done', status, response });
+    },
+
+    release: async (key: IdempotencyKey): Promise<void> => {
+      await rows(key).delete();
+    },
+
+    purge: (before: Date): Promise<number> => knex('idempotency_record').where('created_at', '<', before).delete(),
+  };
+}

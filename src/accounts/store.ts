@@ -1,0 +1,100 @@
+import type { Knex } from 'knex';
+
+/** A user as found by the hash of its secret, with the organization it belongs to. */
+export interface StoredPrincipal {
+  readonly organizationId: number;
+  readonly organizationSecretHash: Buffer;
+  readonly accountId: number;
+  readonly userId: number;
+  readonly userSecretHash: Buffer;
+}
+
+export interface StoredUser {
+  readonly id: number;
+  readonly emailAddress: string;
+  readonly firstName: string;
+  readonly lastName: string;
+}
+
+/** The first organization with its account and user. */
+export interface FirstTenant {
+  readonly organizationName: string;
+  readonly organizationSecretHash: Buffer;
+  readonly accountName: string;
+  readonly emailAddress: string;
+  readonly firstName: string;
+  readonly lastName: string;
+  readonly userSecretHash: Buffer;
+}
+
+export interface TenantIds {
+  readonly organizationId: number;
+  readonly accountId: number;
+  readonly userId: number;
+}
+
+export type AccountStore = ReturnType<typeof createAccountStore>;
+
+/** Any number, the same in every process: it names the lock within the database. */
+const BOOTSTRAP_LOCK = 7_205_002;
+
+/** The rows of organizations, accounts and users. */
+export function createAccountStore(knex: Knex) {
+  return {
+    /**
+     * Inserts the first tenant unless there is an organization; then undefined. Processes that start together take
+     * turns. `beforeCommit` runs with the ids while nothing is visible to others yet; if it rejects, nothing is kept.
+     */
+    insertFirstTenant: (
+      tenant: FirstTenant,
+      beforeCommit: (ids: TenantIds) => Promise<void>,
+    ): Promise<TenantIds | undefined> =>
+      knex.transaction(async (trx) => {
+        await trx.raw('select pg_advisory_xact_lock(?)', [BOOTSTRAP_LOCK]);
+        if ((await trx('organization').first('id')) !== undefined) return undefined;
+        const ids = await insertTenant(trx, tenant);
+        await beforeCommit(ids);
+        return ids;
+      }),
+
+    findPrincipals: (userSecretHash: Buffer): Promise<StoredPrincipal[]> =>
+      knex('app_user')
+        .join('account', 'account.id', 'app_user.account_id')
+        .join('organization', 'organization.id', 'account.organization_id')
+        .where('app_user.secret_hash', userSecretHash)
+        .select({
+          organizationId: 'organization.id',
+          organizationSecretHash: 'organization.secret_hash',
+          accountId: 'account.id',
+          userId: 'app_user.id',
+          userSecretHash: 'app_user.secret_hash',
+        }),
+
+    findUser: (accountId: number, userId: number): Promise<StoredUser | undefined> =>
+      knex('app_user')
+        .where({ account_id: accountId, id: userId })
+        .first({ id: 'id', emailAddress: 'email_address', firstName: 'first_name', lastName: 'last_name' }),
+  };
+}
+
+async function insertTenant(trx: Knex, tenant: FirstTenant): Promise<TenantIds> {
+  const organizationId = await insertRow(trx, 'organization', {
+    name: tenant.organizationName,
+    secret_hash: tenant.organizationSecretHash,
+  });
+  const accountId = await insertRow(trx, 'account', { organization_id: organizationId, name: tenant.accountName });
+  const userId = await insertRow(trx, 'app_user', {
+    account_id: accountId,
+    email_address: tenant.emailAddress,
+    first_name: tenant.firstName,
+    last_name: tenant.lastName,
+    secret_hash: tenant.userSecretHash,
+  });
+  return { organizationId, accountId, userId };
+}
+
+async function insertRow(trx: Knex, table: string, values: Readonly<Record<string, unknown>>): Promise<number> {
+  const [row]: { readonly id: number }[] = await trx(table).insert(values).returning('id');
+  if (row === undefined) throw new Error(`Inserting into ${table} answered no row`);
+  return row.id;
+}

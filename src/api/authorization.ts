@@ -1,0 +1,88 @@
+import { LRUCache } from 'lru-cache';
+import type { Accounts, Principal } from '../accounts/accounts.ts';
+import { AppError } from '../errors.ts';
+import type { Instance, Instances } from '../instances/instances.ts';
+import type { Redactor } from '../log.ts';
+
+/** The secrets of an `Authorization` header, by the keyword in front of each. */
+export interface Secrets {
+  readonly user?: string;
+  readonly organization?: string;
+  readonly element?: string;
+}
+
+/** Who calls, and on which instance. */
+export interface Caller {
+  readonly principal: Principal;
+  readonly instance?: Instance;
+}
+
+const KEYWORDS = ['user', 'organization', 'element'] as const;
+const FORM =
+  '`User <secret>, Organization <secret>` for the platform, `User <secret>, Element <token>` for an instance';
+const MAX_HEADER_LENGTH = 4096;
+
+/**
+ * Reads the header: parts in any order, keywords in any case, any blanks.
+ * @throws AppError UNAUTHENTICATED for a missing or malformed header
+ */
+export function readSecrets(header: string | undefined): Secrets {
+  if (header === undefined || header.trim() === '')
+    throw unauthenticated(`The Authorization header is missing; it is ${FORM}.`);
+  if (header.length > MAX_HEADER_LENGTH) throw unauthenticated('The Authorization header is too long.');
+  const secrets: { user?: string; organization?: string; element?: string } = {};
+  for (const part of header.split(',')) {
+    const [, word = '', secret] = /^\s*([A-Za-z]+)(?:\s+(\S+))?\s*$/.exec(part) ?? [];
+    const keyword = KEYWORDS.find((known) => known === word.toLowerCase());
+    if (keyword === undefined) throw unauthenticated(`The Authorization header cannot be read; it is ${FORM}.`);
+    if (secret === undefined) throw unauthenticated(`The Authorization header has no secret after ${word}.`);
+    if (secrets[keyword] !== undefined) throw unauthenticated(`The Authorization header has ${word} twice.`);
+    secrets[keyword] = secret;
+  }
+  if (secrets.user === undefined) throw unauthenticated(`The Authorization header has no User; it is ${FORM}.`);
+  return secrets;
+}
+
+export function unauthenticated(message: string): AppError {
+  return new AppError('UNAUTHENTICATED', message);
+}
+
+export interface AuthorizationPorts {
+  readonly accounts: Pick<Accounts, 'findPrincipal'>;
+  readonly instances: Pick<Instances, 'findByToken'>;
+  readonly redactor: Redactor;
+}
+
+export interface Authorization {
+  /** @throws AppError UNAUTHENTICATED for secrets that are unknown or do not belong together */
+  readonly authorize: (secrets: Secrets) => Promise<Caller>;
+}
+
+const KEPT_PRINCIPALS = 10_000;
+const KEEP_MS = 30_000;
+
+/** Turns secrets into a caller; one that was seen a moment ago costs no query. */
+export function createAuthorization({ accounts, instances, redactor }: AuthorizationPorts): Authorization {
+  const principals = new LRUCache<string, Principal>({ max: KEPT_PRINCIPALS, ttl: KEEP_MS });
+
+  async function findPrincipal({ user = '', organization }: Secrets): Promise<Principal | undefined> {
+    const key = `${user} ${organization ?? ''}`;
+    const kept = principals.get(key);
+    if (kept !== undefined) return kept;
+    for (const secret of [user, organization]) if (secret !== undefined) redactor.add(secret);
+    const principal = await accounts.findPrincipal({ userSecret: user, organizationSecret: organization });
+    if (principal !== undefined) principals.set(key, principal);
+    return principal;
+  }
+
+  return {
+    authorize: async (secrets) => {
+      const principal = await findPrincipal(secrets);
+      if (principal === undefined) throw unauthenticated('The User or Organization secret is not valid.');
+      if (secrets.element === undefined) return { principal };
+      const instance = await instances.findByToken(principal.accountId, secrets.element);
+      if (instance === undefined) throw unauthenticated('The Element token is not valid, or its instance was deleted.');
+      return { principal, instance };
+    },
+  };
+}

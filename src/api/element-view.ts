@@ -1,0 +1,59 @@
+import type { ConfigField, Connector } from '../connector/contract.ts';
+import type { OperationResult } from './operation-types.ts';
+
+type Element = OperationResult<'listElements'>[number];
+type Configuration = OperationResult<'getElement'>['configuration'];
+type ElementSummary = OperationResult<'listAccountInstances'>[number]['element'];
+
+/** An element as account listings show it. */
+export function toElementSummary({ id, name, key, auth }: Connector): ElementSummary {
+  return {
+    id,
+    name,
+    key,
+    image: '',
+    deleted: false,
+    typeOauth: isOAuth(auth.type),
+    trialAccount: false,
+    transformationsEnabled: false,
+    bulkDownloadEnabled: false,
+    bulkUploadEnabled: false,
+    cloneable: false,
+    extendable: false,
+    beta: false,
+    extended: false,
+  };
+}
+
+export function toElement(connector: Connector): Element {
+  return {
+    ...toElementSummary(connector),
+    hookName: '',
+    description: connector.description,
+    active: true,
+    resources: [],
+    authentication: { type: connector.auth.type },
+    useModelsForMetadata: false,
+    hub: connector.hub,
+    protocolType: 'http',
+    parameters: [],
+    private: false,
+  };
+}
+
+function isOAuth(type: string): boolean {
+  return type === 'oauth2';
+}
+
+/** The configuration keys that an instance of the element takes. */
+export function toConfiguration(fields: readonly ConfigField[]): Configuration {
+  return fields.map((field) => ({
+    key: field.key,
+    type: field.type,
+    required: field.required ?? false,
+    secret: field.secret ?? false,
+    description: field.description,
+    ...(field.default !== undefined && { default: field.default }),
+    ...(field.example !== undefined && { example: field.example }),
+  }));
+}

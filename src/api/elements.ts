@@ -1,0 +1,38 @@
+import type { Connector } from '../connector/contract.ts';
+import type { Registry } from '../connector/registry.ts';
+import { configurationFields } from '../instances/configuration.ts';
+import { toConfiguration, toElement } from './element-view.ts';
+import type { Handlers } from './handler.ts';
+
+type ElementHandlers = Pick<Handlers, 'listElements' | 'getElement' | 'listHubs'>;
+
+export function createElementHandlers({ registry }: { readonly registry: Registry }): ElementHandlers {
+  return {
+    listElements: ({ query }) => {
+      const elements = registry.connectors
+        .filter((connector) => query.hub === undefined || connector.hub === query.hub)
+        .filter((connector) => query.searchText === undefined || mentions(connector, query.searchText))
+        .map(toElement);
+      return { body: elements, headers: { 'Elements-Returned-Count': elements.length } };
+    },
+
+    getElement: ({ path }) => {
+      const connector = registry.getConnector(path.keyOrId);
+      return { body: { ...toElement(connector), configuration: toConfiguration(configurationFields(connector)) } };
+    },
+
+    listHubs: () => {
+      const byHub = Map.groupBy(registry.connectors, ({ hub }) => hub);
+      const hubs = [...byHub].map(([key, connectors]) => ({
+        key,
+        elements: connectors.map((connector) => connector.key),
+      }));
+      return { body: hubs, headers: { 'Elements-Returned-Count': hubs.length } };
+    },
+  };
+}
+
+function mentions({ key, name, description }: Connector, text: string): boolean {
+  const wanted = text.toLowerCase();
+  return [key, name, description].some((place) => place.toLowerCase().includes(wanted));
+}

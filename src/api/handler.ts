@@ -1,0 +1,51 @@
+import type { OPERATIONS, OperationId } from '../../generated/operations.ts';
+import type { Principal } from '../accounts/accounts.ts';
+import type { Instance } from '../instances/instances.ts';
+import type {
+  OperationBody,
+  OperationHeaders,
+  OperationPath,
+  OperationQuery,
+  OperationResult,
+} from './operation-types.ts';
+
+type Scope<Id extends OperationId> = (typeof OPERATIONS)[Id]['scopes'][number];
+
+/** An instance where the scopes of the operation promise one. */
+type InstanceOf<Id extends OperationId> =
+  | ('instance' extends Scope<Id> ? Instance : never)
+  | ('platform' extends Scope<Id> ? undefined : never);
+
+/** A request as a handler sees it: authorized, validated, converted. */
+export interface OperationRequest<Id extends OperationId> {
+  readonly path: OperationPath<Id>;
+  readonly query: OperationQuery<Id>;
+  readonly headers: OperationHeaders<Id>;
+  readonly body: OperationBody<Id>;
+  readonly principal: Principal;
+  readonly instance: InstanceOf<Id>;
+  /** Aborts when the caller hangs up. */
+  readonly signal: AbortSignal;
+  /** Path and query as sent, for links to the next page. */
+  readonly url: string;
+}
+
+/** What a handler answers; the status is 200. Header values that are undefined are left out. */
+export interface OperationAnswer<Id extends OperationId> {
+  readonly body: OperationResult<Id>;
+  readonly headers?: Readonly<Record<string, string | number | undefined>>;
+}
+
+export type Handler<Id extends OperationId> = (
+  request: OperationRequest<Id>,
+) => OperationAnswer<Id> | Promise<OperationAnswer<Id>>;
+
+/** The operations outside the base path; they are served without authorization. */
+export type RootOperationId = {
+  [Id in OperationId]: 'root' extends Scope<Id> ? Id : never;
+}[OperationId];
+
+export type ApiOperationId = Exclude<OperationId, RootOperationId>;
+
+/** One handler per operation of the spec: one that is missing, or one too many, does not compile. */
+export type Handlers = { readonly [Id in ApiOperationId]: Handler<Id> };

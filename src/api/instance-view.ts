@@ -1,0 +1,68 @@
+import type { User } from '../accounts/accounts.ts';
+import { maskSecrets } from '../instances/configuration.ts';
+import type { Instance } from '../instances/instances.ts';
+import { toElement, toElementSummary } from './element-view.ts';
+import type { OperationResult } from './operation-types.ts';
+
+type InstanceRecord = OperationResult<'getInstance'>;
+type AccountInstanceRecord = OperationResult<'listAccountInstances'>[number];
+
+/** What the contract shows of every instance alike: features that are off. */
+const FIXED = {
+  maxCacheSize: 0,
+  cacheTimeToLive: 0,
+  eventsEnabled: false,
+  eventsNotificationCallbackUrl: 'false',
+  traceLoggingEnabled: false,
+  cachingEnabled: false,
+  externalAuthentication: 'none',
+} as const;
+
+function common(instance: Instance) {
+  return {
+    id: instance.id,
+    name: instance.name,
+    createdDate: instance.createdAt.toISOString(),
+    token: instance.token,
+    elementId: instance.connector.id,
+    tags: [...instance.tags],
+    provisionInteractions: [],
+    valid: instance.valid,
+    disabled: instance.disabled,
+    providerData: { ...instance.providerData },
+    ...FIXED,
+  };
+}
+
+/** The record with its configuration; secrets are masked. */
+export function toInstanceRecord(instance: Instance, owner: User): InstanceRecord {
+  return {
+    ...common(instance),
+    element: toElement(instance.connector),
+    configuration: toConfigurationRecord(instance),
+    user: toOwner(owner),
+  };
+}
+
+/** The contract shows the configuration of a new instance as an empty object. */
+export function toNewInstanceRecord(instance: Instance, owner: User): InstanceRecord {
+  return { ...toInstanceRecord(instance, owner), configuration: {} };
+}
+
+export function toAccountInstanceRecord(instance: Instance): AccountInstanceRecord {
+  return {
+    ...common(instance),
+    element: toElementSummary(instance.connector),
+    configuration: {},
+    user: { id: instance.userId },
+  };
+}
+
+export function toConfigurationRecord({ connector, config }: Instance): InstanceRecord['configuration'] {
+  // Settings are texts, numbers and booleans: `resolveConfiguration` lets nothing else through.
+  return maskSecrets(connector, config) as InstanceRecord['configuration'];
+}
+
+function toOwner({ id, emailAddress, firstName, lastName }: User): InstanceRecord['user'] {
+  return { id, emailAddress, firstName, lastName };
+}

@@ -1,0 +1,133 @@
+import type { Accounts, Principal } from '../accounts/accounts.ts';
+import { AppError } from '../errors.ts';
+import type { Instance, Instances } from '../instances/instances.ts';
+import type { Handlers } from './handler.ts';
+import {
+  toAccountInstanceRecord,
+  toConfigurationRecord,
+  toInstanceRecord,
+  toNewInstanceRecord,
+} from './instance-view.ts';
+import { listHeaders } from './list-answer.ts';
+
+type InstanceHandlers = Pick<
+  Handlers,
+  | 'createInstance'
+  | 'listInstances'
+  | 'getInstance'
+  | 'updateInstance'
+  | 'replaceInstance'
+  | 'deleteInstance'
+  | 'updateThisInstance'
+  | 'replaceThisInstance'
+  | 'deleteThisInstance'
+  | 'enableInstance'
+  | 'disableInstance'
+  | 'getInstanceConfiguration'
+  | 'updateInstanceConfiguration'
+  | 'listAccountInstances'
+  | 'listOwnAccountInstances'
+>;
+
+export interface InstanceHandlerPorts {
+  readonly accounts: Pick<Accounts, 'getUser'>;
+  readonly instances: Instances;
+  readonly seal: (plain: string, context: string) => string;
+  readonly open: (sealed: string, context: string) => string | undefined;
+}
+
+export function createInstanceHandlers({ accounts, instances, seal, open }: InstanceHandlerPorts): InstanceHandlers {
+  async function show(instance: Instance) {
+    return { body: toInstanceRecord(instance, await accounts.getUser(instance.accountId, instance.userId)) };
+  }
+
+  async function listAccount({ accountId }: Principal) {
+    const page = await instances.list(accountId, {});
+    const body = page.instances.map(toAccountInstanceRecord);
+    return { body, headers: { 'Elements-Returned-Count': body.length, 'Elements-Total-Count': body.length } };
+  }
+
+  async function remove(accountId: number, id: number) {
+    await instances.remove(accountId, id);
+    return { body: { id } };
+  }
+
+  function readToken(token: string, context: string): number {
+    const plain = open(token, context);
+    if (plain !== undefined) return Number(plain);
+    const message =
+      'nextPage does not belong to this listing: send the token of the page before, with the same filters.';
+    throw new AppError('REQUEST_INVALID', message, { details: [{ path: 'query.nextPage', message }] });
+  }
+
+  return {
+    createInstance: async ({ principal, body, signal }) => {
+      const input = { ...body, element: body.element.key };
+      const instance = await instances.create(principal, input, signal);
+      return { body: toNewInstanceRecord(instance, await accounts.getUser(instance.accountId, instance.userId)) };
+    },
+
+    listInstances: async ({ principal: { accountId }, instance, query, url }) => {
+      if (instance !== undefined) return show(instance);
+      const { tags, searchText, pageSize, nextPage } = query;
+      const context = `instances:${accountId}:${JSON.stringify([tags, searchText])}`;
+      const afterId = nextPage === undefined ? undefined : readToken(nextPage, context);
+      const page = await instances.list(accountId, { tags, searchText, limit: pageSize, afterId });
+      const shown = await Promise.all(page.instances.map(show));
+      const token = page.nextAfterId === undefined ? undefined : seal(String(page.nextAfterId), context);
+      return { body: shown.map(({ body }) => body), headers: listHeaders(shown.length, { url, token }) };
+    },
+
+    getInstance: async ({ principal, path }) => show(await instances.get(principal.accountId, path.id)),
+    updateInstance: async ({ principal, path, body, signal }) =>
+      show(await instances.update(principal.accountId, path.id, body, signal)),
+    replaceInstance: async ({ principal, path, body, signal }) =>
+      show(
+        await instances.replace(
+          principal.accountId,
+          path.id,
+          withoutElement(await instances.get(principal.accountId, path.id), body),
+          signal,
+        ),
+      ),
+    deleteInstance: ({ principal, path }) => remove(principal.accountId, path.id),
+
+    updateThisInstance: async ({ instance, body, signal }) =>
+      show(await instances.update(instance.accountId, instance.id, body, signal)),
+    replaceThisInstance: async ({ instance, body, signal }) =>
+      show(await instances.replace(instance.accountId, instance.id, withoutElement(instance, body), signal)),
+    deleteThisInstance: ({ instance }) => remove(instance.accountId, instance.id),
+
+    enableInstance: async ({ principal, path }) =>
+      show(await instances.setDisabled(principal.accountId, path.id, false)),
+    disableInstance: async ({ principal, path }) => {
+      await instances.setDisabled(principal.accountId, path.id, true);
+      return { body: { id: path.id } };
+    },
+
+    getInstanceConfiguration: async ({ principal, path }) => ({
+      body: toConfigurationRecord(await instances.get(principal.accountId, path.id)),
+    }),
+    updateInstanceConfiguration: async ({ principal, path, body, signal }) => ({
+      body: toConfigurationRecord(
+        await instances.update(principal.accountId, path.id, { configuration: body }, signal),
+      ),
+    }),
+
+    listOwnAccountInstances: ({ principal }) => listAccount(principal),
+    listAccountInstances: ({ principal, path }) => {
+      if (path.id !== String(principal.accountId)) throw new AppError('NOT_FOUND', `There is no account ${path.id}.`);
+      return listAccount(principal);
+    },
+  };
+}
+
+/** An instance stays with its element: naming another one is a mistake, not a move. */
+function withoutElement<Body extends { readonly element?: { readonly key: string } }>(
+  instance: Instance,
+  { element, ...rest }: Body,
+) {
+  if (element === undefined || element.key === instance.connector.key) return rest;
+  const message = `Instance ${instance.id} belongs to the element '${instance.connector.key}'; make a new instance for another one.`;
+  throw new AppError('REQUEST_INVALID', message, { details: [{ path: 'body.element.key', message }] });
+}

@@ -1,0 +1,21 @@
+/** Headers of a list (decisions D3): how many, and how to go on. */
+export function listHeaders(
+  count: number,
+  next: { readonly url: string; readonly token: string | undefined },
+): Record<string, string | number | undefined> {
+  return {
+    'Elements-Returned-Count': count,
+    ...(next.token !== undefined && {
+      'Elements-Next-Page-Token': next.token,
+      Link: `<${nextUrl(next.url, next.token)}>; rel="next"`,
+    }),
+  };
+}
+
+/** The same request with the token in place of the page it had. */
+function nextUrl(url: string, token: string): string {
+  const { pathname, searchParams } = new URL(url, 'http://localhost');
+  searchParams.delete('page');
+  searchParams.set('nextPage', token);
+  return `${pathname}?${searchParams}`;
+}

@@ -1,0 +1,168 @@
+import { AppError } from '../errors.ts';
+import type { Instance } from '../instances/instances.ts';
+import type { CallReport } from '../resources/call.ts';
+import { describeObject, describeObjects } from '../resources/metadata.ts';
+import type { ListRequest, RecordList, Resources } from '../resources/resources.ts';
+import type { Handlers } from './handler.ts';
+import { listHeaders } from './list-answer.ts';
+import type { OperationHeaders, OperationQuery } from './operation-types.ts';
+
+type RecordHandlers = Pick<
+  Handlers,
+  | 'listObjects'
+  | 'getObjectMetadata'
+  | 'listRecords'
+  | 'createRecord'
+  | 'getRecord'
+  | 'updateRecord'
+  | 'replaceRecord'
+  | 'deleteRecord'
+  | 'listChildRecords'
+  | 'listHubObjects'
+  | 'getHubObjectMetadata'
+  | 'listHubRecords'
+  | 'createHubRecord'
+  | 'getHubRecord'
+  | 'updateHubRecord'
+  | 'replaceHubRecord'
+  | 'deleteHubRecord'
+  | 'listHubChildRecords'
+>;
+
+/** First segments that are the service's own with a token as well: never an object of the element. */
+const RESERVED = new Set(['instances', 'objects', 'hubs', 'query', 'bulk', 'ping']);
+
+export function createRecordHandlers(resources: Resources): RecordHandlers {
+  const target = ({ instance, path, signal }: Addressed) => {
+    if (RESERVED.has(path.objectName))
+      throw new AppError('NOT_FOUND', `There is no /${path.objectName} below an instance.`);
+    return { instance, objectName: path.objectName, signal };
+  };
+
+  const direct = {
+    listObjects: async ({ instance, signal, headers }) => {
+      const objects = describeObjects(await resources.listObjects({ instance, signal }));
+      const body = headers['elements-version'] === 'Hydrogen' ? objects.map(({ name }) => name) : objects;
+      return { body, headers: { 'Elements-Returned-Count': body.length, ...instanceHeader(instance) } };
+    },
+
+    getObjectMetadata: async ({ instance, path, signal }) => {
+      const object = await resources.getObject({ instance, objectName: path.objectName, signal });
+      return { body: describeObject(path.objectName, object), headers: instanceHeader(instance) };
+    },
+
+    listRecords: async (request) => {
+      const list = await resources.listRecords(target(request), toListRequest(request));
+      return listAnswer(list, request);
+    },
+
+    listChildRecords: async (request) => {
+      const { objectId: id, childObjectName: child } = request.path;
+      const list = await resources.listChildren({ ...target(request), id, child }, toListRequest(request));
+      return listAnswer(list, request);
+    },
+
+    getRecord: async (request) =>
+      recordAnswer(request, await resources.getRecord(target(request), request.path.objectId)),
+    createRecord: async (request) => recordAnswer(request, await resources.createRecord(target(request), request.body)),
+    updateRecord: async (request) =>
+      recordAnswer(request, await resources.updateRecord(target(request), request.path.objectId, request.body)),
+    replaceRecord: async (request) =>
+      recordAnswer(request, await resources.replaceRecord(target(request), request.path.objectId, request.body)),
+    deleteRecord: async (request) => {
+      const report = await resources.deleteRecord(target(request), request.path.objectId);
+      return { body: { id: request.path.objectId }, headers: callHeaders(request.instance, report) };
+    },
+  } satisfies Partial<RecordHandlers>;
+
+  return {
+    ...direct,
+    listHubObjects: inHub(direct.listObjects),
+    getHubObjectMetadata: inHub(direct.getObjectMetadata),
+    listHubRecords: inHub(direct.listRecords),
+    createHubRecord: inHub(direct.createRecord),
+    getHubRecord: inHub(direct.getRecord),
+    updateHubRecord: inHub(direct.updateRecord),
+    replaceHubRecord: inHub(direct.replaceRecord),
+    deleteHubRecord: inHub(direct.deleteRecord),
+    listHubChildRecords: inHub(direct.listChildRecords),
+  };
+}
+
+interface Addressed {
+  readonly instance: Instance;
+  readonly path: { readonly objectName: string };
+  readonly signal: AbortSignal;
+}
+
+/** The same operation below `/hubs/{hub}`: not found unless the instance's element is in that hub. */
+function inHub<Request extends { readonly instance: Instance }, Result>(
+  handle: (request: Request) => Result,
+): (request: Request & { readonly path: { readonly hub: string } }) => Result {
+  return (request) => {
+    const { connector } = request.instance;
+    if (connector.hub === request.path.hub) return handle(request);
+    throw new AppError(
+      'NOT_FOUND',
+      `The element of this instance is in the hub '${connector.hub}', not '${request.path.hub}'.`,
+    );
+  };
+}
+
+/** As in the spec, whose validator fills them in; its types cannot say so. */
+const DEFAULT_PAGE_SIZE = 200;
+const DEFAULT_MAX_PROVIDER_CALLS = 25;
+
+interface ListParts {
+  readonly query: OperationQuery<'listRecords'>;
+  readonly headers: OperationHeaders<'listRecords'>;
+}
+
+function toListRequest({ query, headers }: ListParts): ListRequest {
+  const { where, orderBy, fields, page, pageSize, nextPage } = query;
+  return {
+    where,
+    orderBy,
+    fields,
+    page,
+    pageSize: pageSize ?? DEFAULT_PAGE_SIZE,
+    nextPage,
+    maxProviderCalls: headers['elements-max-provider-calls'] ?? DEFAULT_MAX_PROVIDER_CALLS,
+    pushdownOnly: headers['elements-query-mode'] === 'pushdown-only',
+  };
+}
+
+function listAnswer(list: RecordList, { instance, url }: { readonly instance: Instance; readonly url: string }) {
+  const { records, nextPage, totalCount, pushdown, cutShort } = list;
+  return {
+    body: [...records],
+    headers: {
+      ...listHeaders(records.length, { url, token: nextPage }),
+      'Elements-Total-Count': totalCount,
+      'Elements-Query-Pushdown': pushdown,
+      'Elements-Partial-Result': cutShort ? 'scan-budget' : undefined,
+      ...callHeaders(instance, list),
+    },
+  };
+}
+
+function recordAnswer(
+  { instance }: { readonly instance: Instance },
+  { record, ...report }: CallReport & { readonly record: Readonly<Record<string, unknown>> },
+) {
+  return { body: record, headers: callHeaders(instance, report) };
+}
+
+function instanceHeader(instance: Instance) {
+  return { 'Elements-Element-Instance-Id': instance.id };
+}
+
+function callHeaders(instance: Instance, { providerCalls, rateLimit }: CallReport) {
+  return {
+    ...instanceHeader(instance),
+    'Elements-Provider-Calls': providerCalls,
+    'RateLimit-Limit': rateLimit?.limit,
+    'RateLimit-Remaining': rateLimit?.remaining,
+    'RateLimit-Reset': rateLimit?.resetSeconds,
+  };
+}

@@ -1,0 +1,80 @@
+import { parse } from 'node:querystring';
+import type { OPERATIONS, OperationId } from '../../generated/operations.ts';
+
+/** Whom an operation is for: calls with an `Element` token, calls without one, or the paths outside the base path. */
+export type Scope = (typeof OPERATIONS)[OperationId]['scopes'][number];
+
+interface ScopedOperation {
+  readonly 'x-causeway-scopes'?: readonly string[];
+}
+
+interface Parameter {
+  readonly name: string;
+  readonly in: string;
+  readonly allowReserved?: boolean;
+}
+
+/** The members of the bundled document that differ between scopes. */
+export interface ApiDocument {
+  readonly paths: Readonly<Record<string, object>>;
+  readonly components: { readonly parameters: Readonly<Record<string, Parameter>> };
+}
+
+/**
+ * The document as a validator for one scope needs it, a copy that the validator may change. The same URL is two
+ * operations: `GET /elements` is the catalogue without a token and the provider's object `elements` with one (D2), so
+ * each scope is validated against its own operations only.
+ *
+ * Two habits of express-openapi-validator 5.6 are met here. It takes any bracket in a parameter's name for nesting and
+ * then calls `tags[]` unknown, so it is `tags` for the validator, and `parseQuery` does the same to the URL. And it
+ * refuses a quote or a colon that the client did not percent-encode unless `allowReserved` is set, which must not be
+ * published: clients that obey it would leave `&` and `+` as they are and break the `where`.
+ */
+export function scopedDocument<Api extends ApiDocument>(document: Api, scope: Scope): Api {
+  const { parameters } = document.components;
+  return structuredClone({
+    ...document,
+    paths: scopedPaths(document.paths, scope),
+    components: { ...document.components, parameters: mapValues(parameters, forValidator) },
+  });
+}
+
+function scopedPaths(paths: ApiDocument['paths'], scope: Scope): ApiDocument['paths'] {
+  const scoped = Object.entries(paths).map(([path, item]) => [path, scopedItem(item, scope)] as const);
+  return Object.fromEntries(scoped.filter(([, item]) => Object.values(item).some(isOperation)));
+}
+
+function scopedItem(item: object, scope: Scope): object {
+  return Object.fromEntries(
+    Object.entries(item).filter(([, member]) => !isOperation(member) || member['x-causeway-scopes']?.includes(scope)),
+  );
+}
+
+function isOperation(member: unknown): member is ScopedOperation {
+  return typeof member === 'object' && member !== null && 'operationId' in member;
+}
+
+function forValidator(parameter: Parameter): Parameter {
+  const name = bareName(parameter.name);
+  return parameter.in === 'query' ? { ...parameter, name, allowReserved: true } : { ...parameter, name };
+}
+
+function bareName(name: string): string {
+  return name.endsWith('[]') ? name.slice(0, -2) : name;
+}
+
+function mapValues<Value>(record: Readonly<Record<string, Value>>, map: (value: Value) => Value) {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]));
+}
+
+/**
+ * Express's `query parser` for this API: a parameter that comes once is a string, one that is repeated is an array, and
+ * `name[]` is always an array under `name`. Nothing nests. Text that is not well percent-encoded is kept as it is.
+ */
+export function parseQuery(text: string | null): Record<string, string | string[] | undefined> {
+  return Object.fromEntries(
+    Object.entries(parse(text ?? '')).map(([name, value]) =>
+      name.endsWith('[]') ? [bareName(name), [value ?? []].flat()] : [name, value],
+    ),
+  );
+}

@@ -1,0 +1,196 @@
+import { randomUUID } from 'node:crypto';
+import express, { type Express, type RequestHandler, type Response, Router } from 'express';
+import { middleware as createValidator } from 'express-openapi-validator';
+import type { OpenAPIV3 } from 'express-openapi-validator/dist/framework/types.js';
+import document from '../../generated/openapi.json' with { type: 'json' };
+import { OPERATIONS } from '../../generated/operations.ts';
+import type { Idempotency } from '../accounts/idempotency/index.ts';
+import { AppError } from '../errors.ts';
+import type { Logger, Redactor } from '../log.ts';
+import { type Authorization, type Caller, readSecrets, type Secrets, unauthenticated } from './authorization.ts';
+import type { ApiOperationId, Handlers } from './handler.ts';
+import { createProblemHandler, notFound } from './problem.ts';
+import { parseQuery, type Scope, scopedDocument } from './scoped-document.ts';
+
+export interface ServerPorts {
+  /** The paths outside the base path: health, documents, reference. */
+  readonly root: Router;
+  /** Absent in a process that only works on jobs. */
+  readonly api?: ApiPorts | undefined;
+  readonly log: Logger;
+  readonly redactor: Redactor;
+}
+
+export interface ApiPorts {
+  readonly handlers: Handlers;
+  readonly authorization: Authorization;
+  readonly idempotency: Pick<Idempotency, 'once'>;
+  /** Checks every answer against the spec; one that does not fit becomes an INTERNAL error. */
+  readonly validateResponses: boolean;
+}
+
+export const BASE_PATH = '/elements/api-v2';
+const MAX_BODY = '8mb';
+
+/**
+ * The life of a request: request id → authorization → body → spec validation → handler → answer. Whatever is thrown on
+ * the way ends in the problem handler.
+ */
+export function createServer(ports: ServerPorts): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.set('query parser', parseQuery);
+  app.use(identify(ports.log));
+  app.use(ports.root);
+  if (ports.api !== undefined) app.use(BASE_PATH, ...createApi(ports.api));
+  app.use(notFound);
+  app.use(createProblemHandler(ports));
+  return app;
+}
+
+function createApi(api: ApiPorts): RequestHandler[] {
+  return [acceptJson, authorize(api.authorization), jsonBody(), createScopes(api)];
+}
+
+/** Gives the request its id, and writes one log line when it has ended. */
+function identify(log: Logger): RequestHandler {
+  return (request, response, next) => {
+    const startedAtMs = performance.now();
+    const requestId = randomUUID();
+    response.locals.requestId = requestId;
+    response.setHeader('Elements-Request-Id', requestId);
+    response.once('close', () => {
+      const ms = Math.round((performance.now() - startedAtMs) * 10) / 10;
+      const { statusCode: status, writableFinished } = response;
+      // The path only: a query may hold personal data.
+      const path = request.originalUrl.split('?', 1)[0];
+      log.info(
+        { requestId, method: request.method, path, status, ms, ...(!writableFinished && { cut: true }) },
+        'request',
+      );
+    });
+    next();
+  };
+}
+
+const acceptJson: RequestHandler = (request, _response, next) => {
+  const { accept } = request.headers;
+  if (accept === undefined || accept.includes('*/*') || request.accepts('json') !== false) return next();
+  throw new AppError('NOT_ACCEPTABLE', 'Answers are JSON: send Accept: application/json.');
+};
+
+function jsonBody(): RequestHandler {
+  const parse = express.json({ limit: MAX_BODY, strict: false });
+  return (request, response, next) => {
+    const { 'content-type': type, 'content-length': length, 'transfer-encoding': encoding } = request.headers;
+    const hasBody = encoding !== undefined || (length !== undefined && length !== '0');
+    if (hasBody && !/^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(type ?? '')) {
+      throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'Bodies are JSON: send Content-Type: application/json.');
+    }
+    parse(request, response, next);
+  };
+}
+
+/** The first segments of the platform's own paths. */
+const PLATFORM_SEGMENTS = new Set(
+  Object.values(OPERATIONS)
+    .filter(({ scopes }) => (scopes as readonly Scope[]).includes('platform'))
+    .map(({ path }) => path.split('/')[1]),
+);
+
+/** Which operations a request may mean (decisions D2): a token opens the element's objects, without one paths are the platform's. */
+function scopeOf(path: string, secrets: Secrets): 'platform' | 'instance' {
+  const [, first = '', second] = path.split('/');
+  if (secrets.element !== undefined) return first === 'instances' && second !== undefined ? 'platform' : 'instance';
+  if (PLATFORM_SEGMENTS.has(decodeURIComponent(first))) return 'platform';
+  throw unauthenticated('This path is an object of an element: add `Element <token>` to the Authorization header.');
+}
+
+function authorize(authorization: Authorization): RequestHandler {
+  return async (request, response, next) => {
+    const secrets = readSecrets(request.headers.authorization);
+    const scope = scopeOf(request.path, secrets);
+    if (scope === 'platform' && secrets.organization === undefined) {
+      throw unauthenticated('This path needs `Organization <secret>` in the Authorization header as well.');
+    }
+    response.locals.caller = await authorization.authorize(secrets);
+    response.locals.scope = scope;
+    next();
+  };
+}
+
+/** The same URL may be an operation of the platform and an object of an element, so each scope has a router of its own. */
+function createScopes(ports: ApiPorts): RequestHandler {
+  const routers = { platform: createScopeRouter('platform', ports), instance: createScopeRouter('instance', ports) };
+  return (request, response, next) => {
+    const scope: keyof typeof routers = response.locals.scope;
+    routers[scope](request, response, next);
+  };
+}
+
+function createScopeRouter(scope: 'platform' | 'instance', ports: ApiPorts): Router {
+  const router = Router({ caseSensitive: true, strict: false });
+  router.use(
+    createValidator({
+      // Checked by the validator's own meta-schema in test/spec; TypeScript widens what it imports from JSON.
+      apiSpec: scopedDocument(document, scope) as unknown as OpenAPIV3.DocumentV3,
+      validateRequests: { allowUnknownQueryParameters: false },
+      validateResponses: ports.validateResponses,
+      validateSecurity: false,
+      validateApiSpec: false,
+    }),
+  );
+  for (const id of Object.keys(OPERATIONS) as (keyof typeof OPERATIONS)[]) {
+    const { method, path, scopes } = OPERATIONS[id];
+    if (!(scopes as readonly Scope[]).includes(scope)) continue;
+    router[method](path.replace(/\{(\w+)\}/g, ':$1'), createRoute(id as ApiOperationId, ports));
+  }
+  return router;
+}
+
+function createRoute(id: ApiOperationId, { handlers, idempotency }: ApiPorts): RequestHandler {
+  // The table's type ties each handler to its operation; here any of them is called with what the validator let through.
+  const handle = handlers[id] as (request: unknown) => Promise<Answer> | Answer;
+  return async (request, response) => {
+    const { principal, instance }: Caller = response.locals.caller;
+    const input = {
+      path: request.params,
+      query: request.query,
+      headers: request.headers,
+      body: request.body,
+      principal,
+      instance,
+      signal: hangUpSignal(response),
+      url: request.originalUrl,
+    };
+    const key = request.method === 'POST' ? request.get('idempotency-key') : undefined;
+    const answer = key === undefined ? await handle(input) : await once(key);
+    send(response, answer);
+
+    function once(given: string): Promise<Answer> {
+      const fingerprint = JSON.stringify([id, instance?.id, request.originalUrl, request.body]);
+      const { accountId, userId } = principal;
+      return idempotency.once({ accountId, userId, key: given, fingerprint }, async () => handle(input));
+    }
+  };
+}
+
+interface Answer {
+  readonly body: unknown;
+  readonly headers?: Readonly<Record<string, string | number | undefined>>;
+}
+
+function send(response: Response, { body, headers = {} }: Answer): void {
+  for (const [name, value] of Object.entries(headers)) if (value !== undefined) response.setHeader(name, value);
+  response.json(body);
+}
+
+/** Aborts when the caller is gone before the answer is. */
+function hangUpSignal(response: Response): AbortSignal {
+  const controller = new AbortController();
+  response.once('close', () => {
+    if (!response.writableFinished) controller.abort(new AppError('INTERNAL', 'The caller hung up.'));
+  });
+  return controller.signal;
+}

@@ -1,0 +1,71 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { type RequestHandler, Router } from 'express';
+import document from '../../generated/openapi.json' with { type: 'json' };
+import { OPERATIONS } from '../../generated/operations.ts';
+import { DOCS_ASSETS, docsPage } from './docs-page.ts';
+import type { RootOperationId } from './handler.ts';
+
+/** Whether a part the service needs can be reached. */
+export type Check = (signal: AbortSignal) => Promise<boolean>;
+
+export interface ServiceRouterPorts {
+  readonly checks: Readonly<Record<string, Check>>;
+  readonly publicUrl: () => string;
+}
+
+const CHECK_TIMEOUT_MS = 2000;
+const ASSETS_PATH = '/docs/assets';
+
+/** The paths outside the base path: health, the document, its rendered reference. No authorization. */
+export function createServiceRouter({ checks, publicUrl }: ServiceRouterPorts): Router {
+  const handlers: Readonly<Record<RootOperationId, RequestHandler>> = {
+    getLiveness: (_request, response) => void response.json({ status: 'ok' }),
+
+    getReadiness: async (_request, response) => {
+      const states = await runChecks(checks);
+      const ready = Object.values(states).every((state) => state === 'ok');
+      response.status(ready ? 200 : 503).json({ status: ready ? 'ok' : 'unavailable', checks: states });
+    },
+
+    getOpenApiJson: (_request, response) => void response.json(documentFor(publicUrl())),
+
+    getOpenApiYaml: async (_request, response) => {
+      const yaml = await readFile(join(import.meta.dirname, '../../generated/openapi.yaml'), 'utf8');
+      response.type('application/yaml').send(yaml);
+    },
+
+    getDocs: (_request, response) => {
+      const { html, contentSecurityPolicy } = docsPage({ documentUrl: '/openapi.json', assetsUrl: ASSETS_PATH });
+      response.set('Content-Security-Policy', contentSecurityPolicy).type('html').send(html);
+    },
+  };
+  const router = Router();
+  for (const id of Object.keys(handlers) as RootOperationId[])
+    router[OPERATIONS[id].method](OPERATIONS[id].path, handlers[id]);
+  router.get(`${ASSETS_PATH}/:file`, sendAsset);
+  return router;
+}
+
+/** The document with this service as its server, so that "try it out" in the reference works. */
+function documentFor(publicUrl: string) {
+  const [server] = document.servers;
+  const variables = { publicUrl: { ...server?.variables.publicUrl, default: publicUrl } };
+  return { ...document, servers: [{ ...server, variables }] };
+}
+
+async function runChecks(checks: ServiceRouterPorts['checks']): Promise<Record<string, 'ok' | 'unavailable'>> {
+  const states = Object.entries(checks).map(async ([name, check]) => {
+    const reachable = await check(AbortSignal.timeout(CHECK_TIMEOUT_MS));
+    return [name, reachable ? 'ok' : 'unavailable'] as const;
+  });
+  return Object.fromEntries(await Promise.all(states));
+}
+
+const sendAsset: RequestHandler = (request, response, next) => {
+  const file = DOCS_ASSETS.find((name) => name === request.params.file);
+  if (file === undefined) return next();
+  const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+  response.sendFile(file, { root: folder, maxAge: '1d' });
+};

@@ -1,0 +1,363 @@
+import { delimiter } from 'node:path';
+
+/** What a variable may hold: `parse` answers undefined for anything else. */
+interface Format<Value> {
+  readonly expected: string;
+  readonly parse: (text: string) => Value | undefined;
+}
+
+interface Variable<Value> {
+  readonly name: string;
+  readonly description: string;
+  readonly format: Format<Value>;
+  /** The default as the documentation shows it. */
+  readonly shownDefault: string;
+  /** Never shown, not even when it is wrong. */
+  readonly secret?: boolean;
+  readonly requiredWithDatabaseUrl?: boolean;
+}
+
+interface OptionalVariable<Value> extends Variable<Value> {
+  /** The value in the environment's spelling; undefined leaves it unset. `embedded`: no DATABASE_URL is given. */
+  readonly defaultText?: (embedded: boolean) => string | undefined;
+}
+
+interface DefaultedVariable<Value> extends Variable<Value> {
+  readonly defaultText: (embedded: boolean) => string;
+}
+
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+const ROLES = ['all', 'api', 'worker'] as const;
+const ENVIRONMENTS_THAT_VALIDATE_RESPONSES: readonly string[] = ['development', 'test'];
+const LOOPBACK = '127.0.0.0/8,::1/128';
+
+export type LogLevel = (typeof LOG_LEVELS)[number];
+export type Role = (typeof ROLES)[number];
+
+/** One key of ENCRYPTION_KEYS. */
+export interface EncryptionKey {
+  readonly id: string;
+  readonly bytes: Buffer;
+}
+
+/** The variables of the environment, in the order the documentation shows them. */
+export const VARIABLES = {
+  port: {
+    name: 'PORT',
+    format: integer(0, 65535),
+    shownDefault: '8080',
+    defaultText: () => '8080',
+    description: 'Port of the API and the console; 0 takes a free one.',
+  },
+  host: {
+    name: 'HOST',
+    format: word('a host name or an IP address'),
+    shownDefault: '127.0.0.1',
+    defaultText: () => '127.0.0.1',
+    description: 'Address to listen on.',
+  },
+  publicUrl: {
+    name: 'PUBLIC_URL',
+    format: httpUrl(),
+    shownDefault: 'from HOST and PORT',
+    description: 'Where callers and providers reach the service from outside, without the path of the API.',
+  },
+  databaseUrl: {
+    name: 'DATABASE_URL',
+    format: urlOf(['postgres:', 'postgresql:'], 'a URL like postgres://user:password@host:5432/database'),
+    shownDefault: 'embedded PostgreSQL',
+    secret: true,
+    description: 'PostgreSQL 15 or newer. Without it an embedded PostgreSQL is started under DATA_DIR.',
+  },
+  dataDir: {
+    name: 'DATA_DIR',
+    format: word('a folder'),
+    shownDefault: '.data',
+    defaultText: () => '.data',
+    description: 'Embedded database, first credentials, generated development keys, bulk files.',
+  },
+  simulatorsPort: {
+    name: 'SIMULATORS_PORT',
+    format: portOrOff(),
+    shownDefault: '8081 with the embedded database, otherwise off',
+    defaultText: (embedded) => (embedded ? '8081' : 'off'),
+    description: 'Port of the provider simulators; 0 takes a free one, `off` starts none.',
+  },
+  encryptionKeys: {
+    name: 'ENCRYPTION_KEYS',
+    format: encryptionKeys(),
+    shownDefault: 'generated into DATA_DIR with the embedded database, otherwise required',
+    secret: true,
+    requiredWithDatabaseUrl: true,
+    description: 'Keys that encrypt stored secrets: `id:base64 of 32 bytes`, separated by commas; the first encrypts.',
+  },
+  bootstrapOrganizationSecret: {
+    name: 'BOOTSTRAP_ORGANIZATION_SECRET',
+    format: platformSecret(),
+    shownDefault: 'random',
+    secret: true,
+    description: 'Secret of the organization created on the first start.',
+  },
+  bootstrapUserSecret: {
+    name: 'BOOTSTRAP_USER_SECRET',
+    format: platformSecret(),
+    shownDefault: 'random',
+    secret: true,
+    description: 'Secret of the user created on the first start.',
+  },
+  egressAllow: {
+    name: 'EGRESS_ALLOW',
+    format: list(',', 'address ranges (CIDR) and host names, separated by commas'),
+    shownDefault: 'loopback with the embedded database, otherwise empty',
+    defaultText: (embedded) => (embedded ? LOOPBACK : ''),
+    description: 'Addresses and hosts that may be called although they are not public.',
+  },
+  role: {
+    name: 'ROLE',
+    format: oneOf(ROLES),
+    shownDefault: 'all',
+    defaultText: () => 'all',
+    description: 'What this process does: the API, background work, or both.',
+  },
+  logLevel: {
+    name: 'LOG_LEVEL',
+    format: oneOf(LOG_LEVELS),
+    shownDefault: 'info',
+    defaultText: () => 'info',
+    description: 'Least severe level that is logged.',
+  },
+  connectorsPath: {
+    name: 'CONNECTORS_PATH',
+    format: list(delimiter, 'folders, separated like those in PATH'),
+    shownDefault: 'empty',
+    defaultText: () => '',
+    description: 'Folders with connectors from outside this repository.',
+  },
+  databasePoolSize: {
+    name: 'DATABASE_POOL_SIZE',
+    format: integer(2, 1000),
+    shownDefault: '10',
+    defaultText: () => '10',
+    description: 'Most connections of one process to PostgreSQL, not counting background jobs and notifications.',
+  },
+  shutdownTimeout: {
+    name: 'SHUTDOWN_TIMEOUT',
+    format: integer(1, 3600),
+    shownDefault: '30',
+    defaultText: () => '30',
+    description: 'Seconds that running requests and jobs get to end after SIGTERM or SIGINT.',
+  },
+  environment: {
+    name: 'NODE_ENV',
+    format: word('a name like production'),
+    shownDefault: 'production',
+    defaultText: () => 'production',
+    description: 'In `development` and `test` every response is checked against the specification.',
+  },
+} as const satisfies Record<string, OptionalVariable<unknown>>;
+
+export interface Config {
+  readonly port: number;
+  readonly host: string;
+  /** As configured; see `publicUrlOf`. Without a slash at the end. */
+  readonly publicUrl: string | undefined;
+  /** Undefined: use the embedded database. */
+  readonly databaseUrl: string | undefined;
+  readonly dataDir: string;
+  /** Undefined: no simulators. */
+  readonly simulatorsPort: number | undefined;
+  /** Undefined only with the embedded database: generate them. */
+  readonly encryptionKeys: string | undefined;
+  readonly bootstrapOrganizationSecret: string | undefined;
+  readonly bootstrapUserSecret: string | undefined;
+  readonly egressAllow: readonly string[];
+  readonly role: Role;
+  readonly logLevel: LogLevel;
+  readonly connectorsPath: readonly string[];
+  readonly databasePoolSize: number;
+  readonly shutdownTimeoutMs: number;
+  readonly validateResponses: boolean;
+}
+
+/** A start that cannot go on because of its settings; `problems` is complete and free of secrets. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[], options?: ErrorOptions) {
+    super(`The configuration is not usable:\n${problems.map((problem) => `- ${problem}`).join('\n')}`, options);
+    this.problems = problems;
+  }
+}
+
+/**
+ * Reads the settings of a process. An empty variable counts as unset.
+ * @throws ConfigError with every problem at once.
+ */
+export function readConfig(environment: NodeJS.ProcessEnv): Config {
+  const embedded = textOf(VARIABLES.databaseUrl, environment) === undefined;
+  const problems = Object.values(VARIABLES).flatMap((variable) => problemsOf(variable, environment, embedded));
+  if (problems.length > 0) throw new ConfigError(problems);
+
+  const required = <Value>(variable: DefaultedVariable<Value>) => readRequired(variable, environment, embedded);
+  const optional = <Value>(variable: OptionalVariable<Value>) => readOptional(variable, environment, embedded);
+  return Object.freeze({
+    port: required(VARIABLES.port),
+    host: required(VARIABLES.host),
+    publicUrl: optional(VARIABLES.publicUrl),
+    databaseUrl: optional(VARIABLES.databaseUrl),
+    dataDir: required(VARIABLES.dataDir),
+    simulatorsPort: required(VARIABLES.simulatorsPort).port,
+    encryptionKeys: optional(VARIABLES.encryptionKeys),
+    bootstrapOrganizationSecret: optional(VARIABLES.bootstrapOrganizationSecret),
+    bootstrapUserSecret: optional(VARIABLES.bootstrapUserSecret),
+    egressAllow: required(VARIABLES.egressAllow),
+    role: required(VARIABLES.role),
+    logLevel: required(VARIABLES.logLevel),
+    connectorsPath: required(VARIABLES.connectorsPath),
+    databasePoolSize: required(VARIABLES.databasePoolSize),
+    shutdownTimeoutMs: required(VARIABLES.shutdownTimeout) * 1000,
+    validateResponses: ENVIRONMENTS_THAT_VALIDATE_RESPONSES.includes(required(VARIABLES.environment)),
+  });
+}
+
+/** PUBLIC_URL, or the URL of HOST and the port that was taken, as a browser on this machine reaches it. */
+export function publicUrlOf(config: Pick<Config, 'publicUrl' | 'host'>, listeningPort: number): string {
+  if (config.publicUrl !== undefined) return config.publicUrl;
+  const host = config.host === '0.0.0.0' || config.host === '::' ? 'localhost' : config.host;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${listeningPort}`;
+}
+
+/** The variables as a Markdown table for the README. */
+export function describeVariables(): string {
+  const rows = Object.values(VARIABLES).map(
+    ({ name, shownDefault, description }) => `| \`${name}\` | ${shownDefault} | ${description} |`,
+  );
+  return ['| variable | default | |', '| --- | --- | --- |', ...rows].join('\n');
+}
+
+/** `id:base64,…` → keys, the encrypting one first; undefined when any part is not well formed or an id comes twice. */
+export function parseEncryptionKeys(text: string): readonly [EncryptionKey, ...EncryptionKey[]] | undefined {
+  const keys: EncryptionKey[] = [];
+  for (const part of text.split(',')) {
+    const match = /^\s*([A-Za-z0-9_-]{1,64}):([A-Za-z0-9+/]{43}=)\s*$/.exec(part);
+    if (match?.[1] === undefined || match[2] === undefined) return undefined;
+    keys.push({ id: match[1], bytes: Buffer.from(match[2], 'base64') });
+  }
+  const [first, ...others] = keys;
+  if (first === undefined || new Set(keys.map(({ id }) => id)).size < keys.length) return undefined;
+  return [first, ...others];
+}
+
+function textOf(variable: Variable<unknown>, environment: NodeJS.ProcessEnv): string | undefined {
+  return environment[variable.name] || undefined;
+}
+
+function problemsOf(variable: Variable<unknown>, environment: NodeJS.ProcessEnv, embedded: boolean): string[] {
+  const text = textOf(variable, environment);
+  if (text === undefined) {
+    if (embedded || variable.requiredWithDatabaseUrl !== true) return [];
+    return [`${variable.name} is not set, but DATABASE_URL is; expected ${variable.format.expected}`];
+  }
+  if (variable.format.parse(text) !== undefined) return [];
+  const found = variable.secret === true ? `******** (${text.length} characters)` : JSON.stringify(text);
+  return [`${variable.name} is ${found}; expected ${variable.format.expected}`];
+}
+
+function readOptional<Value>(
+  variable: OptionalVariable<Value>,
+  environment: NodeJS.ProcessEnv,
+  embedded: boolean,
+): Value | undefined {
+  const text = textOf(variable, environment) ?? variable.defaultText?.(embedded);
+  return text === undefined ? undefined : variable.format.parse(text);
+}
+
+function readRequired<Value>(
+  variable: DefaultedVariable<Value>,
+  environment: NodeJS.ProcessEnv,
+  embedded: boolean,
+): Value {
+  const value = readOptional(variable, environment, embedded);
+  if (value === undefined) throw new ConfigError([`${variable.name} has no usable default`]);
+  return value;
+}
+
+function integer(least: number, most: number): Format<number> {
+  return {
+    expected: `a whole number from ${least} to ${most}`,
+    parse: (text) => {
+      const value = Number(text);
+      return /^\d{1,9}$/.test(text) && value >= least && value <= most ? value : undefined;
+    },
+  };
+}
+
+function portOrOff(): Format<{ readonly port: number | undefined }> {
+  const port = integer(0, 65535);
+  return {
+    expected: `${port.expected}, or off`,
+    parse: (text) => {
+      if (text === 'off') return { port: undefined };
+      const value = port.parse(text);
+      return value === undefined ? undefined : { port: value };
+    },
+  };
+}
+
+function oneOf<const Value extends string>(values: readonly Value[]): Format<Value> {
+  return { expected: `one of ${values.join(', ')}`, parse: (text) => values.find((value) => value === text) };
+}
+
+function word(expected: string): Format<string> {
+  return { expected, parse: (text) => (text.trim() === text ? text : undefined) };
+}
+
+function list(separator: string, expected: string): Format<readonly string[]> {
+  return {
+    expected,
+    parse: (text) =>
+      text
+        .split(separator)
+        .map((part) => part.trim())
+        .filter(Boolean),
+  };
+}
+
+function urlOf(protocols: readonly string[], expected: string): Format<string> {
+  return {
+    expected,
+    parse: (text) => {
+      const url = URL.parse(text);
+      return url !== null && protocols.includes(url.protocol) ? text : undefined;
+    },
+  };
+}
+
+function httpUrl(): Format<string> {
+  const { expected, parse } = urlOf(['http:', 'https:'], 'an http or https URL without query and fragment');
+  return { expected, parse: (text) => (/[?#]/.test(text) ? undefined : parse(text)?.replace(/\/+$/, '')) };
+}
+
+/** Only characters that the Authorization header carries without quoting. */
+function platformSecret(): Format<string> {
+  return {
+    expected: 'at least 16 letters, digits or any of -._~+/=',
+    parse: (text) => (/^[A-Za-z0-9._~+/=-]{16,512}$/.test(text) ? text : undefined),
+  };
+}
+
+function encryptionKeys(): Format<string> {
+  return {
+    expected: 'id:base64 of 32 bytes, several separated by commas, every id once',
+    parse: (text) => (parseEncryptionKeys(text) === undefined ? undefined : text),
+  };
+}
+
+/** The values of a configuration that must never be seen in a log. */
+export function secretsOf(config: Config): readonly string[] {
+  const keys = config.encryptionKeys?.split(',').map((key) => key.slice(key.indexOf(':') + 1)) ?? [];
+  const password = decodeURIComponent(URL.parse(config.databaseUrl ?? '')?.password ?? '');
+  const secrets = [password, config.bootstrapOrganizationSecret, config.bootstrapUserSecret, ...keys];
+  return secrets.flatMap((secret) => (secret === undefined || secret === '' ? [] : [secret]));
+}

@@ -1,0 +1,111 @@
+import { AppError } from '../../errors.ts';
+import type { ProviderRequest, ProviderResponse } from '../contract.ts';
+import { type Answer, readAnswer } from './answer.ts';
+import type { Binding } from './binding.ts';
+import { describeEgressError, isEgressError } from './egress-failure.ts';
+import { classifyByStatus, describeFailure, describeMisshapen, type FailedCall } from './failure.ts';
+import type { Outgoing } from './outgoing.ts';
+import type { ClientPorts, ProviderCall } from './ports.ts';
+import { followLink } from './target.ts';
+
+export const DEFAULT_TIMEOUT_MS = 30_000;
+
+const MAX_BYTES = 32 * 1024 * 1024;
+const MAX_REDIRECTS = 3;
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
+export interface Attempt {
+  readonly binding: Binding;
+  readonly call: ProviderCall;
+  readonly request: ProviderRequest;
+  readonly outgoing: Outgoing;
+  /** The provider's URL, checked. */
+  readonly target: URL;
+  /** On the clock of `now`. */
+  readonly deadlineMs: number;
+}
+
+export type Outcome =
+  | { readonly kind: 'answered'; readonly response: ProviderResponse }
+  | { readonly kind: 'failed'; readonly failed: FailedCall };
+
+/** One way to the provider and back, over at most three redirects. @throws what no retry can mend, and the reason of an abort. */
+export async function makeAttempt(ports: ClientPorts, attempt: Attempt): Promise<Outcome> {
+  let url = attempt.target;
+  for (let redirects = 0; ; redirects++) {
+    const exchanged = await exchange(ports, attempt, url);
+    if (exchanged.kind === 'failed') return exchanged;
+    const step = judge(ports, attempt, exchanged.answer);
+    if (step.kind !== 'redirected') return step;
+    if (redirects === MAX_REDIRECTS) throw tooManyRedirects(attempt);
+    url = followLink(attempt.binding, step.location, url.href);
+  }
+}
+
+type Exchanged =
+  | { readonly kind: 'answered'; readonly answer: Answer }
+  | { readonly kind: 'failed'; readonly failed: FailedCall };
+
+async function exchange(ports: ClientPorts, attempt: Attempt, url: URL): Promise<Exchanged> {
+  const { binding, call, outgoing } = attempt;
+  const headers = chooseHeaders(attempt, url);
+  call.signal.throwIfAborted();
+  call.onProviderCall?.();
+  try {
+    const raw = await ports.egress.request({
+      url: binding.simulator?.enter(url) ?? url,
+      method: outgoing.method,
+      headers,
+      body: outgoing.body,
+      timeoutMs: Math.max(1, attempt.deadlineMs - ports.now()),
+      maxBytes: MAX_BYTES,
+      signal: call.signal,
+    });
+    call.onAnswer?.(raw.headers);
+    return { kind: 'answered', answer: readAnswer(raw, headers.accept) };
+  } catch (error) {
+    call.signal.throwIfAborted();
+    if (!isEgressError(error)) throw error;
+    return { kind: 'failed', failed: describeEgressError(error, getUndertaking(attempt, url)) };
+  }
+}
+
+function getUndertaking({ binding, request, target }: Attempt, url: URL) {
+  return {
+    name: binding.connector.name,
+    linked: request.url !== undefined || url !== target,
+    timeoutMs: binding.connector.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+  };
+}
+
+/** A redirect to another origin, though among the hosts, does not get the credentials. */
+function chooseHeaders({ binding, outgoing, target }: Attempt, url: URL): Readonly<Record<string, string>> {
+  const headers = url.origin === target.origin ? outgoing.headers : outgoing.headersWithoutAuth;
+  return binding.simulator === undefined ? headers : { ...headers, forwarded: binding.simulator.forwarded(url) };
+}
+
+type Judgement = Outcome | { readonly kind: 'redirected'; readonly location: string };
+
+function judge(ports: ClientPorts, { binding, outgoing }: Attempt, { response, misshapen }: Answer): Judgement {
+  const classified = binding.connector.classify?.(response);
+  if (classified === null) return { kind: 'answered', response };
+  const location = getRedirect(response);
+  if (classified === undefined && location !== undefined && outgoing.method === 'GET') {
+    return { kind: 'redirected', location };
+  }
+  const failure = classified ?? classifyByStatus(response.status);
+  if (failure !== undefined) {
+    const byConnector = classified !== undefined;
+    return { kind: 'failed', failed: describeFailure(ports, { binding, response, failure, byConnector }) };
+  }
+  if (misshapen) return { kind: 'failed', failed: describeMisshapen(ports, binding, response) };
+  return { kind: 'answered', response };
+}
+
+function getRedirect(response: ProviderResponse): string | undefined {
+  return REDIRECTS.has(response.status) ? response.headers.location : undefined;
+}
+
+function tooManyRedirects({ binding }: Attempt): AppError {
+  return new AppError('PROVIDER_PROTOCOL', `${binding.connector.name} redirected more than ${MAX_REDIRECTS} times.`);
+}

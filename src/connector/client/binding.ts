@@ -1,0 +1,122 @@
+import manifest from '../../../package.json' with { type: 'json' };
+import { AppError } from '../../errors.ts';
+import type { Auth, Config, Connector } from '../contract.ts';
+import { matchesHost } from './hosts.ts';
+import type { ClientPorts, Redactor } from './ports.ts';
+import { createSimulatorRoute, type SimulatorRoute } from './simulator-route.ts';
+
+type Headers = Readonly<Record<string, string>>;
+
+/** What a connector and one configuration amount to; worked out once per configuration. */
+export interface Binding {
+  readonly connector: Connector;
+  /** The provider's base URL, without a slash at the end. Never the simulator's. */
+  readonly base: string;
+  readonly origin: string;
+  readonly protocol: string;
+  readonly hosts: readonly string[];
+  /** Of every request, with authentication. Lower-case names. */
+  readonly headers: Headers;
+  readonly headersWithoutAuth: Headers;
+  readonly simulator: SimulatorRoute | undefined;
+}
+
+type BindPorts = Pick<ClientPorts, 'redactor' | 'simulatorsUrl'>;
+
+/** A configuration that changes is another object, so an entry is never stale. */
+export function createBindings(ports: BindPorts): (connector: Connector, config: Config) => Binding {
+  const bindings = new WeakMap<Config, Binding>();
+  return (connector, config) => {
+    const known = bindings.get(config);
+    if (known?.connector === connector) return known;
+    const binding = bind(ports, connector, config);
+    bindings.set(config, binding);
+    return binding;
+  };
+}
+
+/** @throws AppError REQUEST_INVALID when the configuration makes no base URL among the connector's hosts. */
+function bind(ports: BindPorts, connector: Connector, config: Config): Binding {
+  registerConfiguredSecrets(ports.redactor, connector, config);
+  const base = getBaseUrl(connector, config);
+  const hosts = typeof connector.hosts === 'function' ? connector.hosts(config) : connector.hosts;
+  if (!matchesHost(base.host, hosts)) {
+    throw new AppError(
+      'REQUEST_INVALID',
+      `The configuration leads to the host ${base.host}, which is not a host of ${connector.name}. Correct the address in the configuration.`,
+    );
+  }
+  const simulator = config.simulator === true ? createSimulatorRoute(ports.simulatorsUrl, connector) : undefined;
+  const authentication = lowerCaseNames(authenticate(connector.auth, config));
+  registerSecrets(ports.redactor, Object.values(authentication).flatMap(withoutScheme));
+  const headersWithoutAuth = {
+    accept: 'application/json',
+    'user-agent': `Causeway/${manifest.version}`,
+    ...lowerCaseNames(connector.headers),
+  };
+  return {
+    connector,
+    base: base.origin + base.pathname.replace(/\/+$/, ''),
+    origin: base.origin,
+    protocol: base.protocol,
+    hosts,
+    headers: { ...headersWithoutAuth, ...authentication },
+    headersWithoutAuth,
+    simulator,
+  };
+}
+
+function getBaseUrl(connector: Connector, config: Config): URL {
+  const url = URL.parse(connector.baseUrl(config));
+  if (url === null || url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
+    throw new AppError(
+      'REQUEST_INVALID',
+      `The configuration makes no usable address of ${connector.name}. Correct the address in the configuration.`,
+    );
+  }
+  return url;
+}
+
+function authenticate(auth: Auth, config: Config): Headers {
+  switch (auth.type) {
+    case 'basic':
+      return authenticateBasic(auth.credentials(config));
+    case 'custom':
+      return auth.headers(config);
+    case 'none':
+      return {};
+  }
+}
+
+/** RFC 7617, as UTF-8. */
+function authenticateBasic(credentials: { username: string; password: string } | undefined): Headers {
+  if (credentials === undefined) return {};
+  const token = Buffer.from(`${credentials.username}:${credentials.password}`).toString('base64');
+  return { authorization: `Basic ${token}` };
+}
+
+function registerConfiguredSecrets(redactor: Redactor, connector: Connector, config: Config): void {
+  const values = connector.configuration.filter((field) => field.secret === true).map((field) => config[field.key]);
+  registerSecrets(
+    redactor,
+    values.filter((value) => typeof value === 'string'),
+  );
+}
+
+/** A provider may quote a secret as it stood in a URL. */
+function registerSecrets(redactor: Redactor, values: readonly string[]): void {
+  for (const secret of new Set(values.flatMap((value) => [value, encodeURIComponent(value)]))) {
+    if (secret !== '') redactor.add(secret);
+  }
+}
+
+/** `Bearer abc` is quoted as a whole or without its scheme. */
+function withoutScheme(value: string): string[] {
+  const blank = value.indexOf(' ');
+  return blank === -1 ? [value] : [value, value.slice(blank + 1)];
+}
+
+export function lowerCaseNames(headers: Headers | undefined): Headers {
+  if (headers === undefined) return {};
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}

@@ -1,0 +1,62 @@
+/** What the provider says about its budget for this caller. */
+export interface RateLimitState {
+  readonly limit?: number;
+  readonly remaining?: number;
+  readonly resetSeconds?: number;
+}
+
+type Headers = Readonly<Record<string, string>>;
+
+const PREFIXES = ['ratelimit-', 'x-ratelimit-', 'x-rate-limit-'];
+
+/** Reads `RateLimit-*` (draft-ietf-httpapi-ratelimit-headers-06), `X-RateLimit-*` and `X-Rate-Limit-*`. */
+export function readRateLimit(headers: Headers, nowMs: number): RateLimitState | undefined {
+  for (const prefix of PREFIXES) {
+    const limit = readNumber(headers[`${prefix}limit`]);
+    const remaining = readNumber(headers[`${prefix}remaining`]);
+    const reset = readNumber(headers[`${prefix}reset`]);
+    if (limit === undefined && remaining === undefined && reset === undefined) continue;
+    return {
+      ...(limit !== undefined && { limit }),
+      ...(remaining !== undefined && { remaining }),
+      ...(reset !== undefined && { resetSeconds: toSecondsFromNow(reset, nowMs) }),
+    };
+  }
+  return undefined;
+}
+
+/** The first number: `100, 100;w=60` lists the policy behind it. */
+function readNumber(text: string | undefined): number | undefined {
+  const digits = text?.match(/^\s*(\d+(?:\.\d+)?)\s*(?:$|[,;])/)?.[1];
+  return digits === undefined ? undefined : Number(digits);
+}
+
+const SMALLEST_EPOCH_SECONDS = 1e9;
+const SMALLEST_EPOCH_MS = 1e12;
+
+/** Providers write the reset as seconds to go, as seconds since 1970, or as milliseconds since 1970. */
+function toSecondsFromNow(reset: number, nowMs: number): number {
+  if (reset < SMALLEST_EPOCH_SECONDS) return Math.ceil(reset);
+  const resetMs = reset < SMALLEST_EPOCH_MS ? reset * 1000 : reset;
+  return Math.max(0, Math.ceil((resetMs - nowMs) / 1000));
+}
+
+/** `Retry-After` as delta seconds or HTTP date (RFC 9110, 10.2.3); else the end of a used-up budget. */
+export function readRetryAfterMs(headers: Headers, nowMs: number): number | undefined {
+  return parseRetryAfterMs(headers['retry-after'], nowMs) ?? readResetMs(headers, nowMs);
+}
+
+// Date.parse makes a date of nearly any text with a digit in it.
+const DATE = /^\s*(\w{3,9}, .* GMT|\d{4}-\d\d-\d\dT.*Z)\s*$/;
+
+function parseRetryAfterMs(text: string | undefined, nowMs: number): number | undefined {
+  if (text === undefined) return undefined;
+  if (/^\s*\d+(\.\d+)?\s*$/.test(text)) return Number(text) * 1000;
+  const date = DATE.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(date) ? undefined : Math.max(0, date - nowMs);
+}
+
+function readResetMs(headers: Headers, nowMs: number): number | undefined {
+  const state = readRateLimit(headers, nowMs);
+  return state?.remaining === 0 && state.resetSeconds !== undefined ? state.resetSeconds * 1000 : undefined;
+}

@@ -1,0 +1,201 @@
+import type { FieldSpec, PushedField, Queryable, Value } from '../where/model.ts';
+
+/** The settings of one instance: declared keys only, typed by their `ConfigField`, secrets in clear. */
+export type Config = Readonly<Record<string, unknown>>;
+
+/** One configuration key an instance of this element takes. */
+export interface ConfigField {
+  readonly key: string;
+  readonly type: 'string' | 'boolean' | 'number' | 'url';
+  readonly description: string;
+  readonly required?: boolean;
+  /** Stored encrypted, shown as `********`. */
+  readonly secret?: boolean;
+  readonly default?: string | boolean | number;
+  /** The whole value must match, e.g. `/^[a-z0-9-]+$/`. */
+  readonly pattern?: RegExp;
+  readonly example?: string;
+}
+
+/** A call to the provider, as data. The client adds the base URL, authentication, time-outs and retries. */
+export interface ProviderRequest {
+  /** Default GET. */
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Below the connector's base URL, beginning with `/`; build it with `path` so that values are encoded. */
+  readonly path?: string;
+  /** Absolute, taken from a provider's answer (a next link). Checked against the connector's hosts before it is followed. */
+  readonly url?: string;
+  /** Encoded with %20 for blanks; `undefined` is left out; an array repeats its key. */
+  readonly query?: Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly json?: unknown;
+  readonly form?: Readonly<Record<string, string>>;
+  /** May be sent again after a failure. Default: GET, PUT and DELETE are, POST and PATCH are not. */
+  readonly idempotent?: boolean;
+}
+
+export interface ProviderResponse {
+  readonly status: number;
+  /** Lower-case names; repeated headers joined by `, `. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Parsed JSON where the provider says it is JSON, text otherwise, undefined when empty. */
+  readonly body: unknown;
+}
+
+/** What went wrong at the provider; the core turns it into the API's error. Absent details are filled in from the response. */
+export type Failure =
+  | { readonly kind: 'credentials'; readonly message?: string }
+  | { readonly kind: 'notFound'; readonly message?: string }
+  | { readonly kind: 'rejected'; readonly message?: string }
+  | { readonly kind: 'rateLimited'; readonly message?: string; readonly retryAfterMs?: number }
+  | { readonly kind: 'unavailable'; readonly message?: string; readonly retryAfterMs?: number }
+  | { readonly kind: 'protocol'; readonly message?: string };
+
+/** What an operation that needs more than one call works with. `send` answers 2xx or throws the classified failure. */
+export interface ConnectorContext {
+  readonly config: Config;
+  readonly send: (request: ProviderRequest) => Promise<ProviderResponse>;
+  readonly signal: AbortSignal;
+}
+
+/** A provider call in two pure halves, or a function where one call is not enough. */
+export type Operation<Input, Output> =
+  | {
+      readonly request: (input: Input, config: Config) => ProviderRequest;
+      readonly read: (response: ProviderResponse, input: Input) => Output;
+    }
+  | { readonly run: (context: ConnectorContext, input: Input) => Promise<Output> };
+
+export interface SortTerm {
+  readonly field: PushedField;
+  readonly direction: 'asc' | 'desc';
+}
+
+export interface ListInput<Native> {
+  /** The translated filter; absent when nothing is pushed. */
+  readonly filter?: Native;
+  readonly parameters: Readonly<Record<string, Value>>;
+  /** The fields the caller or the residual needs. */
+  readonly fields: readonly PushedField[];
+  /** Empty unless the whole order is pushed. */
+  readonly orderBy: readonly SortTerm[];
+  /** Rows wanted in this provider page, never above `maxPageSize`. */
+  readonly limit: number;
+  /** A `next` of an earlier page, or a `cursorAt`. Absent for the first page. */
+  readonly cursor?: string;
+  /** The id of the parent, in a child listing. */
+  readonly parentId?: string;
+}
+
+export interface ListPage {
+  readonly records: readonly unknown[];
+  /** Where to go on; absent at the end. It comes back as `cursor`, sealed in between. */
+  readonly next?: string;
+  /** All rows of the query, if the provider said so without extra cost. */
+  readonly total?: number;
+}
+
+export type ListOperation<Native> = Operation<ListInput<Native>, ListPage> & {
+  readonly maxPageSize: number;
+  /** For providers that page by position: the cursor of row `offset` (from 0) of the query. */
+  readonly cursorAt?: (offset: number) => string;
+};
+
+export interface RecordInput {
+  readonly id: string;
+  readonly fields: readonly PushedField[];
+  readonly parentId?: string;
+}
+
+/** `values` have native names, native values (`FieldSpec.write` applied), and are checked against the fields. */
+export interface CreateInput {
+  readonly values: Readonly<Record<string, unknown>>;
+  readonly fields: readonly PushedField[];
+}
+
+export interface UpdateInput extends CreateInput {
+  readonly id: string;
+}
+
+export interface ObjectSpec<Native = unknown> extends Queryable<Native> {
+  readonly label?: string;
+  readonly description?: string;
+  /** The provider's name. Default: the object's own. */
+  readonly native?: string;
+  readonly custom?: boolean;
+  /** The field that identifies a record. Default `id`. */
+  readonly idField?: string;
+  readonly list?: ListOperation<Native>;
+  /** Answers the native record. A provider's 404 becomes NOT_FOUND. */
+  readonly get?: Operation<RecordInput, unknown>;
+  /** Answers the native record as stored; when the provider returns an id only, `run` reads it back. */
+  readonly create?: Operation<CreateInput, unknown>;
+  /** PATCH: only the given fields change. */
+  readonly update?: Operation<UpdateInput, unknown>;
+  /** PUT: the record becomes what is given. */
+  readonly replace?: Operation<UpdateInput, unknown>;
+  readonly remove?: Operation<{ readonly id: string }, void>;
+  /** Objects below a record: `GET /{objectName}/{objectId}/{childObjectName}`. Their list input has `parentId`. */
+  readonly children?: Objects;
+}
+
+export type Objects = Readonly<Record<string, ObjectSpec>>;
+
+/** `undefined` from `credentials` means: no authentication. */
+export interface BasicAuth {
+  readonly type: 'basic';
+  readonly credentials: (config: Config) => { readonly username: string; readonly password: string } | undefined;
+}
+
+/** Headers made from the configuration (API keys, client secrets). */
+export interface CustomAuth {
+  readonly type: 'custom';
+  readonly headers: (config: Config) => Readonly<Record<string, string>>;
+}
+
+export interface NoAuth {
+  readonly type: 'none';
+}
+
+export type Auth = BasicAuth | CustomAuth | NoAuth;
+
+export interface Connector {
+  /** The element key: `[a-z][a-z0-9]*`. The folder has the same name. */
+  readonly key: string;
+  /** Stable for ever, unique over all connectors. */
+  readonly id: number;
+  readonly name: string;
+  readonly description: string;
+  /** Contract values: general, erp, humancapital, crm, documents, … */
+  readonly hub: string;
+  readonly auth: Auth;
+  readonly configuration: readonly ConfigField[];
+  readonly baseUrl: (config: Config) => string;
+  /** Hosts the instance may talk to: `api.example.com`, or `*.example.com` for any one label in front. Every request is pinned to them. */
+  readonly hosts: readonly string[] | ((config: Config) => readonly string[]);
+  readonly objects: Objects | ((context: ConnectorContext) => Promise<Objects>);
+  /** One cheap call that fails when the credentials are wrong. */
+  readonly probe: ProviderRequest;
+  /** Judges an answer before the core does: a failure, null for "this is fine", undefined for "judge it by its status". */
+  readonly classify?: (response: ProviderResponse) => Failure | null | undefined;
+  /** Headers of every request, e.g. Accept or a version. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Default time-out of one call in milliseconds. Default 30,000. */
+  readonly timeoutMs?: number;
+}
+
+/** A field map as an object declares it; kept as it is, checked by the compiler. */
+export type Fields = Readonly<Record<string, FieldSpec>>;
+
+/** What `connectors/<key>/simulator.ts` exports as `createSimulator`: a provider in memory that fills HTTP answers. */
+export interface Simulator {
+  /** `request.url` is the provider's path; the host the caller meant stands in the `forwarded` header (`host=…`). */
+  readonly handle: (request: import('node:http').IncomingMessage, response: import('node:http').ServerResponse) => void;
+  /** Back to the first data. */
+  readonly reset?: () => void;
+}
+
+export interface SimulatorOptions {
+  /** Where clients reach it, without a slash at the end: for absolute links in answers. */
+  readonly baseUrl: string;
+}

@@ -1,0 +1,12 @@
+import type { Connector, ObjectSpec } from './contract.ts';
+
+/** A connector is a frozen value: what it says cannot change after it was checked. */
+export function defineConnector(connector: Connector): Connector {
+  return Object.freeze(connector);
+}
+
+/** Ties the list operation and the translator of one object to the same native filter type. */
+export function defineObject<Native>(object: ObjectSpec<Native>): ObjectSpec {
+  // The registry hands a translator's output to this object's own operations only, so the type may be forgotten here.
+  return Object.freeze(object) as ObjectSpec;
+}

@@ -1,0 +1,78 @@
+import { existsSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { registerHooks } from 'node:module';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { AppError, suggestName } from '../errors.ts';
+import type { Connector } from './contract.ts';
+import { ConnectorError, findProblems } from './validate.ts';
+
+/** The connectors this process has, by key and by id. */
+export interface Registry {
+  readonly connectors: readonly Connector[];
+  /** @throws AppError NOT_FOUND with the nearest key */
+  readonly getConnector: (keyOrId: string) => Connector;
+}
+
+/** @throws ConnectorError that lists every problem of every connector. */
+export function createRegistry(connectors: readonly Connector[]): Registry {
+  const problems = findProblems(connectors);
+  if (problems.length > 0) throw new ConnectorError(problems);
+  const sorted = [...connectors].sort((a, b) => (a.key < b.key ? -1 : 1));
+  const byKeyOrId = new Map(
+    sorted.flatMap((connector) => [
+      [connector.key, connector],
+      [String(connector.id), connector],
+    ]),
+  );
+  return {
+    connectors: sorted,
+    getConnector: (keyOrId) => {
+      const connector = byKeyOrId.get(keyOrId);
+      if (connector !== undefined) return connector;
+      const keys = sorted.map(({ key }) => key);
+      throw new AppError('NOT_FOUND', `There is no element '${keyOrId}'.${suggestName(keyOrId, keys)}`);
+    },
+  };
+}
+
+/** Where the connectors of this repository are. */
+export const OWN_CONNECTORS = resolve(import.meta.dirname, '../../connectors');
+
+/**
+ * Loads every `<folder>/<key>/index.ts`; its default export is the connector.
+ * @throws ConnectorError when a module has none, or a connector's folder is not named as its key
+ */
+export async function loadConnectors(folders: readonly string[]): Promise<readonly Connector[]> {
+  provideContract();
+  const loaded = await Promise.all(folders.map(loadFolder));
+  return loaded.flat();
+}
+
+async function loadFolder(folder: string): Promise<readonly Connector[]> {
+  const entries = await readdir(folder, { withFileTypes: true });
+  const keys = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+  return Promise.all(keys.filter((key) => existsSync(join(folder, key, 'index.ts'))).map((key) => load(folder, key)));
+}
+
+async function load(folder: string, key: string): Promise<Connector> {
+  const module: { readonly default?: Connector } = await import(pathToFileURL(join(folder, key, 'index.ts')).href);
+  const connector = module.default;
+  if (connector === undefined) throw new ConnectorError([`${key}: index.ts has no default export`]);
+  if (connector.key !== key)
+    throw new ConnectorError([`${key}: the folder holds a connector with the key '${connector.key}'`]);
+  return connector;
+}
+
+let provided = false;
+
+/** Lets connectors outside this repository import `#connector` as those inside do. */
+function provideContract(): void {
+  if (provided) return;
+  provided = true;
+  const url = pathToFileURL(join(import.meta.dirname, 'index.ts')).href;
+  registerHooks({
+    resolve: (specifier, context, next) =>
+      specifier === '#connector' ? { url, shortCircuit: true } : next(specifier, context),
+  });
+}

@@ -1,0 +1,36 @@
+import { Worker } from 'node:worker_threads';
+
+/** Running simulators: one port, each provider below `/<key>`. */
+export interface Simulators {
+  /** Without a slash at the end. */
+  readonly url: string;
+  readonly stop: () => Promise<void>;
+}
+
+export interface SimulatorsOptions {
+  readonly port: number;
+  readonly host: string;
+  /** Folders of connectors; those with a `simulator.ts` are served. */
+  readonly folders: readonly string[];
+}
+
+/** What the thread reports once it listens. */
+export interface Listening {
+  readonly port: number;
+}
+
+/** Serves the simulators from a thread of their own, so that a busy provider does not take time from the service. */
+export async function startSimulators(options: SimulatorsOptions): Promise<Simulators> {
+  const worker = new Worker(new URL('./thread.ts', import.meta.url), { workerData: options });
+  const { port } = await new Promise<Listening>((resolve, reject) => {
+    worker.once('message', resolve);
+    worker.once('error', reject);
+  });
+  const host = options.host.includes(':') ? `[${options.host}]` : options.host;
+  return {
+    url: `http://${host}:${port}`,
+    stop: async () => {
+      await worker.terminate();
+    },
+  };
+}

@@ -1,0 +1,53 @@
+import { existsSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Simulator, SimulatorOptions } from '../contract.ts';
+import type { SimulatorsOptions } from './index.ts';
+
+/** Listens and serves `/<key>/…` with each connector's simulator. */
+export async function listen(options: SimulatorsOptions): Promise<{ readonly server: Server; readonly port: number }> {
+  const byKey = new Map<string, Simulator>();
+  const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => route(byKey, request, response));
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(options.port, options.host, resolve);
+  });
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('The simulators listen on no port.');
+  const host = options.host.includes(':') ? `[${options.host}]` : options.host;
+  for (const { key, file } of await findSimulators(options.folders)) {
+    byKey.set(key, await load(file, { baseUrl: `http://${host}:${address.port}/${key}` }));
+  }
+  return { server, port: address.port };
+}
+
+async function findSimulators(folders: readonly string[]) {
+  const found = await Promise.all(
+    folders.map(async (folder) =>
+      (await readdir(folder)).map((key) => ({ key, file: join(folder, key, 'simulator.ts') })),
+    ),
+  );
+  return found.flat().filter(({ file }) => existsSync(file));
+}
+
+async function load(file: string, options: SimulatorOptions): Promise<Simulator> {
+  const module: { readonly createSimulator?: (options: SimulatorOptions) => Simulator } = await import(
+    pathToFileURL(file).href
+  );
+  if (module.createSimulator === undefined) throw new Error(`${file} exports no createSimulator.`);
+  return module.createSimulator(options);
+}
+
+function route(byKey: ReadonlyMap<string, Simulator>, request: IncomingMessage, response: ServerResponse): void {
+  const [, key = '', rest = '/'] = /^\/([^/?]*)(.*)$/.exec(request.url ?? '/') ?? [];
+  const simulator = byKey.get(key);
+  if (simulator === undefined) {
+    response.writeHead(404, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ message: `No simulator here. There are: ${[...byKey.keys()].join(', ')}` }));
+    return;
+  }
+  request.url = rest.startsWith('/') ? rest : `/${rest}`;
+  simulator.handle(request, response);
+}

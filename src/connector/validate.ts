@@ -1,0 +1,126 @@
+import type { Operator } from '../where/ast.ts';
+import type { FieldSpec, Translator } from '../where/model.ts';
+import type { Connector, ObjectSpec, Objects } from './contract.ts';
+
+/** A connector that must not be used; `problems` is complete. */
+export class ConnectorError extends Error {
+  override readonly name = 'ConnectorError';
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(`A connector is not usable:\n${problems.map((problem) => `- ${problem}`).join('\n')}`);
+    this.problems = problems;
+  }
+}
+
+const CONSTRUCT_OF: Readonly<Record<Operator, keyof Translator<unknown>>> = {
+  '=': 'compare',
+  '!=': 'compare',
+  '<': 'compare',
+  '<=': 'compare',
+  '>': 'compare',
+  '>=': 'compare',
+  IN: 'in',
+  'NOT IN': 'in',
+  LIKE: 'like',
+  'NOT LIKE': 'like',
+  'IS NULL': 'isNull',
+  'IS NOT NULL': 'isNull',
+};
+
+/** Every problem of a set of connectors, each text beginning with the connector's key. */
+export function findProblems(connectors: readonly Connector[]): readonly string[] {
+  return [...connectors.flatMap(connectorProblems), ...doubles(connectors, 'key'), ...doubles(connectors, 'id')];
+}
+
+function doubles(connectors: readonly Connector[], property: 'key' | 'id'): readonly string[] {
+  const values = connectors.map((connector) => connector[property]);
+  return connectors.flatMap(({ key, [property]: value }, index) =>
+    when(values.indexOf(value) !== index, `${key}: the ${property} ${value} belongs to another connector already`),
+  );
+}
+
+function connectorProblems(connector: Connector): readonly string[] {
+  const problems = [...identityProblems(connector), ...configurationProblems(connector), ...hostProblems(connector)];
+  const objects = typeof connector.objects === 'function' ? [] : findObjectProblems(connector.objects);
+  return [...problems, ...objects].map((problem) => `${connector.key}: ${problem}`);
+}
+
+function identityProblems(connector: Connector): readonly string[] {
+  return [
+    ...when(
+      !/^[a-z][a-z0-9]*$/.test(connector.key),
+      'the key is lower-case letters and digits, beginning with a letter',
+    ),
+    ...when(!Number.isSafeInteger(connector.id) || connector.id < 1, 'the id is a whole number from 1'),
+    ...when(connector.name.trim() === '', 'the name is empty'),
+    ...when(connector.hub.trim() === '', 'the hub is empty'),
+  ];
+}
+
+/** Keys that the platform gives a meaning of its own for every element. */
+const RESERVED_KEYS = new Set(['simulator']);
+
+function configurationProblems({ configuration }: Connector): readonly string[] {
+  const keys = configuration.map((field) => field.key);
+  return configuration.flatMap((field, index) => [
+    ...when(keys.indexOf(field.key) !== index, `the configuration key '${field.key}' is declared twice`),
+    ...when(RESERVED_KEYS.has(field.key), `the configuration key '${field.key}' belongs to the platform`),
+    ...when(field.required === true && field.default !== undefined, `'${field.key}' is required and has a default`),
+  ]);
+}
+
+function hostProblems({ hosts }: Connector): readonly string[] {
+  if (typeof hosts === 'function') return [];
+  const bad = hosts.filter((host) => !/^(?:\*\.)?[a-z0-9-]+(?:\.[a-z0-9-]+)+(?::\d+)?$/.test(host));
+  return [
+    ...when(hosts.length === 0, 'it names no host'),
+    ...bad.map((host) => `'${host}' is not a host, as in api.example.com or *.example.com`),
+  ];
+}
+
+/** Problems of a connector's objects, declared or discovered; each text names object and field. */
+export function findObjectProblems(objects: Objects): readonly string[] {
+  return Object.entries(objects).flatMap(([name, object]) => objectProblems(name, object));
+}
+
+function objectProblems(name: string, object: ObjectSpec): readonly string[] {
+  const idField = object.idField ?? 'id';
+  const byId = object.get ?? object.update ?? object.replace ?? object.remove;
+  const required = (object.requiredFilters ?? []).filter(
+    (filter) => !(filter in object.fields) && !(filter in (object.parameters ?? {})),
+  );
+  const problems = [
+    ...when(!/^[A-Za-z0-9][\w.-]*$/.test(name), 'the name does not fit a path segment'),
+    ...when(byId !== undefined && !(idField in object.fields), `there is no field '${idField}' to identify a record`),
+    ...when((object.list?.maxPageSize ?? 1) < 1, 'maxPageSize is below 1'),
+    ...required.map((filter) => `the required filter '${filter}' is neither a field nor a parameter`),
+    ...shapeProblems(object),
+    ...Object.entries(object.fields).flatMap(([field, spec]) =>
+      fieldProblems(spec, object.translator).map((problem) => `${field}: ${problem}`),
+    ),
+  ];
+  const children = Object.entries(object.children ?? {}).flatMap(([child, spec]) => objectProblems(child, spec));
+  return [...problems, ...children].map((problem) => `${name}: ${problem}`);
+}
+
+function shapeProblems({ shape, translator }: ObjectSpec): readonly string[] {
+  if (translator === undefined || shape?.kind === 'none') return [];
+  const joins = shape === undefined || shape.kind === 'and' ? (['and'] as const) : (['and', 'or'] as const);
+  return joins.flatMap((join) => when(translator[join] === undefined, `its shape needs '${join}' in the translator`));
+}
+
+function fieldProblems(field: FieldSpec, translator: Translator<unknown> | undefined): readonly string[] {
+  const operators = Object.keys(field.filter ?? {}) as Operator[];
+  const untranslated = operators.filter((operator) => translator?.[CONSTRUCT_OF[operator]] === undefined);
+  return [
+    ...untranslated.map((operator) => `${operator} is declared, but the translator has no '${CONSTRUCT_OF[operator]}'`),
+    ...when(field.collation !== undefined && field.type !== 'string', 'only text has a collation'),
+    ...when(field.likeForms !== undefined && field.filter?.LIKE === undefined, 'likeForms without LIKE'),
+    ...when(field.required === true && field.createable !== true, 'it is required, but cannot be set on create'),
+  ];
+}
+
+function when(condition: boolean, problem: string): readonly string[] {
+  return condition ? [problem] : [];
+}

@@ -1,0 +1,114 @@
+import knexPackage, { type Knex } from 'knex';
+import pg from 'pg';
+import type { Logger } from '../log.ts';
+
+export interface DatabaseOptions {
+  readonly url: string;
+  readonly poolSize: number;
+  readonly log: Logger;
+}
+
+export interface Database {
+  readonly knex: Knex;
+  /** Waits for running queries to end. */
+  readonly close: () => Promise<void>;
+  /** One round trip; false when it fails or the signal aborts first. */
+  readonly isReachable: (signal: AbortSignal) => Promise<boolean>;
+}
+
+const CONNECT_TIMEOUT_MS = 10_000;
+/** A query that runs longer is a fault of ours, and holds a connection that others wait for. */
+const STATEMENT_TIMEOUT_MS = 60_000;
+
+/** `_int8` in pg_type; the driver's table has no name for it. */
+const INT8_ARRAY = 1016;
+
+type TextParser = (text: string) => unknown;
+
+/** Types that are read otherwise than the driver does by default, by their PostgreSQL type id. */
+const TYPE_PARSERS: Readonly<Record<number, TextParser>> = {
+  [pg.types.builtins.INT8]: parseBigint,
+  [INT8_ARRAY]: parseBigintArray,
+  // A calendar day has no instant: as a Date it would move with the zone of this process.
+  [pg.types.builtins.DATE]: (text) => text,
+};
+
+/** Opens a pool; connections are made when they are needed. */
+export function openDatabase({ url, poolSize, log }: DatabaseOptions): Database {
+  const knex = createKnex({ url, poolSize, log, statementTimeoutMs: STATEMENT_TIMEOUT_MS });
+  return {
+    knex,
+    close: () => knex.destroy(),
+    isReachable: async (signal) => {
+      try {
+        await untilAborted(knex.raw('select 1'), signal);
+        return true;
+      } catch (error) {
+        log.warn({ err: error }, 'the database is not reachable');
+        return false;
+      }
+    },
+  };
+}
+
+interface KnexOptions extends DatabaseOptions {
+  readonly statementTimeoutMs: number;
+}
+
+/** @internal Shared with the migrations, which have a pool of their own without a time limit (0). */
+export function createKnex({ url, poolSize, log, statementTimeoutMs }: KnexOptions): Knex {
+  return knexPackage({
+    client: 'pg',
+    connection: { ...connectionOptions(url), statement_timeout: statementTimeoutMs },
+    pool: { min: 0, max: poolSize },
+    acquireConnectionTimeout: CONNECT_TIMEOUT_MS,
+    // With it, the message of a failed query would quote its values, secrets included.
+    compileSqlOnError: false,
+    log: knexLog(log),
+  });
+}
+
+/** knex writes to the console otherwise, past the redactor. */
+function knexLog(log: Logger): Knex.Logger {
+  const write = (level: 'debug' | 'warn') => (message: unknown) =>
+    log[level]({ knex: message }, 'message of the query builder');
+  return { debug: write('debug'), deprecate: write('debug'), warn: write('warn'), error: write('warn') };
+}
+
+/** @internal What every connection of this program to PostgreSQL has in common. */
+export function connectionOptions(url: string) {
+  return {
+    connectionString: url,
+    application_name: 'causeway',
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    keepAlive: true,
+    types: { getTypeParser: typeParser },
+  };
+}
+
+function typeParser(id: number, format: string = 'text') {
+  if (format === 'binary') return pg.types.getTypeParser(id, 'binary');
+  return TYPE_PARSERS[id] ?? pg.types.getTypeParser(id, 'text');
+}
+
+/** One dimension, which is all that is stored or aggregated here: numbers are never quoted. */
+function parseBigintArray(text: string): (number | null)[] {
+  const items = text.slice(1, -1);
+  return items === '' ? [] : items.split(',').map((item) => (item === 'NULL' ? null : parseBigint(item)));
+}
+
+/** Our ids are JSON integers; one that a double cannot hold must not be changed silently. */
+function parseBigint(text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value)) throw new RangeError(`The bigint ${text} is beyond the integers JSON can carry`);
+  return value;
+}
+
+function untilAborted<Result>(work: PromiseLike<Result>, signal: AbortSignal): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    signal.throwIfAborted();
+    const abort = () => reject(signal.reason);
+    signal.addEventListener('abort', abort, { once: true });
+    work.then(resolve, reject).then(() => signal.removeEventListener('abort', abort));
+  });
+}

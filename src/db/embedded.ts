@@ -1,0 +1,206 @@
+import { mkdir } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import type { Logger } from '../log.ts';
+import { findBinaries } from './embedded/binaries.ts';
+import { type Cluster, createCluster, findCluster, ownerOf, SUPERUSER } from './embedded/cluster.ts';
+import {
+  findRunningPostmaster,
+  OWNER_PREFIX,
+  type Postmaster,
+  signalProcess,
+  startPostmaster,
+  stopPostmaster,
+} from './embedded/postmaster.ts';
+import { ensureServerUser, isRoot, type ServerUser } from './embedded/server-user.ts';
+
+export interface EmbeddedPostgresOptions {
+  readonly dataDir: string;
+  readonly log: Logger;
+  /** False is faster and loses data at a power cut: for tests. Default true. */
+  readonly durable?: boolean;
+}
+
+export interface EmbeddedPostgres {
+  /** On 127.0.0.1, at a port that changes with every start; holds the password. */
+  readonly url: string;
+  /** Ends the connections that are left and leaves the data clean. */
+  readonly stop: () => Promise<void>;
+}
+
+/** Any number: the session that holds this advisory lock owns the server. */
+const OWNER_LOCK = 7_205_003;
+const START_ATTEMPTS = 3;
+const TAKE_OVER_MS = 15_000;
+/** How long a process may take to claim the server it has started. */
+const CLAIM_MS = 3_000;
+const POLL_MS = 20;
+
+/**
+ * Starts a PostgreSQL server of this process's own under `dataDir`, making the database at the first start. A server
+ * left by a process that was killed is stopped first.
+ * @throws Error when another process runs on the same `dataDir`, or the server cannot start; the message says which.
+ */
+export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  const { log, durable = true } = options;
+  const dataDir = resolve(options.dataDir);
+  // Root keeps its secrets in files of mode 600, and the server's user has to pass through.
+  await mkdir(dataDir, { recursive: true, mode: isRoot() ? 0o711 : 0o700 });
+  const existing = await findCluster(dataDir);
+  const user = await serverUser(existing, log);
+  const binaries = await findBinaries(user);
+  const cluster = existing ?? (await createCluster({ dataDir, binaries, user, durable, log }));
+  return startServer({ dataDir, log, durable, cluster, user, program: binaries.postgres });
+}
+
+async function serverUser(existing: Cluster | undefined, log: Logger): Promise<ServerUser | undefined> {
+  if (!isRoot()) return undefined;
+  return existing === undefined ? ensureServerUser(log) : ownerOf(existing);
+}
+
+interface ServerOptions extends Required<EmbeddedPostgresOptions> {
+  readonly cluster: Cluster;
+  readonly user: ServerUser | undefined;
+  readonly program: string;
+}
+
+async function startServer(options: ServerOptions): Promise<EmbeddedPostgres> {
+  for (let attempt = 1; ; attempt += 1) {
+    await stopOrphan(options);
+    try {
+      return await startOwnServer(options);
+    } catch (error) {
+      // The port may have gone, or another process may have started at the same moment; then the next round says so.
+      if (error instanceof DataDirInUseError || attempt === START_ATTEMPTS) throw error;
+      options.log.debug({ err: error }, 'the embedded PostgreSQL did not start; trying again');
+    }
+  }
+}
+
+async function startOwnServer({ cluster, dataDir, user, program, durable, log }: ServerOptions) {
+  const { directory } = cluster;
+  const port = await findFreePort();
+  const server = await startPostmaster({ program, directory, port, user, durable, log });
+  const owner = await connectTo(cluster, server);
+  if (!(await claim(owner))) throw new DataDirInUseError(dataDir);
+  let stopping = false;
+  owner.on('error', (error) => {
+    if (!stopping) log.error({ err: error }, 'the embedded PostgreSQL ended the connection that owns it');
+  });
+  // The last resort when the process ends without `stop`; a server that is left nevertheless is met by the next start.
+  const stopAtExit = () => void signalProcess(server.pid, 'SIGINT');
+  process.once('exit', stopAtExit);
+  server.process.once('exit', (code, signal) => {
+    process.off('exit', stopAtExit);
+    if (!stopping) log.error({ code, signal }, 'the embedded PostgreSQL ended unexpectedly');
+  });
+  return {
+    url: urlOf(cluster, server),
+    stop: async () => {
+      stopping = true;
+      await stopPostmaster(directory, server);
+    },
+  };
+}
+
+/** Two starts on one DATA_DIR: the second must not touch what the first works on. */
+class DataDirInUseError extends Error {
+  override readonly name = 'DataDirInUseError';
+
+  constructor(dataDir: string, processId?: number) {
+    const owner = processId === undefined ? 'another process' : `process ${processId}`;
+    super(`DATA_DIR ${dataDir} is in use by ${owner}; stop it, or start this one with another DATA_DIR`);
+  }
+}
+
+/** Stops the server that a process left which was killed. */
+async function stopOrphan({ cluster, dataDir, log }: ServerOptions): Promise<void> {
+  const startedAt = Date.now();
+  let lastError: unknown;
+  while (Date.now() < startedAt + TAKE_OVER_MS) {
+    const server = await findRunningPostmaster(cluster.directory);
+    if (server === undefined) return;
+    try {
+      const mayBeStarting = Date.now() < startedAt + CLAIM_MS;
+      if (await takeDownOrphan({ cluster, server, dataDir, mayBeStarting, log })) return;
+    } catch (error) {
+      if (error instanceof DataDirInUseError) throw error;
+      // It is starting, recovering or shutting down.
+      lastError = error;
+    }
+    await delay(POLL_MS);
+  }
+  throw new Error(`A PostgreSQL server runs on ${cluster.directory} and takes no connection`, { cause: lastError });
+}
+
+interface RunningServer {
+  readonly cluster: Cluster;
+  readonly server: Postmaster;
+  readonly dataDir: string;
+  readonly mayBeStarting: boolean;
+  readonly log: Logger;
+}
+
+/**
+ * False to look again. Who owns a running server is told by an advisory lock: it goes with the connection of its
+ * process, whichever way that process ends, which a file or the number of a process would not.
+ * @throws DataDirInUseError
+ */
+async function takeDownOrphan({ cluster, server, dataDir, mayBeStarting, log }: RunningServer): Promise<boolean> {
+  const client = await connectTo(cluster, server);
+  client.on('error', (error) => log.debug({ err: error }, 'the server ended the connection'));
+  try {
+    const { processId, isClaimed } = await readOwner(client);
+    const isOwnerAlive = signalProcess(processId, 0);
+    if (isOwnerAlive && isClaimed) throw new DataDirInUseError(dataDir, processId);
+    if (isOwnerAlive && mayBeStarting) return false;
+    if (!(await claim(client))) return false;
+    log.warn({ pid: server.pid }, 'stopping the embedded PostgreSQL of a process that was killed');
+    await stopPostmaster(cluster.directory, server);
+    return true;
+  } finally {
+    await client.end();
+  }
+}
+
+async function connectTo(cluster: Cluster, server: Postmaster): Promise<pg.Client> {
+  const client = new pg.Client({
+    connectionString: urlOf(cluster, server),
+    application_name: 'causeway owner',
+    connectionTimeoutMillis: TAKE_OVER_MS,
+  });
+  await client.connect();
+  return client;
+}
+
+async function claim(client: pg.Client): Promise<boolean> {
+  const { rows } = await client.query('select pg_try_advisory_lock($1) as claimed', [OWNER_LOCK]);
+  return rows[0]?.claimed === true;
+}
+
+async function readOwner(client: pg.Client): Promise<{ readonly processId: number; readonly isClaimed: boolean }> {
+  const { rows } = await client.query(
+    `select substr(current_setting('cluster_name'), length($1) + 1)::int as process_id,
+       exists (select from pg_locks where locktype = 'advisory' and objid = $2 and granted) as is_claimed`,
+    [OWNER_PREFIX, OWNER_LOCK],
+  );
+  return { processId: Number(rows[0]?.process_id), isClaimed: rows[0]?.is_claimed === true };
+}
+
+function urlOf({ password }: Cluster, { port }: Postmaster): string {
+  return `postgres://${SUPERUSER}:${password}@127.0.0.1:${port}/postgres`;
+}
+
+async function findFreePort(): Promise<number> {
+  const probe = createServer();
+  const { promise, resolve: free, reject } = Promise.withResolvers<number>();
+  probe.once('error', reject);
+  probe.listen(0, '127.0.0.1', () => {
+    const address = probe.address();
+    const port = typeof address === 'object' ? address?.port : undefined;
+    probe.close(() => (port === undefined ? reject(new Error('No port is free')) : free(port)));
+  });
+  return promise;
+}

@@ -1,0 +1,159 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import type { Logger } from '../../log.ts';
+import { isErrnoException, readFileIfExists } from '../files.ts';
+import { serverEnvironment } from './cluster.ts';
+import type { ServerUser } from './server-user.ts';
+
+/** A PostgreSQL server process. */
+export interface Postmaster {
+  readonly pid: number;
+  /** On 127.0.0.1. */
+  readonly port: number;
+}
+
+export interface PostmasterOptions {
+  readonly program: string;
+  readonly directory: string;
+  readonly port: number;
+  readonly user: ServerUser | undefined;
+  /** False gives up what survives a power cut, for tests. */
+  readonly durable: boolean;
+  readonly log: Logger;
+}
+
+const run = promisify(execFile);
+/** The server's `cluster_name` is this and the number of the process that started it; `ps` shows it as well. */
+export const OWNER_PREFIX = 'causeway-';
+const POLL_MS = 20;
+const FAST_STOP_MS = 10_000;
+const KEPT_LINES = 20;
+
+/** For a small machine with one program on it; nothing here weakens what a commit promises. */
+const SETTINGS = {
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  max_connections: '60',
+  shared_buffers: '64MB',
+  max_wal_size: '512MB',
+  wal_level: 'minimal',
+  max_wal_senders: '0',
+  jit: 'off',
+  timezone: 'UTC',
+  log_timezone: 'UTC',
+  // Without the failed statements of clients: those are reported where they were sent, without the values.
+  log_min_messages: 'log',
+};
+const SETTINGS_OF_TESTS = { fsync: 'off', full_page_writes: 'off' };
+
+/** Starts the server and waits until it takes connections. */
+export async function startPostmaster(options: PostmasterOptions): Promise<Postmaster & { process: ChildProcess }> {
+  const { program, directory, port, user, durable, log } = options;
+  const settings = {
+    ...SETTINGS,
+    ...(durable ? {} : SETTINGS_OF_TESTS),
+    port: String(port),
+    cluster_name: `${OWNER_PREFIX}${process.pid}`,
+  };
+  const server = spawn(
+    program,
+    ['-D', directory, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])],
+    {
+      ...user,
+      cwd: directory,
+      env: serverEnvironment(),
+      stdio: ['ignore', 'ignore', 'pipe'],
+      // A group of its own: Ctrl-C in a terminal must reach this program alone, which then stops the server last.
+      detached: process.platform !== 'win32',
+      windowsHide: true,
+    },
+  );
+  const lastLines: string[] = [];
+  const ready = Promise.withResolvers<void>();
+  createInterface({ input: server.stderr }).on('line', (line) => {
+    log.debug({ line }, 'embedded PostgreSQL');
+    lastLines.push(line);
+    if (lastLines.length > KEPT_LINES) lastLines.shift();
+    if (line.includes('database system is ready to accept connections')) ready.resolve();
+  });
+  server.on('error', ready.reject);
+  server.on('close', (code, signal) => {
+    ready.reject(new Error(`PostgreSQL ended (${signal ?? code}) before it was ready:\n${lastLines.join('\n')}`));
+  });
+  await ready.promise;
+  if (server.pid === undefined) throw new Error('PostgreSQL started without a process id');
+  return { pid: server.pid, port, process: server };
+}
+
+/** The server that has the data directory open, or undefined: a file left by one that was killed is no server. */
+export async function findRunningPostmaster(directory: string): Promise<Postmaster | undefined> {
+  const file = pidFileOf(directory);
+  const text = await readPidFile(directory);
+  if (text === undefined) return undefined;
+  const [pid = 0, , , port = 0] = text.split('\n').map(Number);
+  if (pid > 0 && (await isPostmaster(pid, directory))) return { pid, port };
+  // PostgreSQL itself refuses to start when the number has gone to another process, as it does after a restart of a
+  // container. Looked at again, since a server that has just started writes the same file.
+  if ((await readPidFile(directory)) === text) await rm(file, { force: true });
+  return undefined;
+}
+
+/** Fast shutdown (clients are disconnected, the data is left clean), then the immediate one, which recovers at the next start. */
+export async function stopPostmaster(directory: string, { pid }: Postmaster): Promise<void> {
+  for (const signal of ['SIGINT', 'SIGQUIT'] as const) {
+    if (!signalProcess(pid, signal)) return;
+    if (await isGone(directory, pid, FAST_STOP_MS)) return;
+  }
+  throw new Error(`The embedded PostgreSQL (process ${pid}) does not stop`);
+}
+
+/** False when there is no such process. */
+export function signalProcess(pid: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(pid, signal);
+  } catch (error) {
+    if (isErrnoException(error, 'ESRCH')) return false;
+    if (isErrnoException(error, 'EPERM') && signal === 0) return true;
+    throw error;
+  }
+}
+
+/** A server takes its pid file with it. Its number may stay taken: nobody may collect the status of an orphan. */
+async function isGone(directory: string, pid: number, timeoutMs: number): Promise<boolean> {
+  const deadline = Date.now() + timeoutMs;
+  while (Date.now() < deadline) {
+    const text = await readPidFile(directory);
+    if (text === undefined || Number.parseInt(text, 10) !== pid || !signalProcess(pid, 0)) return true;
+    await delay(POLL_MS);
+  }
+  return false;
+}
+
+function pidFileOf(directory: string): string {
+  return join(directory, 'postmaster.pid');
+}
+
+function readPidFile(directory: string): Promise<string | undefined> {
+  return readFileIfExists(pidFileOf(directory));
+}
+
+/** Whether the process runs PostgreSQL on this directory, by its command line. */
+async function isPostmaster(pid: number, directory: string): Promise<boolean> {
+  try {
+    return (await commandLineOf(pid)).includes(directory);
+  } catch (error) {
+    if (!signalProcess(pid, 0)) return false;
+    throw error;
+  }
+}
+
+/** On Windows nothing is known; there the server's own check of its shared memory has to do. */
+async function commandLineOf(pid: number): Promise<string> {
+  if (process.platform === 'linux') return readFile(`/proc/${pid}/cmdline`, 'utf8');
+  if (process.platform === 'win32') return '';
+  return (await run('ps', ['-o', 'command=', '-p', String(pid)])).stdout;
+}

@@ -1,0 +1,111 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ConfigError, type EncryptionKey, parseEncryptionKeys } from '../config.ts';
+import { createFileOnce } from './files.ts';
+
+export interface Keyring {
+  /**
+   * `v1.<key id>.<base64url>` under the first key. `context` names the place the ciphertext belongs to (tenant, row
+   * and column, e.g. `instance:1:42:credentials`): elsewhere it does not decrypt.
+   */
+  readonly encrypt: (plain: string, context: string) => string;
+  /** @throws DecryptionError */
+  readonly decrypt: (ciphertext: string, context: string) => string;
+  /** The key that `encrypt` uses. */
+  readonly currentKeyId: string;
+}
+
+export type DecryptionFault = 'MALFORMED' | 'UNKNOWN_KEY' | 'REFUSED';
+
+/** A ciphertext that cannot be read. Carries neither the plain text nor the ciphertext. */
+export class DecryptionError extends Error {
+  override readonly name = 'DecryptionError';
+  readonly code: DecryptionFault;
+  /** Absent when the ciphertext is malformed. */
+  readonly keyId: string | undefined;
+
+  constructor(code: DecryptionFault, message: string, options: ErrorOptions & { readonly keyId?: string } = {}) {
+    super(message, options);
+    this.code = code;
+    this.keyId = options.keyId;
+  }
+}
+
+const ALGORITHM = 'aes-256-gcm';
+const KEY_BYTES = 32;
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+const CIPHERTEXT = /^v1\.([A-Za-z0-9_-]{1,64})\.([A-Za-z0-9_-]+)$/;
+const DEVELOPMENT_KEYS_FILE = 'encryption-keys';
+
+/**
+ * @param keys `id:base64 of 32 bytes,…`: the first encrypts, all decrypt.
+ * @throws ConfigError
+ */
+export function createKeyring(keys: string): Keyring {
+  const parsed = parseEncryptionKeys(keys);
+  if (parsed === undefined) throw new ConfigError(['ENCRYPTION_KEYS is not of the form id:base64 of 32 bytes,…']);
+  const [current] = parsed;
+  const keysById = new Map(parsed.map((key) => [key.id, key]));
+  return {
+    currentKeyId: current.id,
+    encrypt: (plain, context) =>
+      `v1.${current.id}.${sealBytes(current.bytes, plain, contextOf(current, context)).toString('base64url')}`,
+    decrypt: (ciphertext, context) => decryptWith(keysById, ciphertext, context),
+  };
+}
+
+/** Keys for the embedded database, made once and kept in DATA_DIR for the owner's eyes only. */
+export async function createDevelopmentKeys(dataDir: string): Promise<string> {
+  await mkdir(dataDir, { recursive: true });
+  const file = join(dataDir, DEVELOPMENT_KEYS_FILE);
+  await createFileOnce(file, `development:${randomBytes(KEY_BYTES).toString('base64')}\n`);
+  return (await readFile(file, 'utf8')).trim();
+}
+
+/** @internal AES-256-GCM with a random 96-bit iv: iv, tag, ciphertext. */
+export function sealBytes(key: Buffer, plain: string, context: string): Buffer {
+  const iv = randomBytes(IV_BYTES);
+  const cipher = createCipheriv(ALGORITHM, key, iv).setAAD(Buffer.from(context));
+  const body = cipher.update(plain, 'utf8');
+  const end = cipher.final();
+  return Buffer.concat([iv, cipher.getAuthTag(), body, end]);
+}
+
+/** @internal Throws when the key, the context or a single bit is not the one of `sealBytes`. */
+export function openBytes(key: Buffer, sealed: Buffer, context: string): string {
+  if (sealed.length < IV_BYTES + TAG_BYTES) throw new RangeError('A sealed value is too short');
+  const decipher = createDecipheriv(ALGORITHM, key, sealed.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES });
+  decipher.setAAD(Buffer.from(context)).setAuthTag(sealed.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
+  return Buffer.concat([decipher.update(sealed.subarray(IV_BYTES + TAG_BYTES)), decipher.final()]).toString('utf8');
+}
+
+function decryptWith(keysById: ReadonlyMap<string, EncryptionKey>, ciphertext: string, context: string): string {
+  const [, keyId, body] = CIPHERTEXT.exec(ciphertext) ?? [];
+  if (keyId === undefined || body === undefined) {
+    throw new DecryptionError('MALFORMED', `The ciphertext of ${context} is not of the form v1.<key id>.<base64url>`);
+  }
+  const key = keysById.get(keyId);
+  if (key === undefined) {
+    throw new DecryptionError(
+      'UNKNOWN_KEY',
+      `The ciphertext of ${context} needs the key '${keyId}', which is not in ENCRYPTION_KEYS`,
+      { keyId },
+    );
+  }
+  try {
+    return openBytes(key.bytes, Buffer.from(body, 'base64url'), contextOf(key, context));
+  } catch (cause) {
+    throw new DecryptionError(
+      'REFUSED',
+      `The ciphertext of ${context} does not open with the key '${keyId}': it is damaged, from another place, or from another key of that name`,
+      { keyId, cause },
+    );
+  }
+}
+
+/** The header is authenticated too, so that a ciphertext cannot be passed off as one of another version or key. */
+function contextOf(key: EncryptionKey, context: string): string {
+  return `v1.${key.id}.${context}`;
+}

@@ -1,0 +1,57 @@
+import type { Knex } from 'knex';
+import pg from 'pg';
+import type { Logger } from '../log.ts';
+import { connectionOptions, createKnex } from './database.ts';
+import * as foundation from './migrations/0001-foundation.ts';
+
+interface Migration {
+  readonly name: string;
+  readonly up: (knex: Knex) => Promise<void>;
+}
+
+/** In the order of their making; a name that was released is never changed, and nothing goes back. */
+const MIGRATIONS: readonly Migration[] = [{ name: '0001-foundation', up: foundation.up }];
+
+/** Any number, the same in every process: it names the lock within the database. */
+const MIGRATION_LOCK = 7_205_001;
+
+const migrationSource: Knex.MigrationSource<Migration> = {
+  getMigrations: async () => [...MIGRATIONS],
+  getMigrationName: ({ name }) => name,
+  getMigration: async ({ up }) => ({ up, down: refuseToGoBack }),
+};
+
+/**
+ * Brings the schema up to date and answers the names of the migrations that ran. Processes that start together take
+ * turns on an advisory lock, which ends with its connection: a killed process leaves nothing locked, other than knex's
+ * own lock row does.
+ */
+export async function migrateDatabase({ url, log }: { readonly url: string; readonly log: Logger }): Promise<string[]> {
+  const lock = new pg.Client(connectionOptions(url));
+  lock.on('error', (error) => log.error({ err: error }, 'lost the connection that holds the migration lock'));
+  await lock.connect();
+  try {
+    await lock.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
+    return await runMigrations(url, log);
+  } finally {
+    await lock.end();
+  }
+}
+
+async function runMigrations(url: string, log: Logger): Promise<string[]> {
+  const knex = createKnex({ url, poolSize: 1, log, statementTimeoutMs: 0 });
+  try {
+    const config = { migrationSource, tableName: 'schema_migration' };
+    // Whoever holds the advisory lock is alone, so a lock row that is set was left by a process that was killed.
+    await knex.migrate.forceFreeMigrationsLock(config);
+    const [, names]: [number, string[]] = await knex.migrate.latest(config);
+    if (names.length > 0) log.info({ migrations: names }, 'migrated the database');
+    return names;
+  } finally {
+    await knex.destroy();
+  }
+}
+
+async function refuseToGoBack(): Promise<never> {
+  throw new Error('Migrations go forward only: write a new one that undoes the change');
+}

@@ -1,0 +1,108 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import type { Knex } from 'knex';
+import { ConfigError } from '../config.ts';
+import { DecryptionError, type Keyring, openBytes, sealBytes } from './keyring.ts';
+
+/** Keys of this database, whatever ENCRYPTION_KEYS holds at the time. */
+export interface PlatformKeys {
+  /** HMAC-SHA256: finds a secret that is not kept. Does not change when encryption keys rotate. */
+  readonly lookupHash: (secret: string) => Buffer;
+  /** Encrypted and authenticated text a caller may carry but not read or change, in base64url. */
+  readonly seal: (plain: string, context: string) => string;
+  /** Undefined for anything `seal` did not answer for the same context. */
+  readonly open: (sealed: string, context: string) => string | undefined;
+}
+
+type KeyName = 'lookup' | 'page-token';
+
+/**
+ * Reads the keys, making them at the very first start.
+ * @throws ConfigError when ENCRYPTION_KEYS cannot open what this database holds.
+ */
+export async function openPlatformKeys({
+  knex,
+  keyring,
+}: {
+  readonly knex: Knex;
+  readonly keyring: Keyring;
+}): Promise<PlatformKeys> {
+  const lookupKey = await openKey(knex, keyring, 'lookup');
+  const pageTokenKey = await openKey(knex, keyring, 'page-token');
+  return {
+    lookupHash: (secret) => createHmac('sha256', lookupKey).update(secret).digest(),
+    seal: (plain, context) => sealBytes(pageTokenKey, plain, context).toString('base64url'),
+    open: (sealed, context) => openSealed(pageTokenKey, sealed, context),
+  };
+}
+
+/** A forged or foreign token is an everyday input, not a fault: the caller answers it with a 400. */
+function openSealed(key: Buffer, sealed: string, context: string): string | undefined {
+  try {
+    return openBytes(key, Buffer.from(sealed, 'base64url'), context);
+  } catch {
+    return undefined;
+  }
+}
+
+async function openKey(knex: Knex, keyring: Keyring, name: KeyName): Promise<Buffer> {
+  const stored = (await findCiphertext(knex, name)) ?? (await createKey(knex, keyring, name));
+  const plain = unwrap(keyring, stored, name);
+  if (!stored.startsWith(`v1.${keyring.currentKeyId}.`)) await rewrap({ knex, keyring, name, stored, plain });
+  return Buffer.from(plain, 'base64');
+}
+
+async function findCiphertext(knex: Knex, name: KeyName): Promise<string | undefined> {
+  const row = await knex<{ name: string; ciphertext: string }>('platform_key').where({ name }).first('ciphertext');
+  return row?.ciphertext;
+}
+
+/** Of several processes that start together one inserts, and all read what it inserted. */
+async function createKey(knex: Knex, keyring: Keyring, name: KeyName): Promise<string> {
+  const ciphertext = keyring.encrypt(randomBytes(32).toString('base64'), contextOf(name));
+  await knex('platform_key').insert({ name, ciphertext }).onConflict('name').ignore();
+  const stored = await findCiphertext(knex, name);
+  if (stored === undefined) throw new Error(`The platform key ${name} was deleted while it was made`);
+  return stored;
+}
+
+/** Lets go of the old key once a new one encrypts. Guarded by the old text: another process may have done it. */
+async function rewrap({
+  knex,
+  keyring,
+  name,
+  stored,
+  plain,
+}: {
+  readonly knex: Knex;
+  readonly keyring: Keyring;
+  readonly name: KeyName;
+  readonly stored: string;
+  readonly plain: string;
+}): Promise<void> {
+  const ciphertext = keyring.encrypt(plain, contextOf(name));
+  await knex('platform_key').where({ name, ciphertext: stored }).update({ ciphertext });
+}
+
+function unwrap(keyring: Keyring, ciphertext: string, name: KeyName): string {
+  try {
+    return keyring.decrypt(ciphertext, contextOf(name));
+  } catch (error) {
+    if (error instanceof DecryptionError) throw new ConfigError([explain(error)], { cause: error });
+    throw error;
+  }
+}
+
+function explain({ code, keyId }: DecryptionError): string {
+  switch (code) {
+    case 'UNKNOWN_KEY':
+      return `ENCRYPTION_KEYS does not hold the key '${keyId}' this database was encrypted with`;
+    case 'REFUSED':
+      return `ENCRYPTION_KEYS holds another key under the name '${keyId}' than the one this database was encrypted with`;
+    case 'MALFORMED':
+      return 'The table platform_key of this database is damaged';
+  }
+}
+
+function contextOf(name: KeyName): string {
+  return `platform_key:${name}`;
+}

@@ -1,0 +1,89 @@
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+type Network = [Address, number];
+
+export interface AddressPolicy {
+  /** A host name the operator allows by name, whatever it resolves to. */
+  readonly allowsHost: (hostname: string) => boolean;
+  /** Covered by an address or CIDR the operator allows. */
+  readonly allowsAddress: (address: string) => boolean;
+}
+
+const HOST_NAME = /^(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*$/;
+
+/** @throws Error naming every entry that is neither a CIDR nor an address nor a host name. */
+export function createAddressPolicy(allow: readonly string[]): AddressPolicy {
+  const entries = allow.map(normalHost);
+  const wrong = entries.filter((entry) => !isNetwork(entry) && !isHostName(entry));
+  if (wrong.length > 0) {
+    throw new Error(`Not a CIDR, an address or a host name in the list of allowed addresses: ${wrong.join(', ')}`);
+  }
+  const networks = entries.filter(isNetwork).map(parseNetwork);
+  const hosts = new Set(entries.filter(isHostName));
+  return {
+    allowsHost: (hostname) => hosts.has(normalHost(hostname)),
+    allowsAddress: (address) => isInNetworks(parseAddress(address), networks),
+  };
+}
+
+// The space of global unicast addresses; what is outside is not routed, and ipaddr.js calls some of it "unicast" too.
+const GLOBAL_UNICAST: Network = [ipaddr.IPv6.parse('2000::'), 3];
+
+// RFC 6052: what stands here reaches the IPv4 address in the last 32 bits. Networks without IPv4 (DNS64) depend on it.
+const NAT64: Network = [ipaddr.IPv6.parse('64:ff9b::'), 96];
+
+// The platform channel of Azure answers metadata on an address that is public by its range.
+const PLATFORM_ADDRESSES: readonly Network[] = [[ipaddr.IPv4.parse('168.63.129.16'), 32]];
+
+/**
+ * A unicast address of the public internet. Everything else is not: private, loopback, link-local (with the metadata address),
+ * carrier-grade NAT, documentation, benchmarking, reserved, multicast, 6to4 (RFC 7526) and Teredo, and local NAT64 (RFC 8215).
+ * IPv4 inside IPv6 (mapped, NAT64) is judged as the IPv4 address it reaches.
+ */
+export function isPublicAddress(address: string): boolean {
+  const parsed = parseAddress(address);
+  return parsed !== undefined && isPublic(parsed);
+}
+
+/** As the kernel reads it; IPv4 mapped into IPv6 as IPv4. Undefined for what is not an address, or has a zone. */
+function parseAddress(text: string): Address | undefined {
+  if (isIP(text) === 4) return ipaddr.IPv4.parse(text);
+  // ipaddr.js takes `::8.8.8.8` for a mapped address. The URL parser does not, and writes it without dots.
+  const literal = isIP(text) === 6 ? URL.parse(`https://[${text}]/`)?.hostname : undefined;
+  return literal === undefined ? undefined : ipaddr.process(literal.slice(1, -1));
+}
+
+function isPublic(address: Address): boolean {
+  if (isInNetworks(address, PLATFORM_ADDRESSES)) return false;
+  if (address instanceof ipaddr.IPv4) return address.range() === 'unicast';
+  if (address.match(NAT64)) return isPublic(new ipaddr.IPv4(address.toByteArray().slice(12)));
+  return address.match(GLOBAL_UNICAST) && address.range() === 'unicast';
+}
+
+function isInNetworks(address: Address | undefined, networks: readonly Network[]): boolean {
+  if (address === undefined) return false;
+  return networks.some(([network, prefix]) => network.kind() === address.kind() && address.match(network, prefix));
+}
+
+function isNetwork(entry: string): boolean {
+  return parseAddress(entry) !== undefined || (entry.includes('/') && ipaddr.isValidCIDR(entry));
+}
+
+function isHostName(entry: string): boolean {
+  return isIP(entry) === 0 && HOST_NAME.test(entry) && !/^[0-9.]+$/.test(entry);
+}
+
+function parseNetwork(entry: string): Network {
+  if (entry.includes('/')) return ipaddr.parseCIDR(entry);
+  const address = parseAddress(entry);
+  if (address === undefined) throw new Error(`Not an address: ${entry}`);
+  return [address, address.kind() === 'ipv4' ? 32 : 128];
+}
+
+/** A name with the dot of the root is the same name. */
+function normalHost(hostname: string): string {
+  const name = hostname.trim().toLowerCase();
+  return name.endsWith('.') ? name.slice(0, -1) : name;
+}

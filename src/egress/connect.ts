@@ -1,0 +1,121 @@
+import { isIP, type LookupFunction } from 'node:net';
+import { buildConnector } from 'undici';
+import { type AddressPolicy, isPublicAddress } from './address-policy.ts';
+import { EgressError } from './error.ts';
+
+export interface ResolvedAddress {
+  readonly address: string;
+  readonly family: number;
+}
+
+/** All addresses of a host name. */
+export type Lookup = (hostname: string) => Promise<readonly ResolvedAddress[]>;
+
+export interface ConnectPorts {
+  readonly policy: AddressPolicy;
+  readonly lookup: Lookup;
+  readonly connectTimeoutMs: number;
+}
+
+type Check = (hostname: string, addresses: readonly ResolvedAddress[]) => void;
+
+/**
+ * Opens connections only to addresses that were checked: the check sits between resolving and connecting, so an answer of DNS
+ * that changes later changes nothing. A connection that is kept alive needs no new check.
+ */
+export function createPinnedConnect(ports: ConnectPorts): buildConnector.connector {
+  const checks: Record<string, Check> = {
+    'https:': (hostname, addresses) => assertAcceptable(ports.policy, hostname, addresses),
+    'http:': (hostname, addresses) => assertAllowed(ports.policy, hostname, addresses),
+  };
+  const connectors = new Map(Object.entries(checks).map(([protocol, check]) => [protocol, buildPinned(ports, check)]));
+
+  return (options, callback) => {
+    const connect = connectors.get(options.protocol);
+    if (connect === undefined) throw new EgressError('invalid', `${options.protocol} is not a protocol for calls.`);
+    connect(options, callback);
+  };
+}
+
+function buildPinned(ports: ConnectPorts, check: Check): buildConnector.connector {
+  const connect = buildConnector({
+    allowH2: false,
+    timeout: ports.connectTimeoutMs,
+    lookup: createCheckedLookup(ports.lookup, check),
+  });
+  return (options, callback) => {
+    // Node asks the lookup for names only; an address in the URL is checked here.
+    const refusal = checkLiteral(options.hostname, check);
+    if (refusal !== undefined) {
+      process.nextTick(callback, refusal, null);
+      return;
+    }
+    connect(options, (error, socket) => {
+      if (error === null) callback(null, socket);
+      else callback(toConnectError(error, options.hostname), null);
+    });
+  };
+}
+
+function checkLiteral(hostname: string, check: Check): EgressError | undefined {
+  const family = isIP(hostname);
+  if (family === 0) return undefined;
+  try {
+    check(hostname, [{ address: hostname, family }]);
+    return undefined;
+  } catch (error) {
+    if (error instanceof EgressError) return error;
+    throw error;
+  }
+}
+
+function createCheckedLookup(lookup: Lookup, check: Check): LookupFunction {
+  return (hostname, options, callback) => {
+    resolveChecked(lookup, check, hostname).then(
+      (addresses) => {
+        if (options.all) callback(null, [...addresses]);
+        else callback(null, addresses[0]?.address ?? '', addresses[0]?.family);
+      },
+      (error) => callback(error, []),
+    );
+  };
+}
+
+async function resolveChecked(lookup: Lookup, check: Check, hostname: string): Promise<readonly ResolvedAddress[]> {
+  const addresses = await resolve(lookup, hostname);
+  check(hostname, addresses);
+  return addresses;
+}
+
+async function resolve(lookup: Lookup, hostname: string): Promise<readonly ResolvedAddress[]> {
+  const addresses = await lookup(hostname).catch((cause: unknown) => {
+    throw new EgressError('connect', `The host name ${hostname} could not be resolved.`, cause);
+  });
+  if (addresses.length === 0) throw new EgressError('connect', `The host name ${hostname} has no address.`);
+  return addresses;
+}
+
+/** Every address must do: the one that is tried first is not ours to choose. */
+function assertAcceptable(policy: AddressPolicy, hostname: string, addresses: readonly ResolvedAddress[]): void {
+  if (policy.allowsHost(hostname)) return;
+  if (addresses.every(({ address }) => policy.allowsAddress(address) || isPublicAddress(address))) return;
+  throw new EgressError('refused', `${hostname} has an address that is neither public nor allowed here.`);
+}
+
+/** Without TLS only to what the operator allows by hand. */
+function assertAllowed(policy: AddressPolicy, hostname: string, addresses: readonly ResolvedAddress[]): void {
+  if (policy.allowsHost(hostname)) return;
+  if (addresses.every(({ address }) => policy.allowsAddress(address))) return;
+  assertAcceptable(policy, hostname, addresses);
+  throw new EgressError('refused', `${hostname} may not be called without TLS: use https.`);
+}
+
+const TLS_FAILURE = /^(ERR_TLS|ERR_SSL|EPROTO|CERT_|CRL_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_MISMATCH)/;
+
+function toConnectError(error: Error, hostname: string): EgressError {
+  if (error instanceof EgressError) return error;
+  if ('code' in error && TLS_FAILURE.test(String(error.code))) {
+    return new EgressError('tls', `No trusted TLS connection to ${hostname} could be made.`, error);
+  }
+  return new EgressError('connect', `No connection to ${hostname} could be made.`, error);
+}

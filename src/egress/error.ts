@@ -1,0 +1,26 @@
+/**
+ * Why a call failed. `refused`: the policy forbids the address. `invalid`: the request itself cannot be sent.
+ * `connect`, `tls`: no connection came about, so nothing was sent. `reset`: the connection broke; the request may have arrived.
+ * `protocol`: the answer is not HTTP, or its encoding cannot be undone. `aborted`: by the caller's signal, or by `close`.
+ */
+export type EgressReason =
+  | 'refused'
+  | 'invalid'
+  | 'connect'
+  | 'tls'
+  | 'timeout'
+  | 'reset'
+  | 'too-large'
+  | 'protocol'
+  | 'aborted';
+
+/** The message names hosts and limits only: never a header, a path or a query, so it may be shown. The `cause` is for the log. */
+export class EgressError extends Error {
+  override readonly name = 'EgressError';
+  readonly reason: EgressReason;
+
+  constructor(reason: EgressReason, message: string, cause?: unknown) {
+    super(message, { cause });
+    this.reason = reason;
+  }
+}

@@ -1,0 +1,137 @@
+import { type Dispatcher, errors } from 'undici';
+import { EgressError } from './error.ts';
+
+export interface RawResponse {
+  readonly status: number;
+  /** Lower-case names; repeated headers joined by `, `. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+}
+
+export interface ExchangeLimits {
+  readonly hostname: string;
+  readonly timeoutMs: number;
+  readonly maxBytes: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+type IncomingHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/**
+ * One request and its answer, collected in memory. It is the dispatcher's handler itself: no stream is made per call.
+ * The first of answer, failure, time-out and abort decides; the others find it settled.
+ */
+export class Exchange implements Dispatcher.DispatchHandler {
+  readonly response: Promise<RawResponse>;
+  readonly #limits: ExchangeLimits;
+  readonly #settle: PromiseWithResolvers<RawResponse>;
+  readonly #timer: NodeJS.Timeout;
+  readonly #onAbort = () => this.#fail(aborted(this.#limits.signal?.reason));
+  #controller: Dispatcher.DispatchController | undefined;
+  #failure: EgressError | undefined;
+  #status = 0;
+  #headers: Readonly<Record<string, string>> = {};
+  #chunks: Buffer[] = [];
+  #size = 0;
+
+  constructor(limits: ExchangeLimits) {
+    this.#limits = limits;
+    this.#settle = Promise.withResolvers();
+    this.response = this.#settle.promise;
+    this.#timer = setTimeout(() => this.#failByTimeout(), limits.timeoutMs);
+    limits.signal?.addEventListener('abort', this.#onAbort, { once: true });
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    // Given up while it waited for a connection: then it is not sent at all.
+    if (this.#failure !== undefined) controller.abort(this.#failure);
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHeaders): void {
+    if (status < 200) return;
+    this.#status = status;
+    this.#headers = joinHeaders(headers);
+    if (Number(this.#headers['content-length']) > this.#limits.maxBytes) this.#failBySize();
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#size += chunk.length;
+    if (this.#size > this.#limits.maxBytes) this.#failBySize();
+    else this.#chunks.push(chunk);
+  }
+
+  onResponseEnd(): void {
+    this.#release();
+    this.#settle.resolve({ status: this.#status, headers: this.#headers, body: joinChunks(this.#chunks) });
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.#fail(toEgressError(error, this.#limits.hostname));
+  }
+
+  #failByTimeout(): void {
+    const { hostname, timeoutMs } = this.#limits;
+    this.#fail(new EgressError('timeout', `${hostname} did not answer completely within ${timeoutMs} ms.`));
+  }
+
+  #failBySize(): void {
+    this.#fail(tooLarge(this.#limits));
+  }
+
+  #fail(failure: EgressError): void {
+    if (this.#failure !== undefined) return;
+    this.#failure = failure;
+    this.#chunks = [];
+    this.#release();
+    this.#settle.reject(failure);
+    this.#controller?.abort(failure);
+  }
+
+  #release(): void {
+    clearTimeout(this.#timer);
+    this.#limits.signal?.removeEventListener('abort', this.#onAbort);
+  }
+}
+
+export function aborted(reason: unknown): EgressError {
+  return new EgressError('aborted', 'The call was aborted.', reason);
+}
+
+export function tooLarge(limits: { readonly hostname: string; readonly maxBytes: number }): EgressError {
+  return new EgressError('too-large', `${limits.hostname} sent more than ${limits.maxBytes} bytes.`);
+}
+
+function joinHeaders(headers: IncomingHeaders): Record<string, string> {
+  const joined: Record<string, string> = {};
+  for (const name in headers) {
+    const value = headers[name];
+    if (value !== undefined) joined[name] = typeof value === 'string' ? value : value.join(', ');
+  }
+  return joined;
+}
+
+function joinChunks(chunks: readonly Buffer[]): Buffer {
+  const first = chunks[0];
+  return chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
+}
+
+function toEgressError(error: Error, hostname: string): EgressError {
+  if (error instanceof EgressError) return error;
+  if (error instanceof errors.ClientDestroyedError || error instanceof errors.ClientClosedError) {
+    return new EgressError('aborted', 'Outgoing calls are being closed.', error);
+  }
+  if (error instanceof errors.InvalidArgumentError || error instanceof errors.NotSupportedError) {
+    return new EgressError('invalid', 'The request cannot be sent as HTTP.', error);
+  }
+  if (isProtocolError(error)) return new EgressError('protocol', `${hostname} sent something that is not HTTP.`, error);
+  return new EgressError('reset', `The connection to ${hostname} broke before its answer was complete.`, error);
+}
+
+function isProtocolError(error: Error): boolean {
+  return (
+    error instanceof errors.HTTPParserError ||
+    error instanceof errors.HeadersOverflowError ||
+    error instanceof errors.ResponseContentLengthMismatchError
+  );
+}

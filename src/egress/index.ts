@@ -1,0 +1,105 @@
+import dns from 'node:dns/promises';
+import { Agent } from 'undici';
+import { createAddressPolicy } from './address-policy.ts';
+import { createPinnedConnect, type Lookup } from './connect.ts';
+import { ACCEPTED_ENCODINGS, decodeResponse } from './decode.ts';
+import { aborted, Exchange, type RawResponse } from './exchange.ts';
+import { assertHeaders, parseTarget } from './outgoing.ts';
+
+export type { Lookup, ResolvedAddress } from './connect.ts';
+export { EgressError, type EgressReason } from './error.ts';
+
+export interface EgressOptions {
+  /** CIDRs, addresses and host names that may be called beyond public addresses, and without TLS. */
+  readonly allow: readonly string[];
+  readonly lookup?: Lookup;
+  /** Connections per scheme, host and port; calls beyond it wait for one. Default 256. */
+  readonly connectionsPerOrigin?: number;
+  /** Default 10,000. */
+  readonly connectTimeoutMs?: number;
+  /** How long an idle connection is kept when the server does not say. Default 30,000. */
+  readonly keepAliveMs?: number;
+}
+
+export interface EgressRequest {
+  /** Absolute. A URL object must come from a text without control characters: its parser drops some of them silently. */
+  readonly url: string | URL;
+  /** Default GET. */
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** `accept-encoding` is added unless it is here. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Buffer;
+  /** For the whole call, from waiting for a connection to the last byte. Default 30,000. */
+  readonly timeoutMs?: number;
+  /** Of the body, as sent and as decoded. Default 32 MB. */
+  readonly maxBytes?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** The body is decoded; the headers are as received. */
+export type EgressResponse = RawResponse;
+
+export interface Egress {
+  /** Answers any status; redirects are not followed. @throws EgressError and nothing else. */
+  readonly request: (request: EgressRequest) => Promise<EgressResponse>;
+  /** Waits for the calls under way, then closes every connection. */
+  readonly close: () => Promise<void>;
+}
+
+const DEFAULT_TIMEOUT_MS = 30_000;
+const DEFAULT_MAX_BYTES = 32 * 1024 * 1024;
+
+/** The only place that opens outgoing connections. */
+export function createEgress(options: EgressOptions): Egress {
+  const agent = createAgent(options);
+  let closing: Promise<void> | undefined;
+  return {
+    request: (request) => send(agent, request),
+    close: () => {
+      closing ??= agent.close();
+      return closing;
+    },
+  };
+}
+
+function createAgent(options: EgressOptions): Agent {
+  return new Agent({
+    connect: createPinnedConnect({
+      policy: createAddressPolicy(options.allow),
+      lookup: options.lookup ?? ((hostname) => dns.lookup(hostname, { all: true })),
+      connectTimeoutMs: options.connectTimeoutMs ?? 10_000,
+    }),
+    connections: options.connectionsPerOrigin ?? 256,
+    keepAliveTimeout: options.keepAliveMs ?? 30_000,
+    pipelining: 1,
+    allowH2: false,
+    // One timer for the whole call replaces both.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+}
+
+async function send(agent: Agent, request: EgressRequest): Promise<EgressResponse> {
+  const target = parseTarget(request.url);
+  const headers = { 'accept-encoding': ACCEPTED_ENCODINGS, ...request.headers };
+  assertHeaders(headers);
+  if (request.signal?.aborted) throw aborted(request.signal.reason);
+  const limits = {
+    hostname: target.hostname,
+    timeoutMs: request.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+    maxBytes: request.maxBytes ?? DEFAULT_MAX_BYTES,
+    signal: request.signal,
+  };
+  const exchange = new Exchange(limits);
+  agent.dispatch(
+    {
+      origin: target.origin,
+      path: target.path,
+      method: request.method ?? 'GET',
+      headers,
+      body: request.body ?? null,
+    },
+    exchange,
+  );
+  return decodeResponse(await exchange.response, limits);
+}

@@ -1,0 +1,60 @@
+import { EgressError } from './error.ts';
+
+/** Where a call goes, in the parts the dispatcher takes. */
+export interface Target {
+  readonly origin: string;
+  readonly hostname: string;
+  readonly path: string;
+}
+
+const CONTROL = /\p{Cc}/u;
+const PROTOCOLS: ReadonlySet<string> = new Set(['https:', 'http:']);
+
+/** @throws EgressError `invalid`. A URL object is taken as parsed; a text is looked at before the parser drops line breaks from it. */
+export function parseTarget(url: string | URL): Target {
+  if (typeof url === 'string' && CONTROL.test(url)) throw invalid('The URL contains a control character.');
+  const parsed = typeof url === 'string' ? parseUrl(url) : url;
+  if (!PROTOCOLS.has(parsed.protocol)) throw invalid(`${parsed.protocol} is not a protocol for calls: use https.`);
+  if (parsed.username !== '' || parsed.password !== '') throw invalid('The URL contains a user name or a password.');
+  return { origin: parsed.origin, hostname: parsed.hostname, path: parsed.pathname + parsed.search };
+}
+
+function parseUrl(text: string): URL {
+  const parsed = URL.parse(text);
+  if (parsed === null) throw invalid('The URL is not an absolute URL.');
+  return parsed;
+}
+
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+// The tab is the one control character RFC 9110 allows in a value.
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+// They belong to the connection. A `host` of the caller's would also change the name TLS checks.
+const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
+  'host',
+  'connection',
+  'content-length',
+  'expect',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/** @throws EgressError `invalid`; it names the header, never its value. */
+export function assertHeaders(headers: Readonly<Record<string, string>>): void {
+  for (const name in headers) {
+    if (!HEADER_NAME.test(name)) throw invalid('A header name contains a character that is not allowed there.');
+    if (CONNECTION_HEADERS.has(name.toLowerCase()))
+      throw invalid(`The header ${name} is set by the connection itself.`);
+    const value = headers[name];
+    if (value === undefined || !HEADER_VALUE.test(value)) {
+      throw invalid(`The value of the header ${name} contains a character that is not allowed there.`);
+    }
+  }
+}
+
+function invalid(message: string): EgressError {
+  return new EgressError('invalid', message);
+}

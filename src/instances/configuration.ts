@@ -1,0 +1,141 @@
+import type { Config, ConfigField, Connector } from '../connector/contract.ts';
+import { AppError, type ErrorDetail, nearestName, suggestName } from '../errors.ts';
+
+/** What callers see, and may send back, in place of a secret. */
+export const MASK = '********';
+
+/** Keys that every element takes. */
+const PLATFORM_FIELDS: readonly ConfigField[] = [
+  {
+    key: 'simulator',
+    type: 'boolean',
+    description: 'Talk to the simulator of this service instead of the provider.',
+  },
+];
+
+export function configurationFields(connector: Connector): readonly ConfigField[] {
+  return [...connector.configuration, ...PLATFORM_FIELDS];
+}
+
+/**
+ * The settings of an instance out of what a caller gave, over what is already there; a mask stands for "as it was".
+ * @throws AppError REQUEST_INVALID that names every key that is unknown, missing or of the wrong form; never a value
+ */
+export function resolveConfiguration(
+  connector: Connector,
+  given: Readonly<Record<string, unknown>>,
+  before: Config = {},
+): Config {
+  const fields = configurationFields(connector);
+  const settings = { ...before, ...unmasked(given, before) };
+  const faults = [...unknownKeys(connector, fields, settings)];
+  const entries = fields.flatMap((field) => {
+    const value = settings[field.key] ?? field.default;
+    if (value === undefined || value === '') {
+      if (field.required === true) faults.push(fault(field.key, `'${field.key}' is required: ${field.description}`));
+      return [];
+    }
+    const read = readSetting(field, value);
+    if (read !== undefined) return [[field.key, read] as const];
+    faults.push(fault(field.key, `'${field.key}' must be ${FORMS[field.type].expected}${patternHint(field)}.`));
+    return [];
+  });
+  if (faults.length > 0) throw invalid(connector, faults);
+  return Object.freeze(Object.fromEntries(entries));
+}
+
+/** What was given, with the values that were there before in place of masks. */
+export function unmasked(given: Readonly<Record<string, unknown>>, before: Config): Config {
+  return Object.fromEntries(
+    Object.entries(given).map(([key, value]) => [key, value === MASK ? (before[key] ?? value) : value]),
+  );
+}
+
+function unknownKeys(connector: Connector, fields: readonly ConfigField[], settings: Config): readonly ErrorDetail[] {
+  const known = fields.map(({ key }) => key);
+  return Object.keys(settings)
+    .filter((key) => !known.includes(key))
+    .map((key) => {
+      const nearest = nearestName(key, known);
+      const message = `${connector.name} has no configuration key '${key}'.${suggestName(key, known)}`;
+      return { ...fault(key, message), expected: known, ...(nearest !== undefined && { nearest }) };
+    });
+}
+
+function fault(key: string, message: string): ErrorDetail {
+  return { path: `configuration.${key}`, message };
+}
+
+function invalid(connector: Connector, faults: readonly ErrorDetail[]): AppError {
+  const [first] = faults;
+  const more = faults.length > 1 ? ` (and ${faults.length - 1} more, see details)` : '';
+  return new AppError('REQUEST_INVALID', `The configuration of ${connector.name}: ${first?.message}${more}`, {
+    details: faults,
+  });
+}
+
+interface Form {
+  readonly expected: string;
+  readonly read: (value: unknown) => string | number | boolean | undefined;
+}
+
+/** Values may arrive as strings, because configurations are often kept as such (decisions D8). */
+const FORMS: Readonly<Record<ConfigField['type'], Form>> = {
+  string: {
+    expected: 'a text',
+    read: (value) => (typeof value === 'string' ? value : typeof value === 'number' ? String(value) : undefined),
+  },
+  boolean: {
+    expected: 'true or false',
+    read: (value) => ({ true: true, false: false })[String(value)],
+  },
+  number: {
+    expected: 'a number',
+    read: (value) => (Number.isFinite(Number(value)) && typeof value !== 'boolean' ? Number(value) : undefined),
+  },
+  url: {
+    expected: 'a URL that begins with https:// or http://',
+    read: (value) => (typeof value === 'string' && isWebUrl(value) ? value : undefined),
+  },
+};
+
+function isWebUrl(text: string): boolean {
+  const url = URL.parse(text);
+  return (
+    url !== null &&
+    (url.protocol === 'https:' || url.protocol === 'http:') &&
+    url.username === '' &&
+    url.password === ''
+  );
+}
+
+function readSetting(field: ConfigField, value: unknown) {
+  const read = FORMS[field.type].read(value);
+  if (field.pattern === undefined || read === undefined) return read;
+  const match = new RegExp(field.pattern.source, field.pattern.flags.replace('g', '')).exec(String(read));
+  return match?.[0] === String(read) ? read : undefined;
+}
+
+function patternHint({ pattern, example }: ConfigField): string {
+  if (pattern === undefined) return '';
+  return example === undefined ? ` that matches ${pattern.source}` : ` such as ${example}`;
+}
+
+/** The settings apart: what may be stored as it is, and what must be encrypted. */
+export function splitSecrets(
+  connector: Connector,
+  config: Config,
+): { readonly plain: Config; readonly secret: Config } {
+  const secrets = new Set(connector.configuration.filter(({ secret }) => secret === true).map(({ key }) => key));
+  const entries = Object.entries(config);
+  return {
+    plain: Object.fromEntries(entries.filter(([key]) => !secrets.has(key))),
+    secret: Object.fromEntries(entries.filter(([key]) => secrets.has(key))),
+  };
+}
+
+/** The settings as a caller may see them. */
+export function maskSecrets(connector: Connector, config: Config): Record<string, unknown> {
+  const { plain, secret } = splitSecrets(connector, config);
+  return { ...plain, ...Object.fromEntries(Object.keys(secret).map((key) => [key, MASK])) };
+}

@@ -1,0 +1,140 @@
+import type { Knex } from 'knex';
+
+/** A row of `instance`, still encrypted. */
+export interface InstanceRow {
+  readonly accountId: number;
+  readonly id: number;
+  readonly userId: number;
+  readonly name: string;
+  readonly elementKey: string;
+  readonly tags: readonly string[];
+  readonly configuration: Readonly<Record<string, unknown>>;
+  readonly credentials: string;
+  readonly token: string;
+  readonly providerData: Readonly<Record<string, unknown>>;
+  readonly valid: boolean;
+  readonly invalidReason: string | null;
+  readonly disabled: boolean;
+  readonly createdAt: Date;
+  /** Changes with every update of the row. */
+  readonly version: string;
+}
+
+export interface NewInstanceRow
+  extends Omit<InstanceRow, 'createdAt' | 'version' | 'valid' | 'invalidReason' | 'disabled'> {
+  readonly tokenHash: Buffer;
+}
+
+export type InstanceChanges = Partial<
+  Pick<
+    InstanceRow,
+    'name' | 'tags' | 'configuration' | 'credentials' | 'providerData' | 'valid' | 'invalidReason' | 'disabled'
+  >
+>;
+
+export interface InstanceFilter {
+  readonly tags?: readonly string[] | undefined;
+  readonly searchText?: string | undefined;
+  /** Only ids above it: the listing goes from old to new. */
+  readonly afterId?: number | undefined;
+  readonly limit?: number | undefined;
+}
+
+const COLUMNS = {
+  accountId: 'account_id',
+  id: 'id',
+  userId: 'user_id',
+  name: 'name',
+  elementKey: 'element_key',
+  tags: 'tags',
+  configuration: 'configuration',
+  credentials: 'credentials',
+  token: 'token',
+  tokenHash: 'token_hash',
+  providerData: 'provider_data',
+  valid: 'valid',
+  invalidReason: 'invalid_reason',
+  disabled: 'disabled',
+  createdAt: 'created_at',
+} as const;
+
+type Column = keyof typeof COLUMNS;
+
+const { tokenHash: _, ...READ_COLUMNS } = COLUMNS;
+
+export type InstanceStore = ReturnType<typeof createInstanceStore>;
+
+/** Every statement names the account: no row of another tenant can come back. */
+export function createInstanceStore(knex: Knex) {
+  const select = (accountId: number) =>
+    knex('instance')
+      .select({ ...READ_COLUMNS, version: knex.raw('xmin::text') })
+      .where({ account_id: accountId });
+
+  return {
+    /** Ids are needed before the row is written: they are part of what its ciphertexts are bound to. */
+    nextId: async (): Promise<number> => {
+      const { rows } = await knex.raw("select nextval(pg_get_serial_sequence('instance', 'id')) as id");
+      return Number(rows[0].id);
+    },
+
+    insert: async (row: NewInstanceRow): Promise<InstanceRow> => {
+      await knex('instance').insert(toColumns(row));
+      return single(await select(row.accountId).where({ id: row.id }));
+    },
+
+    find: async (accountId: number, id: number): Promise<InstanceRow | undefined> =>
+      (await select(accountId).where({ id }))[0],
+
+    findByTokenHash: async (accountId: number, tokenHash: Buffer): Promise<InstanceRow | undefined> =>
+      (await select(accountId).where({ token_hash: tokenHash }))[0],
+
+    /** From old to new. */
+    list: async (accountId: number, filter: InstanceFilter): Promise<InstanceRow[]> => {
+      const query = select(accountId).orderBy('id');
+      if (filter.tags !== undefined) query.where('tags', '@>', [...filter.tags]);
+      if (filter.afterId !== undefined) query.where('id', '>', filter.afterId);
+      if (filter.limit !== undefined) query.limit(filter.limit);
+      if (filter.searchText !== undefined) {
+        const pattern = `%${filter.searchText.replace(/[\\%_]/g, '\\$&')}%`;
+        query.where((either) => either.whereILike('name', pattern).orWhereILike('element_key', pattern));
+      }
+      return query;
+    },
+
+    /** Undefined when there is no such instance. */
+    update: async (accountId: number, id: number, changes: InstanceChanges): Promise<InstanceRow | undefined> => {
+      const count = await knex('instance')
+        .where({ account_id: accountId, id })
+        .update({ ...toColumns(changes), updated_at: knex.fn.now() });
+      return count === 0 ? undefined : single(await select(accountId).where({ id }));
+    },
+
+    /** Only when `valid` changes by it, so that of many failing calls one writes. */
+    setValid: async (accountId: number, id: number, valid: boolean, reason: string | null): Promise<boolean> => {
+      const count = await knex('instance')
+        .where({ account_id: accountId, id, valid: !valid })
+        .update({ valid, invalid_reason: reason, updated_at: knex.fn.now() });
+      return count > 0;
+    },
+
+    remove: async (accountId: number, id: number): Promise<boolean> =>
+      (await knex('instance').where({ account_id: accountId, id }).delete()) > 0,
+  };
+}
+
+function single(rows: readonly InstanceRow[]): InstanceRow {
+  const [row] = rows;
+  if (row === undefined) throw new Error('An instance vanished between two statements.');
+  return row;
+}
+
+function toColumns(row: Partial<NewInstanceRow> | InstanceChanges): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(row).map(([key, value]) => [COLUMNS[key as Column], toBinding(value)]));
+}
+
+/** Arrays are PostgreSQL arrays, other objects are JSON. */
+function toBinding(value: unknown): unknown {
+  const isJson = typeof value === 'object' && value !== null && !Array.isArray(value) && !Buffer.isBuffer(value);
+  return isJson ? JSON.stringify(value) : value;
+}

@@ -1,0 +1,21 @@
+import type { ProviderCall, ProviderClient } from '../connector/client/index.ts';
+import { AppError, isAppError } from '../errors.ts';
+
+/**
+ * One cheap call that shows whether the provider takes the credentials.
+ * @throws AppError PROVIDER_CREDENTIALS_INVALID when it refuses them or does not know the account; other failures as they are
+ */
+export async function verifyCredentials(client: ProviderClient, call: ProviderCall): Promise<void> {
+  try {
+    await client.send(call, call.connector.probe);
+  } catch (error) {
+    // A wrong account name shows as "not found" or "forbidden" at most providers: to the caller it is all one.
+    if (!isAppError(error, 'INSTANCE_CREDENTIALS_FAILED', 'PROVIDER_REJECTED', 'NOT_FOUND')) throw error;
+    const keys = call.connector.configuration.filter(({ required }) => required === true).map(({ key }) => key);
+    const message = `${call.connector.name} refuses these credentials. Check ${keys.join(', ')}. Nothing was stored.`;
+    throw new AppError('PROVIDER_CREDENTIALS_INVALID', message, {
+      ...(error.providerMessage !== undefined && { providerMessage: error.providerMessage }),
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,181 @@
+import { type JobResult, type JobWithMetadata, PgBoss } from 'pg-boss';
+import type { Role } from '../config.ts';
+import { assertNever } from '../errors.ts';
+import type { Logger } from '../log.ts';
+import type { JobOutcome, Queue, Queues } from './queues.ts';
+
+export interface JobsOptions<Table extends Queues> {
+  readonly url: string;
+  readonly log: Logger;
+  readonly queues: Table;
+  /** `api` only sends; `worker` and `all` also work, schedule and clean up. */
+  readonly role: Role;
+  /** Most connections to PostgreSQL. Default 4. */
+  readonly poolSize?: number;
+}
+
+export interface SendOptions {
+  /** Default: at once. */
+  readonly delayMs?: number;
+}
+
+export interface Jobs<Name extends string> {
+  readonly start: () => Promise<void>;
+  /** Takes no more jobs and lets running ones end; after `timeoutMs` they are aborted and tried again later. */
+  readonly stop: (timeoutMs: number) => Promise<void>;
+  /** Answers the id of the job. */
+  readonly send: (name: Name, data?: object, options?: SendOptions) => Promise<string>;
+  readonly isReachable: () => Promise<boolean>;
+}
+
+const SCHEMA = 'pgboss';
+const DEFAULT_TIMEOUT_SECONDS = 900;
+const DEFAULT_POLLING_SECONDS = 2;
+
+/** Background work on PostgreSQL by pg-boss, which nothing outside this folder knows. */
+export function createJobs<const Table extends Queues>(options: JobsOptions<Table>): Jobs<keyof Table & string> {
+  const { url, log, queues, role, poolSize = 4 } = options;
+  const works = role !== 'api';
+  const boss = new PgBoss({
+    connectionString: url,
+    schema: SCHEMA,
+    max: poolSize,
+    application_name: 'causeway jobs',
+    supervise: works,
+    schedule: works,
+  });
+  boss.on('error', (error) => log.error({ err: error }, 'the job queue failed'));
+  boss.on('warning', (warning) => log.warn({ warning }, 'the job queue warns'));
+
+  return {
+    start: async () => {
+      await boss.start();
+      for (const [name, queue] of Object.entries(queues)) {
+        await declareQueue(boss, name, queue);
+        if (!works) continue;
+        await declareSchedule(boss, name, queue);
+        await startWorker(boss, log, name, queue);
+      }
+    },
+    stop: async (timeoutMs) => {
+      await drainWorkers(boss, Object.keys(queues), timeoutMs);
+      await boss.stop({ graceful: false });
+    },
+    send: async (name, data = {}, { delayMs = 0 } = {}) => {
+      const id = await boss.send(name, data, startingAfter(delayMs));
+      if (id === null) throw new Error(`The queue ${name} did not take a job`);
+      return id;
+    },
+    isReachable: async () => {
+      try {
+        await boss.getDb().executeSql('select 1');
+        return true;
+      } catch (error) {
+        log.warn({ err: error }, 'the job queue is not reachable');
+        return false;
+      }
+    },
+  };
+}
+
+/** The table in the code wins over what an older version left in the database. */
+async function declareQueue(boss: PgBoss, name: string, queue: Queue): Promise<void> {
+  const settings = {
+    retryLimit: queue.retry.limit,
+    retryDelay: queue.retry.delaySeconds,
+    retryBackoff: true,
+    retryDelayMax: queue.retry.maxDelaySeconds,
+    expireInSeconds: queue.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS,
+  };
+  await boss.createQueue(name, settings);
+  await boss.updateQueue(name, settings);
+}
+
+function declareSchedule(boss: PgBoss, name: string, { schedule }: Queue): Promise<void> {
+  return schedule === undefined ? boss.unschedule(name) : boss.schedule(name, schedule, {}, { tz: 'UTC' });
+}
+
+async function startWorker(boss: PgBoss, log: Logger, name: string, queue: Queue): Promise<void> {
+  const options = {
+    batchSize: 1,
+    includeMetadata: true,
+    perJobResults: true,
+    localConcurrency: queue.concurrency ?? 1,
+    pollingIntervalSeconds: queue.pollingSeconds ?? DEFAULT_POLLING_SECONDS,
+  } as const;
+  await boss.work<unknown, unknown, typeof options>(name, options, (jobs) =>
+    Promise.all(
+      jobs.map(async (job) => {
+        const outcome = await runJob(log.child({ queue: name, jobId: job.id }), queue, job);
+        return settle(boss, job, outcome);
+      }),
+    ),
+  );
+}
+
+/** pg-boss's own graceful stop looks every 500 ms whether the workers are done; this one hears it. */
+async function drainWorkers(boss: PgBoss, names: readonly string[], timeoutMs: number): Promise<void> {
+  const timeout = Promise.withResolvers<void>();
+  const timer = setTimeout(timeout.resolve, timeoutMs);
+  const workers = Promise.all(names.map((name) => boss.offWork(name, { wait: true })));
+  await Promise.race([workers, timeout.promise]).finally(() => clearTimeout(timer));
+}
+
+async function runJob(log: Logger, queue: Queue, job: JobWithMetadata<unknown>): Promise<JobOutcome> {
+  // A postponed job has its used attempts taken off its own limit, see `postpone`.
+  const attempt = queue.retry.limit - job.retryLimit + job.retryCount + 1;
+  try {
+    return await queue.handle({ id: job.id, data: job.data, attempt, signal: job.signal });
+  } catch (error) {
+    log.error({ err: error, attempt }, 'a job failed');
+    return { kind: 'retry', reason: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+async function settle(boss: PgBoss, job: JobWithMetadata<unknown>, outcome: JobOutcome): Promise<JobResult> {
+  switch (outcome.kind) {
+    case 'done':
+      return { id: job.id, status: 'completed' };
+    case 'retry':
+      return { id: job.id, status: 'failed', output: { reason: outcome.reason } };
+    case 'dead':
+      return { id: job.id, status: 'deadletter', output: { reason: outcome.reason } };
+    case 'later':
+      await postpone(boss, job, outcome.ms);
+      return { id: job.id, status: 'completed' };
+    default:
+      return assertNever(outcome);
+  }
+}
+
+/** pg-boss cannot put a running job off, so another takes its place, in one transaction: never lost, never twice. */
+async function postpone(boss: PgBoss, job: JobWithMetadata<unknown>, delayMs: number): Promise<void> {
+  const transaction = await boss.getDb().beginTransaction?.();
+  if (transaction === undefined) throw new Error('This connection of pg-boss has no transactions');
+  try {
+    const { db } = transaction;
+    const claim = { id: job.id, retryCount: job.retryCount };
+    const completed = await boss.complete(job.name, claim, { postponedByMs: delayMs }, { db });
+    if (!isClaimLost(completed)) {
+      const retryLimit = job.retryLimit - job.retryCount;
+      await boss.send(job.name, toData(job.data), { ...startingAfter(delayMs), retryLimit, db });
+    }
+    await transaction.commit();
+  } catch (error) {
+    await transaction.rollback();
+    throw error;
+  }
+}
+
+/** Another worker has the job by now, since this one ran out of time: the job is that one's to put off. */
+function isClaimLost(completed: object): boolean {
+  return 'affected' in completed && completed.affected === 0;
+}
+
+function toData(data: unknown): object {
+  return typeof data === 'object' && data !== null ? data : {};
+}
+
+function startingAfter(delayMs: number): { readonly startAfter?: Date } {
+  return delayMs > 0 ? { startAfter: new Date(Date.now() + delayMs) } : {};
+}

@@ -1,0 +1,66 @@
+import { type RateLimitState, readRateLimit } from '../connector/client/index.ts';
+import type { Operation, ProviderRequest, ProviderResponse } from '../connector/contract.ts';
+import { AppError, isAppError } from '../errors.ts';
+import type { ConnectedInstance, ResourcePorts } from './ports.ts';
+
+/** What the calls for one request did at the provider, for the response headers. */
+export interface CallReport {
+  readonly providerCalls: number;
+  readonly rateLimit?: RateLimitState;
+}
+
+/** The calls made at a provider on behalf of one request to us. */
+export interface InstanceCall {
+  readonly instance: ConnectedInstance;
+  readonly send: (request: ProviderRequest) => Promise<ProviderResponse>;
+  readonly execute: <Input, Output>(operation: Operation<Input, Output>, input: Input) => Promise<Output>;
+  readonly signal: AbortSignal;
+  readonly providerCalls: () => number;
+  readonly report: () => CallReport;
+}
+
+/** @throws AppError FORBIDDEN for a disabled instance, unless the call only describes it. */
+export function startCall(
+  ports: ResourcePorts,
+  instance: ConnectedInstance,
+  signal: AbortSignal,
+  purpose: 'discovery' | 'records' = 'records',
+): InstanceCall {
+  if (instance.disabled && purpose === 'records') {
+    throw new AppError(
+      'FORBIDDEN',
+      `Instance ${instance.id} is disabled; PUT /instances/${instance.id}/enabled switches it on.`,
+    );
+  }
+  let providerCalls = 0;
+  let rateLimit: RateLimitState | undefined;
+  const call = {
+    connector: instance.connector,
+    config: instance.config,
+    signal,
+    onProviderCall: () => {
+      providerCalls++;
+    },
+    onAnswer: (headers: Readonly<Record<string, string>>) => {
+      rateLimit = readRateLimit(headers, ports.now()) ?? rateLimit;
+    },
+  };
+  const judged = async <Result>(work: Promise<Result>): Promise<Result> => {
+    try {
+      const result = await work;
+      ports.onCredentials(instance, 'accepted');
+      return result;
+    } catch (error) {
+      if (isAppError(error, 'INSTANCE_CREDENTIALS_FAILED')) ports.onCredentials(instance, 'refused');
+      throw error;
+    }
+  };
+  return {
+    instance,
+    signal,
+    send: (request) => judged(ports.client.send(call, request)),
+    execute: (operation, input) => judged(ports.client.execute(operation, input, call)),
+    providerCalls: () => providerCalls,
+    report: () => ({ providerCalls, ...(rateLimit !== undefined && { rateLimit }) }),
+  };
+}

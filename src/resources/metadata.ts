@@ -1,0 +1,79 @@
+import type { ObjectSpec, Objects } from '../connector/index.ts';
+import type { FieldSpec, ParameterSpec } from '../where/index.ts';
+
+/** An object as `GET /objects` lists it. */
+export interface ObjectSummary {
+  readonly name: string;
+  readonly nativeName: string;
+  readonly label: string;
+  readonly operations: ('list' | 'get' | 'create' | 'update' | 'delete')[];
+  readonly children: string[];
+  readonly custom: boolean;
+}
+
+export function describeObjects(objects: Objects): ObjectSummary[] {
+  return Object.entries(objects).map(([name, object]) => ({
+    name,
+    nativeName: object.native ?? name,
+    label: object.label ?? name,
+    operations: operationsOf(object),
+    children: Object.keys(object.children ?? {}),
+    custom: object.custom ?? false,
+  }));
+}
+
+const OPERATIONS = [
+  ['list', 'list'],
+  ['get', 'get'],
+  ['create', 'create'],
+  ['update', 'update'],
+  ['delete', 'remove'],
+] as const;
+
+function operationsOf(object: ObjectSpec): ObjectSummary['operations'] {
+  return OPERATIONS.filter(([, operation]) => object[operation] !== undefined).map(([name]) => name);
+}
+
+/** The fields and abilities of an object, as its connector declares them. */
+export function describeObject(name: string, object: ObjectSpec) {
+  return {
+    name,
+    fields: Object.entries(object.fields).map(([field, spec]) => describeField(field, spec)),
+    parameters: Object.entries(object.parameters ?? {}).map(([parameter, spec]) => describeParameter(parameter, spec)),
+    limits: describeLimits(object),
+  };
+}
+
+function describeField(name: string, spec: FieldSpec) {
+  const settable = spec.createable === true || spec.updateable === true;
+  return {
+    name,
+    nativeName: spec.native ?? name,
+    label: spec.label ?? name,
+    type: spec.type,
+    ...(spec.nativeType !== undefined && { nativeType: spec.nativeType }),
+    ...(spec.format !== undefined && { format: spec.format }),
+    nullable: spec.nullable ?? true,
+    required: spec.required ?? false,
+    readOnly: !settable,
+    createable: spec.createable ?? false,
+    updateable: spec.updateable ?? false,
+    sortable: spec.sortable ?? false,
+    custom: spec.custom ?? false,
+    ...(spec.values !== undefined && { values: [...spec.values] }),
+    filter: { ...spec.filter },
+    ...(spec.type === 'string' && { collation: spec.collation ?? 'cs' }),
+  };
+}
+
+function describeParameter(name: string, { type, description }: ParameterSpec) {
+  return { name, type, description };
+}
+
+function describeLimits({ limits, list, requiredFilters }: ObjectSpec) {
+  return {
+    ...limits,
+    ...(list !== undefined && { maxPageSize: list.maxPageSize }),
+    ...(requiredFilters !== undefined && { requiredFilters: [...requiredFilters] }),
+  };
+}

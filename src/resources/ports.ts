@@ -1,0 +1,23 @@
+import type { ProviderClient } from '../connector/client/index.ts';
+import type { Config, Connector } from '../connector/contract.ts';
+
+/** An instance as far as a call to its provider needs it. The object stays the same as long as its settings do. */
+export interface ConnectedInstance {
+  readonly accountId: number;
+  readonly id: number;
+  readonly connector: Connector;
+  /** Secrets in clear. */
+  readonly config: Config;
+  readonly disabled: boolean;
+}
+
+export interface ResourcePorts {
+  readonly client: ProviderClient;
+  /** Encrypts page tokens; `open` answers undefined for anything that `seal` did not make for the same context. */
+  readonly seal: (plain: string, context: string) => string;
+  readonly open: (sealed: string, context: string) => string | undefined;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** Told after each call whether the provider took the instance's credentials. */
+  readonly onCredentials: (instance: ConnectedInstance, verdict: 'accepted' | 'refused') => void;
+}

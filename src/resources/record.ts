@@ -1,0 +1,92 @@
+import type { ObjectSpec } from '../connector/contract.ts';
+import { AppError, type ErrorDetail, suggestName } from '../errors.ts';
+import { type PushedField, pushedField, type Row, reader } from '../where/index.ts';
+
+/** Makes records of ours out of a provider's; a field's `native` path leads into nested JSON. */
+export type RecordMapper = (native: unknown) => Record<string, unknown>;
+
+/** Compiled once per query, because it runs once per row. */
+export function createRecordMapper(fields: readonly PushedField[]): RecordMapper {
+  const assignments = fields.map((field) => createAssignment(field));
+  return (native) => {
+    if (!isRecord(native))
+      throw new AppError('PROVIDER_PROTOCOL', 'The provider answered a record that is not an object.');
+    const record: Record<string, unknown> = {};
+    for (const assign of assignments) assign(native, record);
+    return record;
+  };
+}
+
+type Assignment = (native: Row, record: Record<string, unknown>) => void;
+
+function createAssignment(field: PushedField): Assignment {
+  const read = reader(field.native);
+  const { name, read: convert = (value: unknown) => value } = field;
+  const path = name.split('.');
+  if (path.length > 1) return (native, record) => setPath(record, path, convert(read(native)) ?? null);
+  return (native, record) => {
+    record[name] = convert(read(native)) ?? null;
+  };
+}
+
+/** `address.city` → `{ address: { city } }`. By definition, not assignment: a field called `__proto__` stays a field. */
+function setPath(record: Record<string, unknown>, path: readonly string[], value: unknown): void {
+  const [key, ...rest] = path;
+  if (key === undefined) return;
+  if (rest.length === 0) {
+    Object.defineProperty(record, key, { value, enumerable: true, configurable: true, writable: true });
+    return;
+  }
+  const inner = Object.hasOwn(record, key) ? record[key] : undefined;
+  const holder = isRecord(inner) ? inner : {};
+  setPath(holder, rest, value);
+  Object.defineProperty(record, key, { value: holder, enumerable: true, configurable: true, writable: true });
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The provider's side of a write. */
+export interface NativeWrite {
+  readonly values: Readonly<Record<string, unknown>>;
+  readonly fields: readonly PushedField[];
+}
+
+const SETTABLE = { create: 'createable', update: 'updateable' } as const;
+
+/**
+ * Turns the body of a POST, PUT or PATCH into native names and values.
+ * @throws AppError REQUEST_INVALID that names every field that is unknown, cannot be set or is missing
+ */
+export function writeRecord(body: Row, object: ObjectSpec, action: 'create' | 'update'): NativeWrite {
+  const faults: ErrorDetail[] = [];
+  const values: Record<string, unknown> = {};
+  const fields: PushedField[] = [];
+  for (const [name, value] of Object.entries(body)) {
+    const spec = Object.hasOwn(object.fields, name) ? object.fields[name] : undefined;
+    if (spec === undefined) {
+      faults.push({
+        path: name,
+        message: `There is no field '${name}'.${suggestName(name, Object.keys(object.fields))}`,
+      });
+    } else if (spec[SETTABLE[action]] !== true) {
+      faults.push({ path: name, message: `'${name}' cannot be set on ${action}.` });
+    } else {
+      const field = pushedField(name, spec);
+      fields.push(field);
+      setPath(values, field.native.split('.'), field.write === undefined ? value : field.write(value));
+    }
+  }
+  if (action === 'create') faults.push(...missingFields(body, object));
+  if (faults.length === 0) return { values, fields };
+  const [first] = faults;
+  const more = faults.length > 1 ? ` (and ${faults.length - 1} more, see details)` : '';
+  throw new AppError('REQUEST_INVALID', `${first?.message}${more}`, { details: faults });
+}
+
+function missingFields(body: Row, object: ObjectSpec): readonly ErrorDetail[] {
+  return Object.entries(object.fields)
+    .filter(([name, spec]) => spec.required === true && body[name] == null)
+    .map(([name]) => ({ path: name, message: `'${name}' is required.` }));
+}

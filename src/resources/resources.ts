@@ -1,0 +1,203 @@
+import type { ListOperation, ObjectSpec, Objects } from '../connector/index.ts';
+import { AppError } from '../errors.ts';
+import { assertFullyPushed, type PreparedQuery, type Row } from '../where/index.ts';
+import { getChild, requireOperation } from './abilities.ts';
+import { type CallReport, type InstanceCall, startCall } from './call.ts';
+import { createCatalog } from './catalog.ts';
+import { openPosition, type Position, sealPosition, type TokenScope } from './page-token.ts';
+import type { ConnectedInstance, ResourcePorts } from './ports.ts';
+import { createQueryCache, type Query } from './query-cache.ts';
+import { writeRecord } from './record.ts';
+import { scan } from './scan.ts';
+
+/** Which record or list of an instance a request is about. */
+export interface Target {
+  readonly instance: ConnectedInstance;
+  readonly objectName: string;
+  readonly signal: AbortSignal;
+}
+
+export interface ListRequest {
+  readonly where?: string | undefined;
+  readonly orderBy?: string | undefined;
+  readonly fields?: string | undefined;
+  readonly page?: number | undefined;
+  readonly pageSize: number;
+  readonly nextPage?: string | undefined;
+  readonly maxProviderCalls: number;
+  /** Refuse what the provider cannot answer alone. */
+  readonly pushdownOnly: boolean;
+}
+
+export interface RecordList extends CallReport {
+  readonly records: readonly Row[];
+  readonly nextPage?: string;
+  readonly totalCount?: number;
+  readonly pushdown: 'full' | 'partial' | 'none';
+  /** The budget of provider calls ended before the page was full. */
+  readonly cutShort: boolean;
+}
+
+export interface OneRecord extends CallReport {
+  readonly record: Row;
+}
+
+export interface Resources {
+  readonly listObjects: (target: Omit<Target, 'objectName'>) => Promise<Objects>;
+  readonly getObject: (target: Target) => Promise<ObjectSpec>;
+  readonly listRecords: (target: Target, request: ListRequest) => Promise<RecordList>;
+  readonly listChildren: (
+    target: Target & { readonly id: string; readonly child: string },
+    request: ListRequest,
+  ) => Promise<RecordList>;
+  readonly getRecord: (target: Target, id: string) => Promise<OneRecord>;
+  readonly createRecord: (target: Target, body: Row) => Promise<OneRecord>;
+  readonly updateRecord: (target: Target, id: string, body: Row) => Promise<OneRecord>;
+  readonly replaceRecord: (target: Target, id: string, body: Row) => Promise<OneRecord>;
+  readonly deleteRecord: (target: Target, id: string) => Promise<CallReport>;
+}
+
+/** Normalised calls on an instance: each finds the object, does its work at the provider and answers our records. */
+export function createResources(ports: ResourcePorts): Resources {
+  const catalog = createCatalog(ports);
+  const prepare = createQueryCache();
+
+  async function open(target: Target) {
+    const call = startCall(ports, target.instance, target.signal);
+    const object = await catalog.getObject(call, target.objectName);
+    return { call, object };
+  }
+
+  async function list(call: InstanceCall, found: FoundList, request: ListRequest): Promise<RecordList> {
+    const { object, operation, parentId } = found;
+    const query = prepare(object, request);
+    if (request.pushdownOnly) assertFullyPushed(query.plan);
+    const scope = scopeOf(call.instance, found.path, query);
+    const result = await scan(call, {
+      list: operation,
+      plan: query.plan,
+      steps: query.steps,
+      pageSize: request.pageSize,
+      start: startOf(ports, request, scope, { operation, query }),
+      maxProviderCalls: request.maxProviderCalls,
+      parentId,
+    });
+    return {
+      records: result.records,
+      ...(result.next !== undefined && { nextPage: sealPosition(ports, result.next, scope) }),
+      ...(result.total !== undefined && { totalCount: result.total }),
+      pushdown: query.plan.sortPushed ? query.plan.pushdown : withoutSort(query.plan.pushdown),
+      cutShort: result.cutShort,
+      ...call.report(),
+    };
+  }
+
+  function answer(call: InstanceCall, object: ObjectSpec, native: unknown): OneRecord {
+    return { record: prepare(object, {}).steps.map(native), ...call.report() };
+  }
+
+  async function write(target: Target, action: 'update' | 'replace', id: string, body: Row): Promise<OneRecord> {
+    const { call, object } = await open(target);
+    const operation = requireOperation(target, object, action);
+    const values = writeRecord(body, object, 'update');
+    const record = await onRecord(target, id, call.execute(operation, { id, ...values }));
+    return answer(call, object, record);
+  }
+
+  return {
+    listObjects: async ({ instance, signal }) => catalog.getObjects(startCall(ports, instance, signal, 'discovery')),
+
+    getObject: async ({ instance, objectName, signal }) =>
+      catalog.getObject(startCall(ports, instance, signal, 'discovery'), objectName),
+
+    listRecords: async (target, request) => {
+      const { call, object } = await open(target);
+      const operation = requireOperation(target, object, 'list');
+      return list(call, { object, operation, path: target.objectName }, request);
+    },
+
+    listChildren: async (target, request) => {
+      const { call, object } = await open(target);
+      const child = getChild(target, object, target.child);
+      const operation = requireOperation(
+        { ...target, objectName: `${target.objectName}/…/${target.child}` },
+        child,
+        'list',
+      );
+      const path = `${target.objectName}/${target.id}/${target.child}`;
+      return onRecord(target, target.id, list(call, { object: child, operation, path, parentId: target.id }, request));
+    },
+
+    getRecord: async (target, id) => {
+      const { call, object } = await open(target);
+      const operation = requireOperation(target, object, 'get');
+      const { fields } = prepare(object, {});
+      return answer(call, object, await onRecord(target, id, call.execute(operation, { id, fields })));
+    },
+
+    createRecord: async (target, body) => {
+      const { call, object } = await open(target);
+      const operation = requireOperation(target, object, 'create');
+      return answer(call, object, await call.execute(operation, writeRecord(body, object, 'create')));
+    },
+
+    updateRecord: (target, id, body) => write(target, 'update', id, body),
+    replaceRecord: (target, id, body) => write(target, 'replace', id, body),
+
+    deleteRecord: async (target, id) => {
+      const { call, object } = await open(target);
+      await onRecord(target, id, call.execute(requireOperation(target, object, 'remove'), { id }));
+      return call.report();
+    },
+  };
+}
+
+interface FoundList {
+  readonly object: ObjectSpec;
+  readonly operation: ListOperation<unknown>;
+  /** Tells lists of one instance apart. */
+  readonly path: string;
+  readonly parentId?: string;
+}
+
+function scopeOf(instance: ConnectedInstance, path: string, query: PreparedQuery): TokenScope {
+  return { accountId: instance.accountId, instanceId: instance.id, object: path, query: query.canonical };
+}
+
+/** The caller's page, as a place in the provider's paging. */
+function startOf(
+  ports: ResourcePorts,
+  request: ListRequest,
+  scope: TokenScope,
+  { operation, query }: { readonly operation: ListOperation<unknown>; readonly query: Query },
+): Position {
+  if (request.nextPage !== undefined) {
+    if (request.page !== undefined) throw new AppError('REQUEST_INVALID', 'Give page or nextPage, not both.');
+    return openPosition(ports, request.nextPage, scope);
+  }
+  // Under a residual the provider's rows are not the answer's: its largest page needs the fewest calls.
+  const { plan } = query;
+  const direct = plan.residual === undefined && plan.sortPushed;
+  const limit = direct ? Math.min(request.pageSize, operation.maxPageSize) : operation.maxPageSize;
+  const skip = ((request.page ?? 1) - 1) * request.pageSize;
+  const canJump = direct && skip > 0 && skip % limit === 0 && operation.cursorAt !== undefined;
+  if (canJump) return { cursor: operation.cursorAt?.(skip), skipRows: 0, skipMatches: 0, limit };
+  return { skipRows: 0, skipMatches: skip, limit };
+}
+
+function withoutSort(pushdown: RecordList['pushdown']): RecordList['pushdown'] {
+  return pushdown === 'full' ? 'partial' : pushdown;
+}
+
+/** A provider's "not found" says which record it was. */
+async function onRecord<Result>({ objectName }: Target, id: string, work: Promise<Result>): Promise<Result> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'NOT_FOUND') throw error;
+    throw new AppError('NOT_FOUND', `There is no record '${id}' in '${objectName}'.`, {
+      ...(error.providerMessage !== undefined && { providerMessage: error.providerMessage }),
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,54 @@
+/**
+ * Decimals as canonical text (`-12.5`: no exponent, no plus, no needless zeros), so that no value passes through a double.
+ */
+
+const NUMBER = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,4}))?$/;
+
+/** More digits than any provider stores; keeps `1e999999` from becoming a megabyte of zeros. */
+const MAX_DIGITS = 400;
+
+/** Canonical text of a number as people and JSON write it; undefined when it is not one, or has more than 400 digits. */
+export function canonicalDecimal(text: string): string | undefined {
+  const match = NUMBER.exec(text.trim());
+  if (match === null) return undefined;
+  const [, sign = '', whole = '', fraction = '', exponent = '0'] = match;
+  if (whole === '' && fraction === '') return undefined;
+  const point = whole.length + Number(exponent);
+  const digits = whole + fraction;
+  if (Math.max(digits.length, point, digits.length - point) > MAX_DIGITS) return undefined;
+  return assemble(sign, shiftPoint(digits, point));
+}
+
+function shiftPoint(digits: string, point: number): { whole: string; fraction: string } {
+  const padded = digits.padEnd(point, '0').padStart(digits.length - Math.min(point, 0), '0');
+  const at = Math.max(point, 0);
+  return { whole: padded.slice(0, at), fraction: padded.slice(at) };
+}
+
+function assemble(sign: string, parts: { whole: string; fraction: string }): string {
+  const whole = parts.whole.replace(/^0+(?=\d)/, '') || '0';
+  const fraction = parts.fraction.replace(/0+$/, '');
+  const magnitude = fraction === '' ? whole : `${whole}.${fraction}`;
+  return sign === '-' && magnitude !== '0' ? `-${magnitude}` : magnitude;
+}
+
+/** Negative, zero or positive, as for sort. Both must be canonical. */
+export function compareDecimals(a: string, b: string): number {
+  if (a === b) return 0;
+  const negative = a.startsWith('-');
+  if (negative !== b.startsWith('-')) return negative ? -1 : 1;
+  return negative ? compareMagnitudes(b.slice(1), a.slice(1)) : compareMagnitudes(a, b);
+}
+
+function compareMagnitudes(a: string, b: string): number {
+  const [wholeA = '', fractionA = ''] = a.split('.');
+  const [wholeB = '', fractionB = ''] = b.split('.');
+  if (wholeA.length !== wholeB.length) return wholeA.length - wholeB.length;
+  if (wholeA !== wholeB) return wholeA < wholeB ? -1 : 1;
+  return fractionA < fractionB ? -1 : fractionA > fractionB ? 1 : 0;
+}
+
+/** Whether a double holds this decimal so that comparing doubles answers as comparing decimals would: at most 15 digits. */
+export function fitsDouble(text: string): boolean {
+  return text.replace(/^-?0*\.?0*|\./g, '').length <= 15;
+}

@@ -1,0 +1,140 @@
+import type { ComparisonOperator, Operator } from './ast.ts';
+
+/**
+ * What a filter is checked against and planned for: typed values, fields with their declared abilities, and the
+ * translator. Connectors speak this model through `#connector`; the platform's own tables implement it too.
+ */
+
+/** `number` is a decimal of any size (never a double); `datetime` is an instant; `date` has no zone. */
+export type FieldType = 'string' | 'number' | 'integer' | 'boolean' | 'date' | 'datetime' | 'object' | 'array';
+
+/** A literal under its field's type. */
+export type Value =
+  | { readonly kind: 'string'; readonly value: string }
+  /** Canonical decimal text: `-12.5`, no exponent, no leading or trailing zeros. */
+  | { readonly kind: 'number'; readonly text: string }
+  | { readonly kind: 'boolean'; readonly value: boolean }
+  /** `yyyy-MM-dd`. */
+  | { readonly kind: 'date'; readonly text: string }
+  /** An instant: canonical UTC text `yyyy-MM-ddTHH:mm:ss[.f…]Z` and the same as milliseconds plus the nanoseconds below them. */
+  | { readonly kind: 'datetime'; readonly text: string; readonly epochMs: number; readonly nanos: number };
+
+/** `exact`: the provider returns exactly the rows we mean. `superset`: every row we mean and perhaps more, so they are checked again. */
+export type Exactness = 'exact' | 'superset';
+
+/** Text comparison: `cs` tells cases apart, `ci` does not. */
+export type Collation = 'cs' | 'ci';
+
+/** The forms of a LIKE pattern: `a`, `a%`, `%a`, `%a%`, and anything else (`a%b_`). */
+export type LikeForm = 'literal' | 'prefix' | 'suffix' | 'contains' | 'pattern';
+
+/** A LIKE pattern taken apart. `%` is `any`, `_` is `one`, escapes are resolved. */
+export interface LikePattern {
+  readonly form: LikeForm;
+  /** The literal text of the forms but `pattern`. */
+  readonly text: string;
+  readonly parts: readonly (
+    | { readonly kind: 'text'; readonly text: string }
+    | { readonly kind: 'any' }
+    | { readonly kind: 'one' }
+  )[];
+}
+
+/** What a field can do. Everything that is absent means "cannot". */
+export interface FieldSpec {
+  readonly type: FieldType;
+  /** The provider's name; a dotted path reads nested JSON. Default: the field's own name. */
+  readonly native?: string;
+  readonly nativeType?: string;
+  readonly label?: string;
+  /** A refinement for people and SDKs, e.g. `email`, `uri`, `uuid`. */
+  readonly format?: string;
+  /** Default true. */
+  readonly nullable?: boolean;
+  /** Must be given on create. Default false. */
+  readonly required?: boolean;
+  /** Settable by POST / by PATCH. Default false. */
+  readonly createable?: boolean;
+  readonly updateable?: boolean;
+  readonly sortable?: boolean;
+  /** True for a field this customer added at the provider. */
+  readonly custom?: boolean;
+  /** The closed list of values, where there is one. */
+  readonly values?: readonly string[];
+  /** Operators the provider takes for this field, and how exactly it answers them. */
+  readonly filter?: Readonly<Partial<Record<Operator, Exactness>>>;
+  /** Pattern forms that `filter.LIKE` and `filter['NOT LIKE']` cover. Default: all of them. */
+  readonly likeForms?: readonly LikeForm[];
+  /** How the provider compares text. Default `cs`. Only for strings. */
+  readonly collation?: Collation;
+  /** Native value → ours, where they differ (e.g. `'0000-00-00'` → null). Pure. */
+  readonly read?: (native: unknown) => unknown;
+  /** Our value → native, on create and update. Pure. */
+  readonly write?: (value: unknown) => unknown;
+}
+
+/** A provider input that is not a column: equality at the top level of the filter only, always pushed. */
+export interface ParameterSpec {
+  readonly type: FieldType;
+  readonly description: string;
+  readonly native?: string;
+  readonly values?: readonly string[];
+}
+
+/** The boolean structure a provider takes. */
+export type BooleanShape =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'any' }
+  | { readonly kind: 'and' }
+  /** OR of ANDs of predicates. */
+  | { readonly kind: 'dnf'; readonly groups?: number; readonly perGroup?: number; readonly total?: number }
+  /** AND of ORs of predicates. */
+  | { readonly kind: 'cnf'; readonly groups?: number; readonly perGroup?: number; readonly total?: number }
+  /** Only ANDs or only ORs, never both. */
+  | { readonly kind: 'and-xor-or' };
+
+export interface QueryLimits {
+  /** Most predicates in one provider query. */
+  readonly maxTerms?: number;
+  /** Most members of an IN. */
+  readonly maxInSize?: number;
+  /** Most characters of the translated filter. */
+  readonly maxLength?: number;
+  /** Rows the provider lets one query page through. */
+  readonly resultWindow?: number;
+  /** Most fields in an order. */
+  readonly maxSortFields?: number;
+}
+
+/** A field as a translator sees it. */
+export interface PushedField extends FieldSpec {
+  readonly name: string;
+  /** Always set here. */
+  readonly native: string;
+}
+
+/**
+ * Turns the pushed part of a filter into the provider's syntax: one small function per construct, children already
+ * translated. It owns quoting and escaping. A function that is absent is a construct the provider does not have.
+ */
+export interface Translator<Native> {
+  readonly and?: (operands: readonly Native[]) => Native;
+  readonly or?: (operands: readonly Native[]) => Native;
+  readonly not?: (operand: Native) => Native;
+  readonly compare?: (field: PushedField, operator: ComparisonOperator, value: Value) => Native;
+  readonly in?: (field: PushedField, values: readonly Value[], negated: boolean) => Native;
+  readonly like?: (field: PushedField, pattern: LikePattern, negated: boolean) => Native;
+  readonly isNull?: (field: PushedField, negated: boolean) => Native;
+}
+
+/** The part of an object that checking and planning need. */
+export interface Queryable<Native = unknown> {
+  readonly fields: Readonly<Record<string, FieldSpec>>;
+  readonly parameters?: Readonly<Record<string, ParameterSpec>>;
+  /** Default: `and` when there is a translator, otherwise `none`. */
+  readonly shape?: BooleanShape;
+  readonly limits?: QueryLimits;
+  /** Fields or parameters without which the provider does not answer a list. */
+  readonly requiredFilters?: readonly string[];
+  readonly translator?: Translator<Native>;
+}

@@ -1,0 +1,149 @@
+import type { IRecognitionException, IToken } from 'chevrotain';
+import { AppError, type ErrorDetail } from '../errors.ts';
+import type { FieldRef, Filter } from './ast.ts';
+import { Grammar, type OrderTerm, type Statement } from './grammar.ts';
+import { LIMITS } from './limits.ts';
+import { explainMistake, explainSyntaxError } from './messages.ts';
+import { isMistake, LeftParen, lexer, Not, RightParen } from './tokens.ts';
+
+const grammar = new Grammar({ recoveryEnabled: false });
+// Slower, but it goes on after an error: only for texts that have one, to report them all.
+let recoveringGrammar: Grammar | undefined;
+
+/**
+ * Parses the text of a `where`.
+ * @throws AppError WHERE_SYNTAX with offset, length and expectation of every fault found; over-long or over-deep texts too.
+ */
+export function parseWhere(text: string): Filter {
+  const filter = parse('filter', text, (parser) => parser.where());
+  assertPredicateCount(filter);
+  return filter;
+}
+
+/** Parses `a, b desc`. @throws AppError WHERE_SYNTAX */
+export function parseOrderBy(text: string): readonly OrderTerm[] {
+  return parse('order', text, (parser) => parser.orderBy());
+}
+
+/** Parses `a, b.c`. @throws AppError WHERE_SYNTAX */
+export function parseFieldList(text: string): readonly FieldRef[] {
+  return parse('field list', text, (parser) => parser.fieldList());
+}
+
+/** Parses a `SELECT … FROM … WHERE … ORDER BY … LIMIT …`. @throws AppError WHERE_SYNTAX */
+export function parseStatement(text: string): Statement {
+  const statement = parse('statement', text, (parser) => parser.statement());
+  if (statement.where !== undefined) assertPredicateCount(statement.where);
+  return statement;
+}
+
+function parse<Tree>(what: string, text: string, entry: (parser: Grammar) => Tree): Tree {
+  assertTextLength(what, text);
+  const tokens = tokenize(what, text);
+  assertNesting(what, tokens);
+  grammar.input = tokens;
+  const tree = entry(grammar);
+  if (grammar.errors.length === 0) return tree;
+  throw syntaxError(what, explainAll(text, tokens, entry));
+}
+
+function explainAll(text: string, tokens: IToken[], entry: (parser: Grammar) => unknown): ErrorDetail[] {
+  const firstError = grammar.errors[0];
+  recoveringGrammar ??= new Grammar({ recoveryEnabled: true });
+  recoveringGrammar.input = tokens;
+  try {
+    entry(recoveringGrammar);
+  } catch (cause) {
+    // After a recovery a rule may meet a gap where a tree should be; the errors found so far still stand.
+    if (recoveringGrammar.errors.length === 0) throw cause;
+  }
+  const errors: readonly IRecognitionException[] =
+    recoveringGrammar.errors.length > 0 ? recoveringGrammar.errors : firstError ? [firstError] : [];
+  const details = errors.map((error) => explainSyntaxError(error, text));
+  return details.filter((detail, index) => details.findIndex((other) => other.position === detail.position) === index);
+}
+
+function tokenize(what: string, text: string): IToken[] {
+  const { tokens, errors } = lexer.tokenize(text);
+  const unreadable = errors.map(({ offset, length }) => ({
+    position: offset,
+    length,
+    message: `Unexpected character ${JSON.stringify(text.slice(offset, offset + length))}.`,
+  }));
+  const mistakes = tokens.flatMap((token) => {
+    const name = token.tokenType.name;
+    return isMistake(name) ? [explainMistake(name, token)] : [];
+  });
+  const details = [...unreadable, ...mistakes].sort((a, b) => a.position - b.position);
+  if (details.length > 0) throw syntaxError(what, details);
+  return tokens;
+}
+
+function syntaxError(what: string, details: readonly ErrorDetail[]): AppError {
+  const [first] = details;
+  const more = details.length > 1 ? ` (and ${details.length - 1} more, see details)` : '';
+  return new AppError(
+    'WHERE_SYNTAX',
+    `The ${what} cannot be read at position ${first?.position}: ${first?.message}${more}`,
+    {
+      details,
+    },
+  );
+}
+
+function assertTextLength(what: string, text: string): void {
+  const bytes = Buffer.byteLength(text);
+  if (bytes <= LIMITS.textBytes) return;
+  throw limitError(`The ${what} has ${bytes} bytes; the limit is ${LIMITS.textBytes}.`);
+}
+
+/** Counts parentheses and NOTs before the parser recurses into them. */
+function assertNesting(what: string, tokens: readonly IToken[]): void {
+  const open: number[] = [];
+  let nots = 0;
+  for (const token of tokens) {
+    nots = token.tokenType === Not ? nots + 1 : token.tokenType === LeftParen ? nots : 0;
+    if (token.tokenType === LeftParen) {
+      open.push(nots + 1);
+      nots = 0;
+    }
+    if (token.tokenType === RightParen) open.pop();
+    const depth = open.reduce((sum, step) => sum + step, nots);
+    if (depth > LIMITS.nesting) {
+      throw limitError(`The ${what} nests deeper than ${LIMITS.nesting} levels.`, token.startOffset);
+    }
+  }
+}
+
+function assertPredicateCount(filter: Filter): void {
+  const predicates = countPredicates(filter);
+  if (predicates <= LIMITS.predicates) return;
+  throw limitError(`The filter has ${predicates} predicates; the limit is ${LIMITS.predicates}.`);
+}
+
+function countPredicates(filter: Filter): number {
+  switch (filter.kind) {
+    case 'and':
+    case 'or':
+      return filter.operands.reduce((sum, operand) => sum + countPredicates(operand), 0);
+    case 'not':
+      return countPredicates(filter.operand);
+    case 'in':
+      assertInSize(filter);
+      return 1;
+    default:
+      return 1;
+  }
+}
+
+function assertInSize(filter: Extract<Filter, { kind: 'in' }>): void {
+  if (filter.values.length <= LIMITS.inMembers) return;
+  throw limitError(
+    `IN on '${filter.field.name}' has ${filter.values.length} values; the limit is ${LIMITS.inMembers}.`,
+    filter.loc.offset,
+  );
+}
+
+function limitError(message: string, position = 0): AppError {
+  return new AppError('WHERE_SYNTAX', message, { details: [{ position, message }] });
+}

@@ -1,0 +1,141 @@
+import type { ComparisonOperator } from './ast.ts';
+import { type Condition, isGroup, join, operatorOf, type Predicate } from './condition.ts';
+import type { Exactness, LikeForm, LikePattern, PushedField, Queryable } from './model.ts';
+
+/** What the provider can be asked of one part of a filter: never less than the part, `superset` when perhaps more. */
+export type Push = Pushed | { readonly condition: undefined; readonly reason: string };
+
+interface Pushed {
+  readonly condition: Condition;
+  readonly exactness: Exactness;
+}
+
+/** The largest part of a condition that the declared operators cover; the boolean shape is judged elsewhere. */
+export function push(condition: Condition, queryable: Queryable): Push {
+  if (!isGroup<Condition>(condition)) return pushPredicate(condition, queryable);
+  const pushes = condition.operands.map((operand) => push(operand, queryable));
+  const missing = pushes.find((part) => part.condition === undefined);
+  // An AND may lose members and only grow; an OR that lost a branch would lose rows.
+  if (missing !== undefined && condition.kind === 'or') return { condition: undefined, reason: missing.reason };
+  const pushed = pushes.flatMap((part) => (part.condition === undefined ? [] : [part]));
+  const joined = join(
+    condition.kind,
+    pushed.map((part) => part.condition),
+  );
+  if (joined === undefined) return { condition: undefined, reason: missing?.reason ?? 'nothing of it can be pushed' };
+  const exact = missing === undefined && pushed.every((part) => part.exactness === 'exact');
+  return { condition: joined, exactness: exact ? 'exact' : 'superset' };
+}
+
+function pushPredicate(predicate: Predicate, queryable: Queryable): Push {
+  const limit = queryable.limits?.maxInSize;
+  if (predicate.kind === 'in' && limit !== undefined && predicate.values.length > limit) {
+    return pushChunks(predicate, limit, queryable);
+  }
+  return pushAsIs(predicate) ?? REWRITES.map((rewrite) => rewrite(predicate)).find(isPush) ?? cannot(predicate);
+}
+
+function isPush(push: Push | undefined): push is Push {
+  return push !== undefined;
+}
+
+function cannot(predicate: Predicate): Push {
+  const { name } = predicate.field;
+  return { condition: undefined, reason: `the provider has no ${operatorOf(predicate)} for '${name}'` };
+}
+
+function pushAsIs(predicate: Predicate): Pushed | undefined {
+  const exactness = predicate.field.filter?.[operatorOf(predicate)];
+  if (exactness === undefined) return undefined;
+  if (predicate.kind === 'like' && !takesForm(predicate.field, predicate.pattern.form)) return undefined;
+  return { condition: predicate, exactness };
+}
+
+function takesForm(field: PushedField, form: LikeForm): boolean {
+  return field.likeForms?.includes(form) ?? true;
+}
+
+/** Longer lists go in pieces: OR of IN, AND of NOT IN. */
+function pushChunks(predicate: Extract<Predicate, { kind: 'in' }>, size: number, queryable: Queryable): Push {
+  const chunks: Condition[] = [];
+  for (let start = 0; start < predicate.values.length; start += size) {
+    chunks.push({ ...predicate, values: predicate.values.slice(start, start + size) });
+  }
+  return push({ kind: predicate.negated ? 'and' : 'or', operands: chunks }, queryable);
+}
+
+/** Other ways to say a predicate, tried in this order. Each keeps the meaning or widens it; none narrows. */
+const REWRITES: readonly ((predicate: Predicate) => Push | undefined)[] = [
+  listAsEqualities,
+  equalityAsList,
+  strictAsInclusive,
+  equalityAsBounds,
+  likeAsEquality,
+  likeAsWiderLike,
+];
+
+function listAsEqualities(predicate: Predicate): Push | undefined {
+  if (predicate.kind !== 'in') return undefined;
+  const { field, loc, negated } = predicate;
+  const operator: ComparisonOperator = negated ? '!=' : '=';
+  const exactness = field.filter?.[operator];
+  if (exactness === undefined) return undefined;
+  const operands = predicate.values.map((value): Predicate => ({ kind: 'compare', field, operator, value, loc }));
+  return { condition: { kind: negated ? 'and' : 'or', operands }, exactness };
+}
+
+function equalityAsList(predicate: Predicate): Push | undefined {
+  if (predicate.kind !== 'compare' || (predicate.operator !== '=' && predicate.operator !== '!=')) return undefined;
+  const { field, loc, value } = predicate;
+  return pushAsIs({ kind: 'in', field, negated: predicate.operator === '!=', values: [value], loc });
+}
+
+const INCLUSIVE: Readonly<Partial<Record<ComparisonOperator, ComparisonOperator>>> = { '<': '<=', '>': '>=' };
+
+function strictAsInclusive(predicate: Predicate): Push | undefined {
+  const operator = predicate.kind === 'compare' ? INCLUSIVE[predicate.operator] : undefined;
+  if (predicate.kind !== 'compare' || operator === undefined) return undefined;
+  const wider = pushAsIs({ ...predicate, operator });
+  return wider && { ...wider, exactness: 'superset' };
+}
+
+function equalityAsBounds(predicate: Predicate): Push | undefined {
+  if (predicate.kind !== 'compare' || predicate.operator !== '=') return undefined;
+  const bounds = (['>=', '<='] as const).flatMap((operator) => pushAsIs({ ...predicate, operator })?.condition ?? []);
+  const condition = join('and', bounds);
+  return condition && { condition, exactness: 'superset' };
+}
+
+function likeAsEquality(predicate: Predicate): Push | undefined {
+  if (predicate.kind !== 'like' || predicate.pattern.form !== 'literal') return undefined;
+  const { field, loc, negated, pattern } = predicate;
+  const value = { kind: 'string', value: pattern.text } as const;
+  return pushAsIs({ kind: 'compare', field, operator: negated ? '!=' : '=', value, loc });
+}
+
+/** `LIKE 'ab%x_y%'` → begins with `ab`, or contains the longest piece. NOT LIKE would narrow, so it stays. */
+function likeAsWiderLike(predicate: Predicate): Push | undefined {
+  if (predicate.kind !== 'like' || predicate.negated || predicate.field.filter?.LIKE === undefined) return undefined;
+  const wider = widerPatterns(predicate.pattern).find((pattern) => takesForm(predicate.field, pattern.form));
+  return wider && { condition: { ...predicate, pattern: wider }, exactness: 'superset' };
+}
+
+function widerPatterns(pattern: LikePattern): readonly LikePattern[] {
+  const { parts } = pattern;
+  const texts = parts.flatMap((part) => (part.kind === 'text' ? [part.text] : []));
+  const longest = texts.reduce((best, text) => (text.length > best.length ? text : best), '');
+  const [first] = parts;
+  const last = parts.at(-1);
+  return [
+    ...(longest === '' ? [] : [likeOf('contains', longest)]),
+    ...(first?.kind === 'text' ? [likeOf('prefix', first.text)] : []),
+    ...(last?.kind === 'text' ? [likeOf('suffix', last.text)] : []),
+  ];
+}
+
+function likeOf(form: 'contains' | 'prefix' | 'suffix', text: string): LikePattern {
+  const any = { kind: 'any' } as const;
+  const literal = { kind: 'text', text } as const;
+  const parts = { contains: [any, literal, any], prefix: [literal, any], suffix: [any, literal] }[form];
+  return { form, text, parts };
+}

@@ -1,0 +1,66 @@
+import { checkFilter, pushedField, resolveField } from './check.ts';
+import type { Condition } from './condition.ts';
+import type { FieldSpec, PushedField, Queryable } from './model.ts';
+import { normalise } from './normalise.ts';
+import { parseFieldList, parseOrderBy, parseWhere } from './parse.ts';
+import { type OrderBy, type Plan, planQuery } from './plan.ts';
+import { print } from './print.ts';
+
+/** A query as it arrives: texts. */
+export interface QueryText {
+  readonly where?: string | undefined;
+  readonly orderBy?: string | undefined;
+  readonly fields?: string | undefined;
+}
+
+/** A query that is understood: checked, planned, translated. Depends on nothing but the texts and the object. */
+export interface PreparedQuery {
+  readonly plan: Plan;
+  /** The fields asked for; all of them when none were named. */
+  readonly fields: readonly PushedField[];
+  /** The query in canonical spelling: two texts that mean the same have the same one. */
+  readonly canonical: string;
+}
+
+/**
+ * Parses, checks, normalises and plans.
+ * @throws AppError WHERE_SYNTAX, WHERE_INVALID, WHERE_UNSUPPORTED
+ */
+export function prepareQuery(text: QueryText, queryable: Queryable): PreparedQuery {
+  const checked = text.where === undefined ? { parameters: {} } : checkFilter(parseWhere(text.where), queryable);
+  const condition = checked.condition && normalise(checked.condition);
+  const orderBy = text.orderBy === undefined ? [] : resolveOrder(text.orderBy, queryable);
+  const fields = text.fields === undefined ? topLevelFields(queryable) : resolveFields(text.fields, queryable);
+  const plan = planQuery(queryable, { condition, parameters: checked.parameters, orderBy });
+  return { plan, fields, canonical: canonicalText(condition, plan, text.fields === undefined ? undefined : fields) };
+}
+
+function resolveOrder(text: string, queryable: Queryable): readonly OrderBy[] {
+  return parseOrderBy(text).map(({ field, direction }) => ({ field: resolveField(field, queryable), direction }));
+}
+
+function resolveFields(text: string, queryable: Queryable): readonly PushedField[] {
+  return parseFieldList(text).map((field) => resolveField(field, queryable));
+}
+
+/** Nested fields come with the object that holds them. */
+function topLevelFields(queryable: Queryable): readonly PushedField[] {
+  const entries: readonly (readonly [string, FieldSpec])[] = Object.entries(queryable.fields);
+  const holds = (name: string) => Object.hasOwn(queryable.fields, name.slice(0, name.lastIndexOf('.')));
+  return entries
+    .filter(([name]) => !(name.includes('.') && holds(name)))
+    .map(([name, spec]) => pushedField(name, spec));
+}
+
+function canonicalText(
+  condition: Condition | undefined,
+  plan: Plan,
+  fields: readonly PushedField[] | undefined,
+): string {
+  return JSON.stringify([
+    condition === undefined ? '' : print(condition),
+    plan.parameters,
+    plan.orderBy.map(({ field, direction }) => [field.name, direction]),
+    fields?.map(({ name }) => name),
+  ]);
+}

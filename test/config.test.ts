@@ -1,0 +1,165 @@
+import { randomBytes } from 'node:crypto';
+import { expect } from 'chai';
+import { ConfigError, describeVariables, publicUrlOf, readConfig, VARIABLES } from '../src/config.ts';
+
+const DATABASE_URL = 'postgres://causeway:canary-password@db.internal:5432/causeway';
+const KEY = randomBytes(32).toString('base64');
+
+function problemsOf(environment: NodeJS.ProcessEnv): readonly string[] {
+  try {
+    readConfig(environment);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+describe('readConfig', () => {
+  it('answers the defaults for the embedded database', () => {
+    expect(readConfig({})).to.deep.equal({
+      port: 8080,
+      host: '127.0.0.1',
+      publicUrl: undefined,
+      databaseUrl: undefined,
+      dataDir: '.data',
+      simulatorsPort: 8081,
+      encryptionKeys: undefined,
+      bootstrapOrganizationSecret: undefined,
+      bootstrapUserSecret: undefined,
+      egressAllow: ['127.0.0.0/8', '::1/128'],
+      role: 'all',
+      logLevel: 'info',
+      connectorsPath: [],
+      databasePoolSize: 10,
+      shutdownTimeoutMs: 30_000,
+      validateResponses: false,
+    });
+  });
+
+  it('starts no simulators and opens no private address with a database of its own', () => {
+    const config = readConfig({ DATABASE_URL, ENCRYPTION_KEYS: `a:${KEY}` });
+    expect(config.simulatorsPort).to.equal(undefined);
+    expect(config.egressAllow).to.deep.equal([]);
+    expect(config.databaseUrl).to.equal(DATABASE_URL);
+  });
+
+  it('reads every variable', () => {
+    const config = readConfig({
+      PORT: '0',
+      HOST: '0.0.0.0',
+      PUBLIC_URL: 'https://api.example.com/causeway/',
+      DATA_DIR: '/srv/causeway',
+      SIMULATORS_PORT: 'off',
+      ENCRYPTION_KEYS: `new:${KEY},old:${KEY}`,
+      BOOTSTRAP_ORGANIZATION_SECRET: 'organization-secret',
+      BOOTSTRAP_USER_SECRET: 'user-secret-with-16',
+      EGRESS_ALLOW: '10.0.0.0/8, erp.internal',
+      ROLE: 'worker',
+      LOG_LEVEL: 'debug',
+      CONNECTORS_PATH: '/srv/connectors',
+      DATABASE_POOL_SIZE: '25',
+      SHUTDOWN_TIMEOUT: '5',
+      NODE_ENV: 'test',
+    });
+    expect(config).to.deep.equal({
+      port: 0,
+      host: '0.0.0.0',
+      publicUrl: 'https://api.example.com/causeway',
+      databaseUrl: undefined,
+      dataDir: '/srv/causeway',
+      simulatorsPort: undefined,
+      encryptionKeys: `new:${KEY},old:${KEY}`,
+      bootstrapOrganizationSecret: 'organization-secret',
+      bootstrapUserSecret: 'user-secret-with-16',
+      egressAllow: ['10.0.0.0/8', 'erp.internal'],
+      role: 'worker',
+      logLevel: 'debug',
+      connectorsPath: ['/srv/connectors'],
+      databasePoolSize: 25,
+      shutdownTimeoutMs: 5000,
+      validateResponses: true,
+    });
+  });
+
+  it('takes an empty variable for one that is not set', () => {
+    const empty = Object.fromEntries(Object.values(VARIABLES).map(({ name }) => [name, '']));
+    expect(readConfig(empty)).to.deep.equal(readConfig({}));
+  });
+
+  it('reports all problems together, without the secrets', () => {
+    expect(
+      problemsOf({
+        PORT: '80x0',
+        PUBLIC_URL: 'ftp://example.com',
+        DATABASE_URL: 'mysql://root:canary-password@db/x',
+        SIMULATORS_PORT: '70000',
+        ENCRYPTION_KEYS: 'a:canary',
+        BOOTSTRAP_USER_SECRET: 'canary, short',
+        ROLE: 'boss',
+        LOG_LEVEL: 'loud',
+        DATABASE_POOL_SIZE: '1',
+        SHUTDOWN_TIMEOUT: '-1',
+      }),
+    ).to.deep.equal([
+      'PORT is "80x0"; expected a whole number from 0 to 65535',
+      'PUBLIC_URL is "ftp://example.com"; expected an http or https URL without query and fragment',
+      'DATABASE_URL is ******** (33 characters); expected a URL like postgres://user:password@host:5432/database',
+      'SIMULATORS_PORT is "70000"; expected a whole number from 0 to 65535, or off',
+      'ENCRYPTION_KEYS is ******** (8 characters); expected id:base64 of 32 bytes, several separated by commas, every id once',
+      'BOOTSTRAP_USER_SECRET is ******** (13 characters); expected at least 16 letters, digits or any of -._~+/=',
+      'ROLE is "boss"; expected one of all, api, worker',
+      'LOG_LEVEL is "loud"; expected one of fatal, error, warn, info, debug, trace, silent',
+      'DATABASE_POOL_SIZE is "1"; expected a whole number from 2 to 1000',
+      'SHUTDOWN_TIMEOUT is "-1"; expected a whole number from 1 to 3600',
+    ]);
+  });
+
+  it('puts every problem into the message on a line of its own', () => {
+    expect(() => readConfig({ PORT: 'x', ROLE: 'y' })).to.throw(
+      ConfigError,
+      'The configuration is not usable:\n- PORT is "x"; expected a whole number from 0 to 65535\n- ROLE is "y"; expected one of all, api, worker',
+    );
+  });
+
+  it('requires encryption keys once there is a database to encrypt', () => {
+    expect(problemsOf({ DATABASE_URL })).to.deep.equal([
+      'ENCRYPTION_KEYS is not set, but DATABASE_URL is; expected id:base64 of 32 bytes, several separated by commas, every id once',
+    ]);
+  });
+
+  for (const [fault, keys] of Object.entries({
+    'a key of another length': `a:${randomBytes(16).toString('base64')}`,
+    'an id that comes twice': `a:${KEY},a:${KEY}`,
+    'an id with a dot, which ends it in a ciphertext': `a.b:${KEY}`,
+    'a key without id': KEY,
+    'a part that is empty': `a:${KEY},`,
+  })) {
+    it(`refuses ${fault} in ENCRYPTION_KEYS`, () => {
+      expect(problemsOf({ ENCRYPTION_KEYS: keys })).to.have.length(1);
+    });
+  }
+});
+
+describe('publicUrlOf', () => {
+  const cases = [
+    { publicUrl: 'https://api.example.com', host: '127.0.0.1', expected: 'https://api.example.com' },
+    { publicUrl: undefined, host: '127.0.0.1', expected: 'http://127.0.0.1:4321' },
+    { publicUrl: undefined, host: '0.0.0.0', expected: 'http://localhost:4321' },
+    { publicUrl: undefined, host: '::', expected: 'http://localhost:4321' },
+    { publicUrl: undefined, host: '::1', expected: 'http://[::1]:4321' },
+  ];
+  for (const { publicUrl, host, expected } of cases) {
+    it(`answers ${expected} for ${publicUrl ?? 'no PUBLIC_URL'} and host ${host}`, () => {
+      expect(publicUrlOf({ publicUrl, host }, 4321)).to.equal(expected);
+    });
+  }
+});
+
+describe('describeVariables', () => {
+  it('has one row for each variable', () => {
+    const lines = describeVariables().split('\n');
+    expect(lines).to.have.length(2 + Object.keys(VARIABLES).length);
+    expect(lines[2]).to.equal('| `PORT` | 8080 | Port of the API and the console; 0 takes a free one. |');
+  });
+});

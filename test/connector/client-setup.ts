@@ -1,0 +1,107 @@
+import { type ClientPorts, createProviderClient, type ProviderCall } from '../../src/connector/client/index.ts';
+import type { Config, Connector, ProviderRequest } from '../../src/connector/contract.ts';
+import { createEgress, type Egress } from '../../src/egress/index.ts';
+import { type AppError, isAppError } from '../../src/errors.ts';
+import { type MisbehavingServer, startMisbehavingServer } from '../support/misbehaving-server.ts';
+
+export const START = Date.parse('2026-03-01T12:00:00Z');
+export const API_KEY = 'key-4711/secret+value';
+
+export interface ClientSetup {
+  readonly server: MisbehavingServer;
+  readonly connector: Connector;
+  readonly client: ReturnType<typeof createProviderClient>;
+  /** The milliseconds of every sleep; sleeping moves the clock. */
+  readonly sleeps: number[];
+  /** Requests reported by `onProviderCall`. */
+  readonly calls: () => number;
+  readonly call: (
+    overrides?: Partial<Omit<ProviderCall, 'connector'>> & { connector?: Partial<Connector> },
+  ) => ProviderCall;
+  readonly send: (request: ProviderRequest, connector?: Partial<Connector>) => Promise<unknown>;
+  /** The failure of a request that must fail. */
+  readonly fail: (request: ProviderRequest, connector?: Partial<Connector>) => Promise<AppError>;
+  readonly close: () => Promise<void>;
+}
+
+/** A client before a misbehaving provider named BambooHR, with a clock that only sleeping moves. */
+export async function setUpClient(ports: Partial<ClientPorts> = {}): Promise<ClientSetup> {
+  const server = await startMisbehavingServer();
+  const egress = createEgress({ allow: ['127.0.0.0/8'] });
+  const connector = createConnector(server);
+  const config: Config = { apiKey: API_KEY };
+  const sleeps: number[] = [];
+  let nowMs = START;
+  let calls = 0;
+  const client = createProviderClient({
+    egress,
+    redactor: createRedactor(),
+    now: () => nowMs,
+    random: () => 0.5,
+    sleep: async (ms) => {
+      sleeps.push(ms);
+      nowMs += ms;
+    },
+    ...ports,
+  });
+  const call: ClientSetup['call'] = ({ connector: own, ...overrides } = {}) => ({
+    connector: { ...connector, ...own },
+    config,
+    signal: new AbortController().signal,
+    onProviderCall: () => {
+      calls++;
+    },
+    ...overrides,
+  });
+  const send: ClientSetup['send'] = (request, own = {}) => client.send(call({ connector: own }), request);
+  return {
+    server,
+    connector,
+    client,
+    sleeps,
+    calls: () => calls,
+    call,
+    send,
+    fail: (request, own) => catchAppError(send(request, own)),
+    close: () => closeAll(server, egress),
+  };
+}
+
+export async function catchAppError(call: Promise<unknown>): Promise<AppError> {
+  try {
+    await call;
+  } catch (error) {
+    if (isAppError(error)) return error;
+    throw error;
+  }
+  throw new Error('The call succeeded, though it must not');
+}
+
+function createConnector(server: MisbehavingServer): Connector {
+  return {
+    key: 'bamboohr',
+    id: 1,
+    name: 'BambooHR',
+    description: 'People',
+    hub: 'humancapital',
+    auth: { type: 'basic', credentials: (config) => ({ username: String(config.apiKey), password: 'x' }) },
+    configuration: [{ key: 'apiKey', type: 'string', description: 'The API key', required: true, secret: true }],
+    baseUrl: () => `${server.url}/api`,
+    hosts: [server.host],
+    objects: {},
+    probe: { path: '/probe' },
+  };
+}
+
+function createRedactor() {
+  const secrets = new Set<string>();
+  return {
+    add: (secret: string) => void secrets.add(secret),
+    redact: (text: string) => [...secrets].reduce((clean, secret) => clean.replaceAll(secret, '********'), text),
+  };
+}
+
+async function closeAll(server: MisbehavingServer, egress: Egress): Promise<void> {
+  await server.close();
+  await egress.close();
+}

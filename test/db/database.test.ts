@@ -1,0 +1,69 @@
+import { expect } from 'chai';
+import { openDatabase } from '../../src/db/database.ts';
+import { silentLog, useDatabase } from '../support/database.ts';
+
+describe('openDatabase', () => {
+  const database = useDatabase({ migrated: false });
+
+  async function select(expression: string): Promise<unknown> {
+    const { rows } = await database.knex.raw(`select ${expression} as value`);
+    return rows[0].value;
+  }
+
+  async function failureOf(work: PromiseLike<unknown>): Promise<unknown> {
+    return work.then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+  }
+
+  it('reads a bigint as a number', async () => {
+    expect(await select('9007199254740991::bigint')).to.equal(Number.MAX_SAFE_INTEGER);
+    expect(await select('(-42)::bigint')).to.equal(-42);
+  });
+
+  it('refuses a bigint that a JSON integer cannot carry', async () => {
+    const error = await failureOf(select('9007199254740992::bigint'));
+    expect(error).to.be.instanceOf(RangeError);
+    expect(String(error)).to.contain('The bigint 9007199254740992 is beyond the integers JSON can carry');
+  });
+
+  it('reads an array of bigints as numbers', async () => {
+    expect(await select("'{1,NULL,-3}'::bigint[]")).to.deep.equal([1, null, -3]);
+    expect(await select("'{}'::bigint[]")).to.deep.equal([]);
+  });
+
+  it('reads a timestamptz as the same instant, whatever zone it was written in', async () => {
+    const value = await select("'2026-03-01T12:00:00.123+05:30'::timestamptz");
+    expect(value).to.be.instanceOf(Date);
+    expect(value).to.deep.equal(new Date('2026-03-01T06:30:00.123Z'));
+  });
+
+  it('reads a date as text, since a calendar day is no instant', async () => {
+    expect(await select("'2026-03-01'::date")).to.equal('2026-03-01');
+  });
+
+  it('does not quote the values of a failed query', async () => {
+    const error = await failureOf(database.knex.raw('select ?::text, 1 / 0', ['canary-value']));
+    expect(error).to.be.instanceOf(Error);
+    expect(String(error)).to.contain('division by zero').and.not.contain('canary-value');
+  });
+
+  it('says that the database is reachable', async () => {
+    const opened = openDatabase({ url: database.url, poolSize: 2, log: silentLog });
+    expect(await opened.isReachable(AbortSignal.timeout(5000))).to.equal(true);
+    await opened.close();
+  });
+
+  it('says that the database is not reachable when nothing listens', async () => {
+    const opened = openDatabase({ url: 'postgres://nobody@127.0.0.1:1/none', poolSize: 2, log: silentLog });
+    expect(await opened.isReachable(AbortSignal.timeout(5000))).to.equal(false);
+    await opened.close();
+  });
+
+  it('does not wait longer for the database than the signal lets it', async () => {
+    const opened = openDatabase({ url: database.url, poolSize: 2, log: silentLog });
+    expect(await opened.isReachable(AbortSignal.abort(new Error('too late')))).to.equal(false);
+    await opened.close();
+  });
+});

@@ -1,0 +1,281 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, chown, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import pg from 'pg';
+import { findCluster } from '../../src/db/embedded/cluster.ts';
+import { canReach } from '../../src/db/embedded/server-user.ts';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/db/embedded.ts';
+import { createTemporaryFolder, silentLog } from '../support/database.ts';
+
+const PROGRAM = fileURLToPath(new URL('../support/embedded-process.ts', import.meta.url));
+const NOBODY = { uid: 65534, gid: 65534 };
+const isRoot = process.getuid?.() === 0;
+
+describe('startEmbeddedPostgres', function () {
+  this.timeout(60_000);
+  let folder: string;
+  let dataDir: string;
+  const children: ChildProcess[] = [];
+  const started: EmbeddedPostgres[] = [];
+
+  async function start(options: { durable?: boolean } = { durable: false }): Promise<EmbeddedPostgres> {
+    const postgres = await startEmbeddedPostgres({ dataDir, log: silentLog, ...options });
+    started.push(postgres);
+    return postgres;
+  }
+
+  async function stopAll(): Promise<void> {
+    await Promise.all(started.splice(0).map(({ stop }) => stop()));
+  }
+
+  /** Answers the child once its database takes connections, with the database's URL. */
+  async function startChild(options: { uid?: number; gid?: number } = {}) {
+    const child = spawn(process.execPath, [PROGRAM, dataDir], { ...options, stdio: ['pipe', 'pipe', 'inherit'] });
+    children.push(child);
+    const [url]: string[] = await once(createInterface({ input: child.stdout }), 'line');
+    if (url === undefined) throw new Error('The child printed nothing');
+    return { child, url };
+  }
+
+  async function directoryOf(folderOfCluster: string): Promise<string> {
+    const cluster = await findCluster(folderOfCluster);
+    if (cluster === undefined) throw new Error('There is no cluster');
+    return cluster.directory;
+  }
+
+  async function keepAnswer(url: string): Promise<void> {
+    await query(url, 'create table kept as select 42 as answer');
+  }
+
+  async function expectAnswer(url: string): Promise<void> {
+    expect(await query(url, 'select answer from kept')).to.deep.equal([{ answer: 42 }]);
+    await query(url, 'drop table kept');
+  }
+
+  describe('on a folder that has a database', () => {
+    before(async () => {
+      folder = await createTemporaryFolder();
+      dataDir = join(folder, 'data');
+      await start();
+      await stopAll();
+    });
+
+    afterEach(async () => {
+      for (const child of children.splice(0)) child.kill('SIGKILL');
+      await stopAll();
+    });
+
+    after(async () => {
+      await start();
+      await stopAll();
+      await rm(folder, { recursive: true });
+    });
+
+    it('keeps the data over stops', async () => {
+      await keepAnswer((await start()).url);
+      await stopAll();
+      await expectAnswer((await start()).url);
+    });
+
+    it('takes no connection from outside this machine, and none without the password', async () => {
+      const { url } = await start();
+      const port = Number(new URL(url).port);
+      for (const address of outsideAddresses()) expect(await canConnect(port, address)).to.equal(false);
+      expect(await canConnect(port, '127.0.0.1')).to.equal(true);
+      expect(await failureOf(query(url.replace(/:[^:@]+@/, ':wrong@'), 'select 1'))).to.have.property('code', '28P01');
+    });
+
+    it('keeps the password and the data where others cannot read them', async () => {
+      const directory = await directoryOf(dataDir);
+      expect(await modeOf(join(dataDir, 'postgres.json'))).to.equal(0o600);
+      expect(await modeOf(directory)).to.equal(0o700);
+      expect(await readdir(dirname(directory))).to.deep.equal(['data']);
+    });
+
+    it('keeps what a commit promised by default', async () => {
+      const { url } = await start({});
+      const names = ['fsync', 'full_page_writes', 'synchronous_commit'];
+      const rows = await query(
+        url,
+        `select name, setting from pg_settings where name in ('${names.join("','")}') order by name`,
+      );
+      expect(rows).to.deep.equal(names.map((name) => ({ name, setting: 'on' })));
+    });
+
+    it('refuses a second start on the same folder, and says who has it', async () => {
+      const { url } = await start();
+      expect(await failureOf(start())).to.have.property(
+        'message',
+        `DATA_DIR ${dataDir} is in use by process ${process.pid}; stop it, or start this one with another DATA_DIR`,
+      );
+      expect(await query(url, 'select 1 as one')).to.deep.equal([{ one: 1 }]);
+    });
+
+    it('starts again after its process was killed, though the server lives on', async () => {
+      const { child, url } = await startChild();
+      await keepAnswer(url);
+      await kill(child, 'SIGKILL');
+      expect(await query(url, 'select answer from kept'), 'the orphan answers').to.have.length(1);
+      await expectAnswer((await start()).url);
+      expect(await failureOf(query(url, 'select 1'))).to.have.property('code', 'ECONNREFUSED');
+    });
+
+    it('starts again after process and server were killed together', async () => {
+      const { child, url } = await startChild();
+      await keepAnswer(url);
+      const server = Number.parseInt(await readFile(join(await directoryOf(dataDir), 'postmaster.pid'), 'utf8'), 10);
+      await kill(child, 'SIGKILL');
+      process.kill(server, 'SIGKILL');
+      await expectAnswer((await start()).url);
+    });
+
+    it('is not kept off by a file of a server whose number another process has now', async () => {
+      await start();
+      const pidFile = join(await directoryOf(dataDir), 'postmaster.pid');
+      const text = await readFile(pidFile, 'utf8');
+      await stopAll();
+      const other = spawn('sleep', ['60'], await ownerOf(dirname(pidFile)));
+      children.push(other);
+      await writeFile(pidFile, text.replace(/^\d+/, String(other.pid)));
+      const { url } = await start();
+      expect(await query(url, 'select 1 as one')).to.deep.equal([{ one: 1 }]);
+    });
+
+    it('leaves the end of the process at a signal to the process', async () => {
+      const { child, url } = await startChild();
+      expect(await kill(child, 'SIGTERM')).to.deep.equal([7, null]);
+      expect(await failureOf(query(url, 'select 1'))).to.have.property('code', 'ECONNREFUSED');
+    });
+
+    it('takes the server down with a process that ends without stopping it, and leaves its exit code alone', async () => {
+      const { child, url } = await startChild();
+      const exited = once(child, 'exit');
+      child.stdin?.write('exit\n');
+      expect(await exited).to.deep.equal([8, null]);
+      await untilRefused(url);
+    });
+
+    it('finds the database again after DATA_DIR was moved', async () => {
+      await keepAnswer((await start()).url);
+      await stopAll();
+      await rename(dataDir, join(folder, 'moved'));
+      dataDir = join(folder, 'moved');
+      await expectAnswer((await start()).url);
+    });
+  });
+
+  describe('on a new folder', () => {
+    beforeEach(async () => {
+      folder = await createTemporaryFolder();
+      dataDir = join(folder, 'data');
+    });
+
+    afterEach(async () => {
+      for (const child of children.splice(0)) await kill(child, 'SIGTERM');
+      await stopAll();
+      await rm(folder, { recursive: true });
+    });
+
+    it('lets one of two starts at the same time have the folder', async () => {
+      const results = await Promise.allSettled([start(), start()]);
+      expect(results.map(({ status }) => status).sort()).to.deep.equal(['fulfilled', 'rejected']);
+      const [postgres] = started;
+      expect(await query(postgres?.url ?? '', 'select 1 as one')).to.deep.equal([{ one: 1 }]);
+      expect(await readdir(dataDir)).to.have.length(2);
+    });
+
+    it('says so when the note of the folder is damaged, and makes no other database', async () => {
+      await mkdir(dataDir);
+      await writeFile(join(dataDir, 'postgres.json'), 'no JSON');
+      expect(await failureOf(start())).to.have.property(
+        'message',
+        `${join(dataDir, 'postgres.json')} does not describe the embedded database`,
+      );
+      expect(await readdir(dataDir)).to.deep.equal(['postgres.json']);
+    });
+
+    it('works for root in a folder that the user of the server cannot enter', async function () {
+      if (!isRoot) this.skip();
+      await chmod(folder, 0o700);
+      const { url } = await start();
+      expect(await query(url, 'select 1 as one')).to.deep.equal([{ one: 1 }]);
+      const directory = await directoryOf(dataDir);
+      expect(directory).to.match(/^\/var\/lib\/causeway\//);
+      await stopAll();
+      await rm(dirname(directory), { recursive: true });
+    });
+
+    it('works for an ordinary user, and later for root on the data of that user', async function () {
+      // Nobody cannot run what lies in root's home.
+      if (!isRoot || !(await canReach(NOBODY, dirname(PROGRAM))) || !(await canReach(NOBODY, process.execPath)))
+        this.skip();
+      await mkdir(dataDir);
+      await chown(dataDir, NOBODY.uid, NOBODY.gid);
+      const { child, url } = await startChild(NOBODY);
+      await keepAnswer(url);
+      expect(await kill(child, 'SIGTERM')).to.deep.equal([7, null]);
+      children.splice(0);
+      await expectAnswer((await start()).url);
+    });
+  });
+});
+
+async function query(url: string, statement: string): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString: url });
+  client.on('error', () => {});
+  await client.connect();
+  try {
+    return (await client.query(statement)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+async function failureOf(work: Promise<unknown>): Promise<unknown> {
+  return work.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+}
+
+async function untilRefused(url: string): Promise<void> {
+  while ((await failureOf(query(url, 'select 1'))) === undefined);
+}
+
+async function kill(child: ChildProcess, signal: NodeJS.Signals): Promise<unknown[]> {
+  const exited = once(child, 'exit');
+  child.kill(signal);
+  return exited;
+}
+
+async function modeOf(path: string): Promise<number> {
+  return (await stat(path)).mode & 0o777;
+}
+
+async function ownerOf(path: string): Promise<{ readonly uid: number; readonly gid: number }> {
+  const { uid, gid } = await stat(path);
+  return { uid, gid };
+}
+
+function outsideAddresses(): string[] {
+  const addresses = Object.values(networkInterfaces()).flatMap((ofInterface) => ofInterface ?? []);
+  return addresses.filter(({ internal, family }) => !internal && family === 'IPv4').map(({ address }) => address);
+}
+
+function canConnect(port: number, host: string): Promise<boolean> {
+  const socket = connect({ port, host, timeout: 2000 });
+  return new Promise((resolveConnected) => {
+    socket.on('connect', () => resolveConnected(true));
+    socket.on('error', () => resolveConnected(false));
+    socket.on('timeout', () => resolveConnected(false));
+  }).then((connected) => {
+    socket.destroy();
+    return connected === true;
+  });
+}

@@ -1,0 +1,85 @@
+import { expect } from 'chai';
+import pg from 'pg';
+import { migrateDatabase } from '../../src/db/migrate.ts';
+import { createTestDatabase, dropTestDatabase, silentLog, useDatabase } from '../support/database.ts';
+
+describe('migrateDatabase', () => {
+  let url: string;
+  let client: pg.Client;
+
+  beforeEach(async () => {
+    url = await createTestDatabase({ migrated: false });
+    client = new pg.Client({ connectionString: url });
+    await client.connect();
+  });
+
+  afterEach(async () => {
+    await client.end();
+    await dropTestDatabase(url);
+  });
+
+  it('migrates an empty database and then has nothing left to do', async () => {
+    expect(await migrateDatabase({ url, log: silentLog })).to.deep.equal(['0001-foundation']);
+    expect(await migrateDatabase({ url, log: silentLog })).to.deep.equal([]);
+  });
+
+  it('runs each migration once when two processes start together', async () => {
+    const ran = await Promise.all([1, 2, 3].map(() => migrateDatabase({ url, log: silentLog })));
+    expect(ran.flat()).to.deep.equal(['0001-foundation']);
+  });
+
+  it('is not kept off by the lock row that a killed process left', async () => {
+    await migrateDatabase({ url, log: silentLog });
+    await client.query('update schema_migration_lock set is_locked = 1');
+    await client.query("delete from schema_migration where name = '0001-foundation'");
+    await client.query('drop table platform_key, idempotency_record, instance, app_user, account, organization');
+    expect(await migrateDatabase({ url, log: silentLog })).to.deep.equal(['0001-foundation']);
+  });
+
+  it('waits for the process that migrates', async () => {
+    const other = new pg.Client({ connectionString: url });
+    await other.connect();
+    await other.query('select pg_advisory_lock(7205001)');
+    const migrated = migrateDatabase({ url, log: silentLog });
+    await waitFor(async () => {
+      const { rows } = await client.query(
+        "select count(*)::int as waiting from pg_locks where locktype = 'advisory' and not granted",
+      );
+      return rows[0].waiting === 1;
+    });
+    expect(await tableCount(client)).to.equal(0);
+    await other.end();
+    expect(await migrated).to.deep.equal(['0001-foundation']);
+  });
+});
+
+describe('the schema', () => {
+  const database = useDatabase();
+
+  it('says of every table what it is for', async () => {
+    const { rows } = await database.knex.raw(
+      `select relname from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'
+       and relname not like 'schema_migration%' and obj_description(oid) is null`,
+    );
+    expect(rows).to.deep.equal([]);
+  });
+
+  it('has the account in the primary key of every tenant table', async () => {
+    const { rows } = await database.knex.raw(
+      `select table_name from information_schema.columns c where table_schema = 'public' and column_name = 'account_id'
+       and not exists (select from information_schema.key_column_usage k join information_schema.table_constraints t
+         using (constraint_schema, constraint_name) where t.constraint_type = 'PRIMARY KEY'
+         and k.table_name = c.table_name and k.column_name = 'account_id')`,
+    );
+    expect(rows).to.deep.equal([]);
+  });
+});
+
+async function tableCount(client: pg.Client): Promise<number> {
+  const { rows } = await client.query("select count(*)::int as tables from pg_tables where schemaname = 'public'");
+  return rows[0].tables;
+}
+
+async function waitFor(isTrue: () => Promise<boolean>): Promise<void> {
+  while (!(await isTrue()));
+}

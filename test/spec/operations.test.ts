@@ -1,0 +1,116 @@
+import { expect } from 'chai';
+import { OPERATIONS } from '../../generated/operations.ts';
+import { ERROR_STATUS } from '../../src/errors.ts';
+import { componentName, operationsOf, readDocument } from './document.ts';
+
+const SCHEMES = { platform: 'UserOrganization', instance: 'UserElement' } as const;
+
+const document = readDocument();
+const operations = operationsOf(document);
+const tags = document.tags.map(({ name }) => name);
+
+describe('every operation of the spec', () => {
+  it('has a tag that the document describes, a summary and a description', () => {
+    for (const { place, operation } of operations) {
+      expect(operation.tags, place).to.have.length(1);
+      expect(tags, place).to.include.members([...operation.tags]);
+      expect(operation.summary, place).to.match(/\S/);
+      expect(operation.description, place).to.match(/\S/);
+    }
+  });
+
+  it('asks for the authorization of its scopes, or says that it asks for none', () => {
+    for (const { place, operation } of operations) {
+      const scopes = operation['x-causeway-scopes'].filter((scope) => scope !== 'root');
+      const expected = scopes.map((scope) => ({ [scope === 'platform' ? SCHEMES.platform : SCHEMES.instance]: [] }));
+      expect(operation.security, place).to.deep.equal(expected);
+    }
+  });
+
+  it('can fail with 500, and with 400, 401, 403, 406, 429 and 503 where it is secured', () => {
+    for (const { place, operation } of operations) {
+      const secured = operation.security.length > 0;
+      const expected = secured ? ['400', '401', '403', '406', '429', '500', '503'] : ['500'];
+      expect(Object.keys(operation.responses), place).to.include.members(['200', ...expected]);
+    }
+  });
+
+  it('can fail with 413 and 415 where it takes a body', () => {
+    for (const { place, operation } of operations.filter(({ operation }) => 'requestBody' in operation)) {
+      expect(Object.keys(operation.responses), place).to.include.members(['413', '415']);
+    }
+  });
+
+  it('fails only with statuses that an error code has', () => {
+    const statuses = new Set(Object.values(ERROR_STATUS).map(String));
+    for (const { place, operation } of operations) {
+      const failures = Object.keys(operation.responses).filter((status) => status !== '200');
+      expect(
+        failures.filter((status) => !statuses.has(status)),
+        place,
+      ).to.deep.equal([]);
+    }
+  });
+
+  it('is in the operation table, once', () => {
+    const ids = operations.map(({ operation }) => operation.operationId);
+    expect(Object.keys(OPERATIONS)).to.have.members(ids);
+  });
+});
+
+describe('the operation table', () => {
+  for (const scope of ['platform', 'instance', 'root']) {
+    it(`matches every path of scope ${scope} first with its own entry`, () => {
+      const entries = Object.entries(OPERATIONS).filter(([, { scopes }]) => scopes.some((each) => each === scope));
+      for (const [id, { method, path }] of entries) {
+        const url = path.replaceAll(/\{(\w+)\}/g, 'any-$1');
+        const first = entries.find(([, entry]) => entry.method === method && matches(entry.path, url));
+        expect(first?.[0], `${method} ${url}`).to.equal(id);
+      }
+    });
+  }
+
+  it('marks the operations that answer a list', () => {
+    expect(OPERATIONS.listRecords.list).to.equal(true);
+    expect(OPERATIONS.listHubs.list).to.equal(true);
+    expect(OPERATIONS.getRecord.list).to.equal(false);
+  });
+});
+
+describe('the error codes of the spec', () => {
+  it('are those that the service can throw', () => {
+    expect(document.components.schemas.ErrorCode.enum).to.deep.equal(Object.keys(ERROR_STATUS));
+  });
+
+  it('have in every example the status of the response that they stand in', () => {
+    for (const { place, operation } of operations) {
+      for (const [status, response] of Object.entries(operation.responses).filter(([status]) => status >= '400')) {
+        for (const code of exampleCodes(response.$ref ?? ''))
+          expect(statusOf(code), `${place} ${code}`).to.equal(status);
+      }
+    }
+  });
+
+  it('all have an example', () => {
+    const codes = Object.keys(document.components.responses).flatMap((name) => exampleCodes(name));
+    expect(new Set(codes)).to.have.all.keys(Object.keys(ERROR_STATUS));
+  });
+});
+
+function matches(template: string, url: string): boolean {
+  return new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(url);
+}
+
+function exampleCodes(response: string): readonly string[] {
+  const content = document.components.responses[componentName(response)]?.content?.['application/json'];
+  return Object.values(content?.examples ?? {}).flatMap(({ $ref }) => {
+    const value = document.components.examples[componentName($ref)]?.value;
+    return typeof value === 'object' && value !== null && 'code' in value ? [String(value.code)] : [];
+  });
+}
+
+function statusOf(code: string): string | undefined {
+  return Object.entries(ERROR_STATUS)
+    .find(([each]) => each === code)?.[1]
+    .toString();
+}

@@ -1,0 +1,86 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createRequire } from 'node:module';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { rows } from './cap/rows.ts';
+
+/** A real OData 4 server: SAP CAP on an SQLite database in memory, with the model and the rows of `cap/`. */
+export interface CapServer {
+  /** The service root, without a slash at the end. */
+  readonly url: string;
+  readonly rows: typeof rows;
+  readonly stop: () => Promise<void>;
+}
+
+const PROJECT = fileURLToPath(new URL('./cap/', import.meta.url));
+const SERVE = createRequire(import.meta.url).resolve('@sap/cds/bin/serve.js');
+
+/** @throws Error with what the server printed when it ends before it listens. */
+export async function startCapServer(): Promise<CapServer> {
+  const server = spawn(process.execPath, [SERVE, 'all', '--from', 'shop.cds', '--port', '0'], {
+    cwd: PROJECT,
+    env: { ...process.env, NO_COLOR: '1', NODE_ENV: 'test' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  // A test run that is cut off leaves no server behind.
+  process.once('exit', () => server.kill('SIGKILL'));
+  const stop = () => stopProcess(server);
+  try {
+    const origin = await listeningOrigin(server);
+    const url = `${origin}/odata/v4/shop`;
+    await seed(url);
+    return { url, rows, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** The server prints its address when it is ready. */
+async function listeningOrigin(server: ChildProcess): Promise<string> {
+  const printed: string[] = [];
+  const output = [server.stdout, server.stderr].flatMap((stream) => (stream === null ? [] : [stream]));
+  const found = new Promise<string>((resolve, reject) => {
+    for (const stream of output) {
+      createInterface(stream).on('line', (line) => {
+        printed.push(line);
+        const port = /listening on .*localhost:(\d+)/.exec(line)?.[1];
+        if (port !== undefined) resolve(`http://127.0.0.1:${port}`);
+      });
+    }
+    server.once('error', reject);
+    server.once('exit', () => reject(new Error(`The CAP server ended before it listened:\n${printed.join('\n')}`)));
+  });
+  return found;
+}
+
+/** One JSON batch for each entity set. */
+async function seed(url: string): Promise<void> {
+  for (const [set, records] of Object.entries(rows)) {
+    const requests = records.map((body, id) => ({
+      id: String(id),
+      method: 'POST',
+      url: `/${set}`,
+      headers: { 'content-type': 'application/json' },
+      body,
+    }));
+    const response = await fetch(`${url}/$batch`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ requests }),
+    });
+    const text = await response.text();
+    const statuses = text.match(/"status":\s*\d+/g) ?? [];
+    if (statuses.length !== records.length || statuses.some((status) => !status.endsWith('201'))) {
+      throw new Error(`The CAP server did not take the rows of ${set}: ${response.status} ${text.slice(0, 2000)}`);
+    }
+  }
+}
+
+async function stopProcess(server: ChildProcess): Promise<void> {
+  if (server.exitCode !== null || server.signalCode !== null) return;
+  const exited = once(server, 'exit');
+  server.kill('SIGKILL');
+  await exited;
+}

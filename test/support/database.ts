@@ -1,0 +1,142 @@
+import { randomBytes } from 'node:crypto';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Knex } from 'knex';
+import pg from 'pg';
+import { type Database, openDatabase } from '../../src/db/database.ts';
+import { startEmbeddedPostgres } from '../../src/db/embedded.ts';
+import { migrateDatabase } from '../../src/db/migrate.ts';
+import { createLogger, createRedactor } from '../../src/log.ts';
+
+export const silentLog = createLogger({ level: 'silent', redactor: createRedactor() });
+
+export interface TestDatabase {
+  readonly url: string;
+  readonly knex: Knex;
+}
+
+interface Server {
+  /** Of a superuser's database that the tests leave alone. */
+  readonly url: string;
+  readonly stop: () => Promise<void>;
+}
+
+interface TestServer extends Server {
+  /** The name of a migrated database to copy. */
+  readonly template: string;
+}
+
+const run = randomBytes(4).toString('hex');
+let server: Promise<TestServer> | undefined;
+let created = 0;
+
+// Registered when mocha loads the first test file that needs a database, outside every suite: once a run.
+after(async function stopServer() {
+  this.timeout(30_000);
+  await (await server)?.stop();
+});
+
+/**
+ * A database for the tests of the suite that calls this, migrated unless `migrated` is false. Its properties can be
+ * read in tests and in hooks that come after. The server is shared by the whole run: TEST_DATABASE_URL, or an
+ * embedded one.
+ */
+export function useDatabase({ migrated = true } = {}): TestDatabase {
+  let url: string | undefined;
+  let database: Database | undefined;
+
+  before(async function createDatabase() {
+    this.timeout(60_000);
+    url = await createTestDatabase({ migrated });
+    database = openDatabase({ url, poolSize: 5, log: silentLog });
+  });
+
+  after(async () => {
+    await database?.close();
+    if (url !== undefined) await dropTestDatabase(url);
+  });
+
+  return {
+    get url() {
+      return assertReady(url);
+    },
+    get knex() {
+      return assertReady(database).knex;
+    },
+  };
+}
+
+/** For tests that need more than one database; whoever calls it drops it. Answers the URL. */
+export async function createTestDatabase({ migrated = true } = {}): Promise<string> {
+  server ??= startTestServer();
+  const { url, template } = await server;
+  created += 1;
+  const name = `causeway_test_${run}_${created}`;
+  await execute(url, `create database ${name} template ${migrated ? template : 'template0'}`);
+  return withDatabase(url, name);
+}
+
+export async function dropTestDatabase(url: string): Promise<void> {
+  if (server === undefined) return;
+  await execute((await server).url, `drop database if exists ${new URL(url).pathname.slice(1)} with (force)`);
+}
+
+async function startTestServer(): Promise<TestServer> {
+  const { url, stop } = await openServer();
+  const template = `causeway_template_${run}`;
+  await execute(url, `create database ${template} template template0`);
+  await migrateDatabase({ url: withDatabase(url, template), log: silentLog });
+  return {
+    url,
+    template,
+    stop: async () => {
+      await execute(url, `drop database ${template}`);
+      await stop();
+    },
+  };
+}
+
+async function openServer(): Promise<Server> {
+  const given = process.env.TEST_DATABASE_URL;
+  if (given) return { url: given, stop: async () => {} };
+  const dataDir = await createTemporaryFolder();
+  const { url, stop } = await startEmbeddedPostgres({ dataDir, log: silentLog, durable: false });
+  return {
+    url,
+    stop: async () => {
+      await stop();
+      await rm(dataDir, { recursive: true });
+    },
+  };
+}
+
+/** Other users may pass through: when root runs the tests, the server's user is another. */
+export async function createTemporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'causeway-test-'));
+  await chmod(folder, 0o711);
+  return folder;
+}
+
+/** Names are our own, so they need no quoting. */
+async function execute(url: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+function withDatabase(url: string, name: string): string {
+  const changed = new URL(url);
+  changed.pathname = `/${name}`;
+  return changed.href;
+}
+
+function assertReady<Value>(value: Value | undefined): Value {
+  if (value === undefined)
+    throw new Error('The test database is ready in tests and in hooks after useDatabase, not before');
+  return value;
+}

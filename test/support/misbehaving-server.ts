@@ -1,0 +1,179 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { buffer, text } from 'node:stream/consumers';
+import { createGzip } from 'node:zlib';
+
+export interface ReceivedRequest {
+  readonly method: string;
+  /** Path and query as sent. */
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: string;
+}
+
+export type Behaviour = (response: ServerResponse, request: IncomingMessage) => void;
+
+export interface MisbehavingServer {
+  /** Without a slash at the end. */
+  readonly url: string;
+  readonly host: string;
+  readonly requests: readonly ReceivedRequest[];
+  /** Over all connections so far. */
+  readonly bytesSent: () => number;
+  readonly openConnections: () => number;
+  /** Over the server's whole life. */
+  readonly connections: () => number;
+  /** Answers a path (without its query) with these in turn; the last one stays. Other paths are a 404. */
+  readonly answer: (path: string, ...behaviours: Behaviour[]) => void;
+  readonly close: () => Promise<void>;
+}
+
+export interface MisbehavingServerOptions {
+  /** Default 127.0.0.1. */
+  readonly address?: string;
+  /** Default: any free one. */
+  readonly port?: number;
+}
+
+/** A provider that does what providers do on their worst days. */
+export async function startMisbehavingServer(options: MisbehavingServerOptions = {}): Promise<MisbehavingServer> {
+  const requests: ReceivedRequest[] = [];
+  const scripts = new Map<string, Behaviour[]>();
+  const sockets = new Set<Socket>();
+  let bytesOfClosed = 0;
+  let connections = 0;
+
+  const server = createServer((request, response) => {
+    receive(request).then((received) => {
+      requests.push(received);
+      takeBehaviour(scripts, received.url)(response, request);
+    }, ignoreBrokenUpload);
+  });
+  server.on('connection', (socket) => {
+    connections++;
+    sockets.add(socket);
+    socket.on('close', () => {
+      sockets.delete(socket);
+      bytesOfClosed += socket.bytesWritten;
+    });
+  });
+  const address = options.address ?? '127.0.0.1';
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(options.port ?? 0, address, resolve);
+  });
+  const host = `${address}:${getPort(server.address())}`;
+
+  return {
+    url: `http://${host}`,
+    host,
+    requests,
+    bytesSent: () => [...sockets].reduce((sum, socket) => sum + socket.bytesWritten, bytesOfClosed),
+    openConnections: () => sockets.size,
+    connections: () => connections,
+    answer: (path, ...behaviours) => scripts.set(path, behaviours),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function getPort(address: AddressInfo | string | null): number {
+  if (address === null || typeof address === 'string') throw new Error('The server listens on no port');
+  return address.port;
+}
+
+async function receive(request: IncomingMessage): Promise<ReceivedRequest> {
+  const { method = '', url = '', headers } = request;
+  return { method, url, headers, body: await text(request) };
+}
+
+/** A client that gives up while it sends is not this server's failure. */
+function ignoreBrokenUpload(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'ECONNRESET') throw error;
+}
+
+function takeBehaviour(scripts: Map<string, Behaviour[]>, url: string): Behaviour {
+  const script = scripts.get(url.replace(/\?.*/s, '')) ?? [];
+  const [first, ...rest] = script;
+  if (rest.length > 0) scripts.set(url.replace(/\?.*/s, ''), rest);
+  return first ?? status(404, { 'content-type': 'application/json' }, '{"message":"no such path"}');
+}
+
+type Headers = Readonly<Record<string, string | readonly string[]>>;
+
+export function status(code: number, headers: Headers = {}, body: string | Buffer = ''): Behaviour {
+  return (response) => {
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+    response.statusCode = code;
+    response.end(body);
+  };
+}
+
+export function json(value: unknown, code = 200, headers: Headers = {}): Behaviour {
+  return status(code, { 'content-type': 'application/json; charset=utf-8', ...headers }, JSON.stringify(value));
+}
+
+export const html: Behaviour = status(
+  200,
+  { 'content-type': 'text/html' },
+  '<!DOCTYPE html><html><body>Please sign in</body></html>',
+);
+
+export const brokenJson: Behaviour = status(200, { 'content-type': 'application/json' }, '{"rows":[{"id":1},');
+
+export function redirect(location: string, code = 302): Behaviour {
+  return status(code, { location });
+}
+
+/** The headers never come. */
+export const hang: Behaviour = () => undefined;
+
+/** The body stops in the middle, and the connection stays open. */
+export const stallInBody: Behaviour = (response) => {
+  response.setHeader('content-type', 'application/json');
+  response.write('{"rows":[');
+};
+
+export const resetBeforeAnswer: Behaviour = (response) => {
+  response.socket?.resetAndDestroy();
+};
+
+/** The connection breaks after a part of the announced length. */
+export const resetInBody: Behaviour = (response) => {
+  response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
+  response.write('{"rows":[', () => response.socket?.destroy());
+};
+
+export const garbage: Behaviour = (response) => {
+  response.socket?.end('220 mail.example.com ESMTP ready\r\n');
+};
+
+/** A body of unknown length, sent as fast as it is taken. */
+export function endless(totalBytes: number, headers: Headers = { 'content-type': 'application/json' }): Behaviour {
+  return (response) => {
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+    const chunk = Buffer.alloc(64 * 1024, 'x');
+    let left = totalBytes;
+    const pump = () => {
+      while (left > 0 && !response.destroyed) {
+        left -= chunk.length;
+        if (!response.write(chunk)) return void response.once('drain', pump);
+      }
+      response.end();
+    };
+    pump();
+  };
+}
+
+/** A short body that says it is long to the one who unpacks it. */
+export async function createGzipBomb(totalBytes: number): Promise<Behaviour> {
+  const gzip = createGzip({ level: 9 });
+  const packed = buffer(gzip);
+  const chunk = Buffer.alloc(1024 * 1024);
+  for (let left = totalBytes; left > 0; left -= chunk.length) gzip.write(chunk);
+  gzip.end();
+  return status(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' }, await packed);
+}
