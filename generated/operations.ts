@@ -36,13 +36,13 @@ export const OPERATIONS = {
   getObjectMetadata: { method: 'get', path: '/objects/{objectName}/metadata', scopes: ['instance'], tag: 'objects', list: false },
   getOpenApiJson: { method: 'get', path: '/openapi.json', scopes: ['root'], tag: 'service', list: false },
   getOpenApiYaml: { method: 'get', path: '/openapi.yaml', scopes: ['root'], tag: 'service', list: false },
-  listRecords: { method: 'get', path: '/{objectName}', scopes: ['instance'], tag: 'records', list: true },
-  createRecord: { method: 'post', path: '/{objectName}', scopes: ['instance'], tag: 'records', list: false },
-  getRecord: { method: 'get', path: '/{objectName}/{objectId}', scopes: ['instance'], tag: 'records', list: false },
-  replaceRecord: { method: 'put', path: '/{objectName}/{objectId}', scopes: ['instance'], tag: 'records', list: false },
-  updateRecord: { method: 'patch', path: '/{objectName}/{objectId}', scopes: ['instance'], tag: 'records', list: false },
-  deleteRecord: { method: 'delete', path: '/{objectName}/{objectId}', scopes: ['instance'], tag: 'records', list: false },
-  listChildRecords: { method: 'get', path: '/{objectName}/{objectId}/{childObjectName}', scopes: ['instance'], tag: 'records', list: true },
+  listRecords: { method: 'get', path: '/{objectName}', scopes: ['record'], tag: 'records', list: true },
+  createRecord: { method: 'post', path: '/{objectName}', scopes: ['record'], tag: 'records', list: false },
+  getRecord: { method: 'get', path: '/{objectName}/{objectId}', scopes: ['record'], tag: 'records', list: false },
+  replaceRecord: { method: 'put', path: '/{objectName}/{objectId}', scopes: ['record'], tag: 'records', list: false },
+  updateRecord: { method: 'patch', path: '/{objectName}/{objectId}', scopes: ['record'], tag: 'records', list: false },
+  deleteRecord: { method: 'delete', path: '/{objectName}/{objectId}', scopes: ['record'], tag: 'records', list: false },
+  listChildRecords: { method: 'get', path: '/{objectName}/{objectId}/{childObjectName}', scopes: ['record'], tag: 'records', list: true },
 } as const;
 
 export type OperationId = keyof typeof OPERATIONS;

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Server } from 'node:http';
+import { createServer as createHttpServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createAccounts } from './accounts/accounts.ts';
@@ -135,6 +135,7 @@ async function build({ config, log, redactor }: AppPorts, cleanup: Cleanup): Pro
           ...createInstanceHandlers({ accounts, instances, seal, open }),
           ...createRecordHandlers(resources),
         },
+        publicUrl,
         authorization: createAuthorization({ accounts, instances, redactor }),
         idempotency,
         validateResponses: config.validateResponses,
@@ -154,11 +155,16 @@ async function build({ config, log, redactor }: AppPorts, cleanup: Cleanup): Pro
   }
 }
 
+/** Room for a `where` of 16 KB with every character percent-encoded. */
+const MAX_HEADER_BYTES = 64 * 1024;
+/** Longer than load balancers keep theirs, so that they never send into a closing connection. */
+const KEEP_ALIVE_MS = 75_000;
+
 function listen(server: ReturnType<typeof createServer>, { port, host }: Config): Promise<Server> {
+  const listener = createHttpServer({ maxHeaderSize: MAX_HEADER_BYTES, keepAliveTimeout: KEEP_ALIVE_MS }, server);
   return new Promise((resolve, reject) => {
-    const listener = server.listen(port, host, (error) => (error === undefined ? resolve(listener) : reject(error)));
-    // Longer than load balancers keep theirs, so that they never send into a closing connection.
-    listener.keepAliveTimeout = 75_000;
+    listener.once('error', reject);
+    listener.listen(port, host, () => resolve(listener));
   });
 }
 

@@ -17,17 +17,26 @@ export async function discoverObjects({ config, send }: ConnectorContext): Promi
   if (typeof response.body !== 'string') throw new Error('The service answered $metadata without XML.');
   const options = { textIsBinary: config['text.binary'] === true };
   const sets = readMetadata(response.body);
-  return Object.fromEntries(sets.map((set) => [set.name, entitySetObject(set, options)]));
+  return byObjectName(sets.map((set) => [set.name, entitySetObject(set, options)]));
+}
+
+/**
+ * Under names that fit a path of ours: without the underscores that SAP puts in front of navigation properties. A name that
+ * still does not fit, or is taken, has no object.
+ */
+function byObjectName(objects: readonly (readonly [string, ObjectSpec])[]): Objects {
+  const named = objects.map(([native, object]) => [native.replace(/^_+/, ''), object] as const);
+  return Object.fromEntries(named.filter(([name]) => /^[A-Za-z0-9]\w*$/.test(name)).reverse());
 }
 
 function entitySetObject(set: EntitySet, options: FieldOptions): ObjectSpec {
   const children = set.type.key.length === 0 ? [] : set.type.collections;
-  return defineObject<string>({
+  return defineObject({
     ...(set.label !== undefined && { label: set.label }),
     ...listing(set, { name: set.name }, options),
     ...recordOperations(set),
-    children: Object.fromEntries(
-      children.map(({ name, target }) => [name, listing(target, { name, parent: set }, options)]),
+    children: byObjectName(
+      children.map(({ name, target }) => [name, defineObject(listing(target, { name, parent: set }, options))]),
     ),
   });
 }
@@ -35,13 +44,16 @@ function entitySetObject(set: EntitySet, options: FieldOptions): ObjectSpec {
 function listing(set: EntitySet, place: Place, options: FieldOptions): ObjectSpec<string> {
   const idField = idFieldOf(set);
   const { capabilities } = set;
+  const fields = { ...fieldsOf(set, options), ...compositeIdField(set, idField) };
   return {
     native: place.name,
-    fields: { ...fieldsOf(set, options), ...compositeIdField(set, idField) },
+    fields,
     ...(idField !== undefined && { idField }),
     shape: { kind: 'any' },
     limits: LIMITS,
-    requiredFilters: capabilities.requiredFilters.map((property) => property.replaceAll('/', '.')),
+    requiredFilters: capabilities.requiredFilters
+      .map((property) => property.replaceAll('/', '.'))
+      .filter((name) => Object.hasOwn(fields, name)),
     translator,
     ...(capabilities.readable && { list: listOperation(set, place) }),
   };

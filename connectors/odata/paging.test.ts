@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
 import { expect } from 'chai';
 import type { ListInput, ListPage } from '#connector';
 import { type CapServer, startCapServer } from '../../test/support/cap-server.ts';
@@ -91,25 +93,26 @@ describe('OData paging where the service decides', () => {
     <EntityContainer Name="C"><EntitySet Name="Ts" EntityType="S.T">${annotations}</EntitySet></EntityContainer></Schema>
     </edmx:DataServices></edmx:Edmx>`;
 
+  let server: Server | undefined;
+
+  afterEach(() => server?.close().closeAllConnections());
+
   /** A connection whose answers are given here, in order. */
   async function scripted(annotations: string, bodies: readonly unknown[]) {
     const queue = [METADATA(annotations), ...bodies];
-    const server = await import('node:http').then(({ createServer }) =>
-      createServer((_request, response) => {
-        const body = queue.shift();
-        response.setHeader('content-type', typeof body === 'string' ? 'application/xml' : 'application/json');
-        response.end(typeof body === 'string' ? body : JSON.stringify(body));
-      }).listen(0, '127.0.0.1'),
-    );
-    await new Promise((resolve) => server.once('listening', resolve));
+    server = createServer((_request, response) => {
+      const body = queue.shift();
+      response.setHeader('content-type', typeof body === 'string' ? 'application/xml' : 'application/json');
+      response.end(typeof body === 'string' ? body : JSON.stringify(body));
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
     const address = server.address();
-    const port = typeof address === 'object' ? address?.port : undefined;
-    const connection = await connect({ 'base.url': `http://127.0.0.1:${port}/root/` });
-    return { connection, origin: `http://127.0.0.1:${port}`, stop: () => server.close() };
+    const origin = `http://127.0.0.1:${typeof address === 'object' ? address?.port : undefined}`;
+    return { connection: await connect({ 'base.url': `${origin}/root/` }), origin };
   }
 
   it('neither skips nor tops where the set says that it cannot, and follows the links', async () => {
-    const { connection, origin, stop } = await scripted(
+    const { connection, origin } = await scripted(
       '<Annotation Term="Org.OData.Capabilities.V1.SkipSupported" Bool="false"/>',
       [{ value: [{ a: 1 }, { a: 2 }], '@odata.nextLink': '/root/Ts?x=%27y%27' }, { value: [{ a: 3 }, { a: 4 }] }],
     );
@@ -120,25 +123,22 @@ describe('OData paging where the service decides', () => {
       `GET ${origin}/root/Ts?x=%27y%27`,
     ]);
     expect(connection.object('Ts').list).to.not.have.property('cursorAt');
-    stop();
   });
 
   it('follows links that lead beyond $top, and asks for nothing behind their end', async () => {
-    const { connection, stop } = await scripted('', [
+    const { connection } = await scripted('', [
       { value: [{ a: 1 }, { a: 2 }], '@odata.nextLink': 'Ts?$skiptoken=b' },
       { value: [{ a: 3 }, { a: 4 }] },
     ]);
     const records = await connection.listAll(connection.object('Ts'), { limit: 2 });
     expect(idsOf(records, 'a')).to.deep.equal([1, 2, 3, 4]);
     expect(connection.requests).to.have.length(3);
-    stop();
   });
 
   it('tells the total that a service gives unasked', async () => {
-    const { connection, stop } = await scripted('', [{ value: [], '@odata.count': 12 }]);
+    const { connection } = await scripted('', [{ value: [], '@odata.count': 12 }]);
     const page: ListPage = await connection.run(connection.object('Ts').list, FIRST_PAGE);
     expect(page).to.deep.equal({ records: [], total: 12 });
-    stop();
   });
 });
 

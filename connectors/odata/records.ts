@@ -11,7 +11,7 @@ import {
   type UpdateInput,
 } from '#connector';
 import { compositeId, keyOf, keyPredicate } from './key.ts';
-import type { EntitySet } from './metadata.ts';
+import type { EntitySet, Property } from './metadata.ts';
 import { isObject, typesOf, withoutControlInformation, writeBody } from './values.ts';
 
 /**
@@ -86,13 +86,33 @@ function removeRequest(set: EntitySet, id: string): ProviderRequest {
 }
 
 function changeRequest(set: EntitySet, method: 'PATCH' | 'PUT', { id, values }: UpdateInput): ProviderRequest {
-  const body = writeBody(values, typesOf(set.type.properties));
+  const body = writeBody(
+    method === 'PUT' ? { ...emptyValues(set, values), ...values } : values,
+    typesOf(set.type.properties),
+  );
   return {
     method,
     path: path`/${set.name}` + keyPredicate(keyOf(set.type), id),
     headers: { ...EXISTING, ...WITH_RECORD, ...body.headers },
     json: body.json,
   };
+}
+
+/**
+ * What a replacement empties. The specification has services do this for properties that are left out, but some (SAP CAP as it
+ * comes) keep them. Inside a complex value nothing is added.
+ */
+function emptyValues({ type, capabilities }: EntitySet, values: UpdateInput['values']): Record<string, unknown> {
+  const given = new Set(Object.keys(values).map((name) => name.split('.')[0]));
+  const emptied = type.properties.filter(
+    (property) => isEmptied(property) && capabilities.updatableProperty(property.name),
+  );
+  const left = emptied.filter(({ name }) => !given.has(name) && !type.key.includes(name));
+  return Object.fromEntries(left.map((property) => [property.name, property.type.kind === 'collection' ? [] : null]));
+}
+
+function isEmptied({ type, nullable, computed, immutable, hasDefault }: Property): boolean {
+  return nullable && !computed && !immutable && !hasDefault && type.name !== 'Edm.Stream';
 }
 
 /** Reads the record back when the service answers without it. */

@@ -13,7 +13,7 @@ type Scope<Id extends OperationId> = (typeof OPERATIONS)[Id]['scopes'][number];
 
 /** An instance where the scopes of the operation promise one. */
 type InstanceOf<Id extends OperationId> =
-  | ('instance' extends Scope<Id> ? Instance : never)
+  | (Extract<Scope<Id>, 'instance' | 'record'> extends never ? never : Instance)
   | ('platform' extends Scope<Id> ? undefined : never);
 
 /** A request as a handler sees it: authorized, validated, converted. */
@@ -26,7 +26,7 @@ export interface OperationRequest<Id extends OperationId> {
   readonly instance: InstanceOf<Id>;
   /** Aborts when the caller hangs up. */
   readonly signal: AbortSignal;
-  /** Path and query as sent, for links to the next page. */
+  /** The absolute URL as sent, for links to the next page. */
   readonly url: string;
 }
 

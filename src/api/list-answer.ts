@@ -14,8 +14,8 @@ export function listHeaders(
 
 /** The same request with the token in place of the page it had. */
 function nextUrl(url: string, token: string): string {
-  const { pathname, searchParams } = new URL(url, 'http://localhost');
-  searchParams.delete('page');
-  searchParams.set('nextPage', token);
-  return `${pathname}?${searchParams}`;
+  const next = new URL(url);
+  next.searchParams.delete('page');
+  next.searchParams.set('nextPage', token);
+  return next.href;
 }

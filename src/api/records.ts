@@ -29,15 +29,8 @@ type RecordHandlers = Pick<
   | 'listHubChildRecords'
 >;
 
-/** First segments that are the service's own with a token as well: never an object of the element. */
-const RESERVED = new Set(['instances', 'objects', 'hubs', 'query', 'bulk', 'ping']);
-
 export function createRecordHandlers(resources: Resources): RecordHandlers {
-  const target = ({ instance, path, signal }: Addressed) => {
-    if (RESERVED.has(path.objectName))
-      throw new AppError('NOT_FOUND', `There is no /${path.objectName} below an instance.`);
-    return { instance, objectName: path.objectName, signal };
-  };
+  const target = ({ instance, path, signal }: Addressed) => ({ instance, objectName: path.objectName, signal });
 
   const direct = {
     listObjects: async ({ instance, signal, headers }) => {

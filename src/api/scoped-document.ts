@@ -1,7 +1,10 @@
 import { parse } from 'node:querystring';
 import type { OPERATIONS, OperationId } from '../../generated/operations.ts';
 
-/** Whom an operation is for: calls with an `Element` token, calls without one, or the paths outside the base path. */
+/**
+ * Whom an operation is for: calls without an `Element` token, calls with one on the service's own paths or on the
+ * element's objects, or the paths outside the base path.
+ */
 export type Scope = (typeof OPERATIONS)[OperationId]['scopes'][number];
 
 interface ScopedOperation {

@@ -25,6 +25,8 @@ export interface ApiPorts {
   readonly handlers: Handlers;
   readonly authorization: Authorization;
   readonly idempotency: Pick<Idempotency, 'once'>;
+  /** Without a slash at the end. */
+  readonly publicUrl: () => string;
   /** Checks every answer against the spec; one that does not fit becomes an INTERNAL error. */
   readonly validateResponses: boolean;
 }
@@ -92,19 +94,26 @@ function jsonBody(): RequestHandler {
   };
 }
 
-/** The first segments of the platform's own paths. */
-const PLATFORM_SEGMENTS = new Set(
-  Object.values(OPERATIONS)
-    .filter(({ scopes }) => (scopes as readonly Scope[]).includes('platform'))
-    .map(({ path }) => path.split('/')[1]),
-);
+type ApiScope = Exclude<Scope, 'root'>;
 
-/** Which operations a request may mean (decisions D2): a token opens the element's objects, without one paths are the platform's. */
-function scopeOf(path: string, secrets: Secrets): 'platform' | 'instance' {
-  const [, first = '', second] = path.split('/');
-  if (secrets.element !== undefined) return first === 'instances' && second !== undefined ? 'platform' : 'instance';
-  if (PLATFORM_SEGMENTS.has(decodeURIComponent(first))) return 'platform';
-  throw unauthenticated('This path is an object of an element: add `Element <token>` to the Authorization header.');
+function firstSegments(scope: ApiScope): ReadonlySet<string | undefined> {
+  const inScope = Object.values(OPERATIONS).filter(({ scopes }) => (scopes as readonly Scope[]).includes(scope));
+  return new Set(inScope.map(({ path }) => path.split('/')[1]));
+}
+
+const PLATFORM_SEGMENTS = firstSegments('platform');
+/** Kept for the service on an instance, with those that later operations will need (decisions D2). */
+const INSTANCE_SEGMENTS = firstSegments('instance').union(new Set(['query', 'bulk', 'ping']));
+
+/** Which operations a request may mean (decisions D2): with a token the element's objects, without one the platform. */
+function scopeOf(path: string, secrets: Secrets): ApiScope {
+  const [, first = '', second = ''] = path.split('/');
+  if (secrets.element === undefined) {
+    if (PLATFORM_SEGMENTS.has(first)) return 'platform';
+    throw unauthenticated('This path is an object of an element: add `Element <token>` to the Authorization header.');
+  }
+  if (first === 'instances' && second !== '') return 'platform';
+  return INSTANCE_SEGMENTS.has(first) ? 'instance' : 'record';
 }
 
 function authorize(authorization: Authorization): RequestHandler {
@@ -120,16 +129,23 @@ function authorize(authorization: Authorization): RequestHandler {
   };
 }
 
-/** The same URL may be an operation of the platform and an object of an element, so each scope has a router of its own. */
+/**
+ * The same URL may be an operation of the platform and an object of an element, so each scope has a router of its own.
+ * It also keeps the way of records short: the validator compiles the paths it passes anew for every request.
+ */
 function createScopes(ports: ApiPorts): RequestHandler {
-  const routers = { platform: createScopeRouter('platform', ports), instance: createScopeRouter('instance', ports) };
+  const routers: Readonly<Record<ApiScope, Router>> = {
+    platform: createScopeRouter('platform', ports),
+    instance: createScopeRouter('instance', ports),
+    record: createScopeRouter('record', ports),
+  };
   return (request, response, next) => {
-    const scope: keyof typeof routers = response.locals.scope;
+    const scope: ApiScope = response.locals.scope;
     routers[scope](request, response, next);
   };
 }
 
-function createScopeRouter(scope: 'platform' | 'instance', ports: ApiPorts): Router {
+function createScopeRouter(scope: ApiScope, ports: ApiPorts): Router {
   const router = Router({ caseSensitive: true, strict: false });
   router.use(
     createValidator({
@@ -149,7 +165,7 @@ function createScopeRouter(scope: 'platform' | 'instance', ports: ApiPorts): Rou
   return router;
 }
 
-function createRoute(id: ApiOperationId, { handlers, idempotency }: ApiPorts): RequestHandler {
+function createRoute(id: ApiOperationId, { handlers, idempotency, publicUrl }: ApiPorts): RequestHandler {
   // The table's type ties each handler to its operation; here any of them is called with what the validator let through.
   const handle = handlers[id] as (request: unknown) => Promise<Answer> | Answer;
   return async (request, response) => {
@@ -162,7 +178,7 @@ function createRoute(id: ApiOperationId, { handlers, idempotency }: ApiPorts): R
       principal,
       instance,
       signal: hangUpSignal(response),
-      url: request.originalUrl,
+      url: publicUrl() + request.originalUrl,
     };
     const key = request.method === 'POST' ? request.get('idempotency-key') : undefined;
     const answer = key === undefined ? await handle(input) : await once(key);

@@ -62,8 +62,6 @@ export function createKnex({ url, poolSize, log, statementTimeoutMs }: KnexOptio
     connection: { ...connectionOptions(url), statement_timeout: statementTimeoutMs },
     pool: { min: 0, max: poolSize },
     acquireConnectionTimeout: CONNECT_TIMEOUT_MS,
-    // With it, the message of a failed query would quote its values, secrets included.
-    compileSqlOnError: false,
     log: knexLog(log),
   });
 }

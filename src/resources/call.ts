@@ -48,10 +48,10 @@ export function startCall(
   const judged = async <Result>(work: Promise<Result>): Promise<Result> => {
     try {
       const result = await work;
-      ports.onCredentials(instance, 'accepted');
+      if (!instance.valid) await ports.onCredentials(instance, 'accepted');
       return result;
     } catch (error) {
-      if (isAppError(error, 'INSTANCE_CREDENTIALS_FAILED')) ports.onCredentials(instance, 'refused');
+      if (isAppError(error, 'INSTANCE_CREDENTIALS_FAILED')) await ports.onCredentials(instance, 'refused');
       throw error;
     }
   };

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { AppError } from '../errors.ts';
 import type { ResourcePorts } from './ports.ts';
 
@@ -40,6 +39,5 @@ export function openPosition({ open }: Pick<ResourcePorts, 'open'>, token: strin
 }
 
 function contextOf({ accountId, instanceId, object, query }: TokenScope): string {
-  const digest = createHash('sha256').update(query).digest('base64url');
-  return `page:${accountId}:${instanceId}:${object}:${digest}`;
+  return JSON.stringify(['page', accountId, instanceId, object, query]);
 }

@@ -9,6 +9,8 @@ export interface ConnectedInstance {
   /** Secrets in clear. */
   readonly config: Config;
   readonly disabled: boolean;
+  /** Whether the provider took the credentials the last time. */
+  readonly valid: boolean;
 }
 
 export interface ResourcePorts {
@@ -18,6 +20,6 @@ export interface ResourcePorts {
   readonly open: (sealed: string, context: string) => string | undefined;
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** Told after each call whether the provider took the instance's credentials. */
-  readonly onCredentials: (instance: ConnectedInstance, verdict: 'accepted' | 'refused') => void;
+  /** Told when the provider takes the instance's credentials again, or refuses them. */
+  readonly onCredentials: (instance: ConnectedInstance, verdict: 'accepted' | 'refused') => Promise<void>;
 }

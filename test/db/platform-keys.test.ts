@@ -24,6 +24,11 @@ describe('openPlatformKeys', () => {
     return error instanceof ConfigError ? error.problems : error;
   }
 
+  async function waitingForLocks(): Promise<number> {
+    const { rows } = await database.knex.raw('select count(*) as waiting from pg_locks where not granted');
+    return rows[0].waiting;
+  }
+
   it('keeps the hash of a secret over starts', async () => {
     const hash = (await open(key)).lookupHash('a secret');
     expect(hash).to.have.length(32);
@@ -37,10 +42,15 @@ describe('openPlatformKeys', () => {
     expect((await open(key)).lookupHash('a secret')).to.not.deep.equal(hash);
   });
 
-  it('makes two processes that start together agree', async () => {
-    const pools = [1, 2, 3].map(() => openDatabase({ url: database.url, poolSize: 2, log: silentLog }));
-    const opened = await Promise.all(pools.map(({ knex }) => openPlatformKeys({ knex, keyring: createKeyring(key) })));
-    const hashes = opened.map(({ lookupHash }) => lookupHash('a secret').toString('hex'));
+  it('makes processes that start together agree', async () => {
+    const pools = Array.from({ length: 5 }, () => openDatabase({ url: database.url, poolSize: 1, log: silentLog }));
+    const gate = await database.knex.transaction();
+    // Reads pass and inserts wait: all find no key, and all go on to make one.
+    await gate.raw('lock table platform_key in exclusive mode');
+    const opening = pools.map(({ knex }) => openPlatformKeys({ knex, keyring: createKeyring(key) }));
+    while ((await waitingForLocks()) < pools.length);
+    await gate.commit();
+    const hashes = (await Promise.all(opening)).map(({ lookupHash }) => lookupHash('a secret').toString('hex'));
     expect(new Set(hashes)).to.have.property('size', 1);
     await Promise.all(pools.map((pool) => pool.close()));
   });

@@ -59,7 +59,7 @@ describe('every operation of the spec', () => {
 });
 
 describe('the operation table', () => {
-  for (const scope of ['platform', 'instance', 'root']) {
+  for (const scope of ['platform', 'instance', 'record', 'root']) {
     it(`matches every path of scope ${scope} first with its own entry`, () => {
       const entries = Object.entries(OPERATIONS).filter(([, { scopes }]) => scopes.some((each) => each === scope));
       for (const [id, { method, path }] of entries) {

@@ -14,6 +14,7 @@ describe('the spec, read by express-openapi-validator', () => {
   before(async () => {
     servers.platform = await startEcho('platform');
     servers.instance = await startEcho('instance');
+    servers.record = await startEcho('record');
   });
   after(() => {
     for (const server of Object.values(servers)) server.close();
@@ -26,15 +27,15 @@ describe('the spec, read by express-openapi-validator', () => {
     return JSON.parse(await response.text());
   }
 
-  it('is two documents: the same path is the platform’s without a token and the provider’s with one', async () => {
+  it('is a document per scope: the same path is the platform’s without a token and the provider’s with one', async () => {
     expect((await call('platform', 'GET', '/elements')).operationId).to.equal('listElements');
-    expect((await call('instance', 'GET', '/elements')).operationId).to.equal('listRecords');
+    expect((await call('record', 'GET', '/elements')).operationId).to.equal('listRecords');
     expect((await call('platform', 'GET', '/instances')).operationId).to.equal('listInstances');
     expect((await call('instance', 'GET', '/instances')).operationId).to.equal('listInstances');
   });
 
   it('leaves the paths outside the base path to the provider’s objects', async () => {
-    expect((await call('instance', 'GET', '/docs')).operationId).to.equal('listRecords');
+    expect((await call('record', 'GET', '/docs')).operationId).to.equal('listRecords');
     expect(await call('platform', 'GET', '/health/live')).to.include({ status: 404 });
   });
 
@@ -52,7 +53,8 @@ describe('the spec, read by express-openapi-validator', () => {
       '/employees/7/files': 'listChildRecords',
     };
     for (const [path, operationId] of Object.entries(expected)) {
-      expect((await call('instance', 'GET', path)).operationId, path).to.equal(operationId);
+      const scope = path.startsWith('/employees') ? 'record' : 'instance';
+      expect((await call(scope, 'GET', path)).operationId, path).to.equal(operationId);
     }
   });
 
@@ -65,9 +67,9 @@ describe('the spec, read by express-openapi-validator', () => {
 
   it('takes a filter whose quotes and colons are not percent-encoded', async () => {
     const where = "name='a' AND (at>='2024-01-01T00:00:00Z' OR id IN (1,2))";
-    const raw = await call('instance', 'GET', `/employees?where=${where.replaceAll(' ', '%20')}`);
+    const raw = await call('record', 'GET', `/employees?where=${where.replaceAll(' ', '%20')}`);
     expect(raw.query).to.include({ where });
-    const encoded = await call('instance', 'GET', `/employees?${new URLSearchParams({ where })}`);
+    const encoded = await call('record', 'GET', `/employees?${new URLSearchParams({ where })}`);
     expect(encoded.query).to.include({ where });
   });
 
@@ -80,7 +82,7 @@ describe('the spec, read by express-openapi-validator', () => {
     ['/employees?where=a&where=b', '/query/where'],
   ] as const) {
     it(`refuses ${path}`, async () => {
-      expect(await call('instance', 'GET', path)).to.deep.include({ status: 400, faults: [fault] });
+      expect(await call('record', 'GET', path)).to.deep.include({ status: 400, faults: [fault] });
     });
   }
 
@@ -118,7 +120,7 @@ describe('the spec, read by express-openapi-validator', () => {
   });
 
   it('takes a record with any members', async () => {
-    const answer = await call('instance', 'POST', '/employees', { name: 'x', manager: null, tags: [1], address: {} });
+    const answer = await call('record', 'POST', '/employees', { name: 'x', manager: null, tags: [1], address: {} });
     expect(answer).to.include({ operationId: 'createRecord' });
   });
 });

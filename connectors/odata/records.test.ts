@@ -1,0 +1,237 @@
+import { expect } from 'chai';
+import { type CapServer, startCapServer } from '../../test/support/cap-server.ts';
+import odata from './index.ts';
+import { compositeId, keyPredicate } from './key.ts';
+import {
+  type Connection,
+  connect,
+  field,
+  RefusedError,
+  type RunningSimulator,
+  startSimulator,
+  toOurs,
+} from './testing.ts';
+
+async function refusal(promise: Promise<unknown>): Promise<RefusedError> {
+  const outcome: unknown = await promise.catch((error: unknown) => error);
+  if (outcome instanceof RefusedError) return outcome;
+  throw new Error('The service did not refuse.');
+}
+
+const text = { name: 'code', typeName: 'Edm.String' };
+const number = { name: 'line', typeName: 'Edm.Int32' };
+
+describe('OData ids', () => {
+  const CASES = [
+    { keys: [text], id: "O'Neil", expected: "('O''Neil')" },
+    { keys: [text], id: 'a/b?c#d%', expected: "('a%2Fb%3Fc%23d%25')" },
+    { keys: [text], id: '..', expected: "('..')" },
+    { keys: [number], id: '-12', expected: '(-12)' },
+    {
+      keys: [{ name: 'id', typeName: 'Edm.Guid' }],
+      id: '3F2504E0-4f89-41d3-9a0c-000000000001',
+      expected: '(3F2504E0-4f89-41d3-9a0c-000000000001)',
+    },
+    { keys: [{ name: 'day', typeName: 'Edm.Date' }], id: '2026-01-31', expected: '(2026-01-31)' },
+    {
+      keys: [{ name: 'at', typeName: 'Edm.DateTimeOffset' }],
+      id: '2026-01-31T08:30:00+02:00',
+      expected: '(2026-01-31T08%3A30%3A00%2B02%3A00)',
+    },
+    { keys: [{ name: 'hue', typeName: 'S.Hue' }], id: 'Red', expected: "(S.Hue'Red')" },
+    { keys: [text, number], id: "code='a,b=''1''',line=2", expected: "(code='a%2Cb%3D''1''',line=2)" },
+    { keys: [text, number], id: "line=2,code='x'", expected: "(code='x',line=2)" },
+  ];
+  for (const { keys, id, expected } of CASES) {
+    it(`writes ${id} as ${expected}`, () => {
+      expect(keyPredicate(keys, id)).to.equal(expected);
+    });
+  }
+
+  for (const id of ['1)/reviews(2', '1 or true', "x'y", '']) {
+    it(`cannot be led astray by '${id}' where a number is meant`, () => {
+      expect(decodeURIComponent(keyPredicate([number], id))).to.equal(`('${id.replaceAll("'", "''")}')`);
+    });
+  }
+
+  for (const id of ['line=2', "code='x',line=2,more=3", "code='x'y',line=2", 'anything']) {
+    it(`quotes '${id}' where two keys are meant`, () => {
+      expect(decodeURIComponent(keyPredicate([text, number], id))).to.equal(`('${id.replaceAll("'", "''")}')`);
+    });
+  }
+
+  it('reads back the composite id that it gave', () => {
+    const id = compositeId([text, number], { code: "it's a=b,c", line: 7 });
+    expect(id).to.equal("code='it''s a=b,c',line=7");
+    expect(decodeURIComponent(keyPredicate([text, number], id))).to.equal(`(${id})`);
+  });
+});
+
+describe('OData records on SAP CAP', function () {
+  this.timeout(60_000);
+  let server: CapServer;
+  let connection: Connection;
+
+  before(async () => {
+    server = await startCapServer();
+    connection = await connect({ 'base.url': server.url });
+  });
+
+  after(() => server.stop());
+
+  const get = (name: string, id: string) => connection.run(connection.object(name).get, { id, fields: [] });
+
+  it('creates, reads, updates, replaces and removes a record', async () => {
+    const products = connection.object('Products');
+    const values = {
+      ID: 1000,
+      title: "it's new",
+      price: 12.5,
+      views: 5,
+      released: '2026-01-31',
+      active: true,
+      tags: ['a'],
+    };
+    const created = await connection.run(products.create, { values, fields: [] });
+    expect(toOurs(products, created)).to.deep.include(values);
+    const updated = await connection.run(products.update, { id: '1000', values: { title: 'changed' }, fields: [] });
+    expect(toOurs(products, updated)).to.deep.include({ ...values, title: 'changed' });
+    const replaced = await connection.run(products.replace, { id: '1000', values: { title: 'replaced' }, fields: [] });
+    expect(toOurs(products, replaced)).to.deep.include({
+      ID: 1000,
+      title: 'replaced',
+      price: null,
+      active: null,
+      tags: [],
+    });
+    expect(toOurs(products, await get('Products', '1000'))).to.deep.include({ title: 'replaced' });
+    await connection.run(products.remove, { id: '1000' });
+    expect(await refusal(get('Products', '1000'))).to.have.property('status', 404);
+  });
+
+  it('keeps every digit of 64-bit and decimal numbers, in both directions', async () => {
+    const products = connection.object('Products');
+    const values = { ID: 1001, title: 'digits', views: '9007199254740993', price: 1234567.25 };
+    const created = await connection.run(products.create, { values, fields: [] });
+    expect(toOurs(products, created)).to.include({ views: '9007199254740993', price: 1234567.25 });
+    await connection.run(products.remove, { id: '1001' });
+  });
+
+  it('reads every record by every kind of id', async () => {
+    for (const { code } of server.rows.Documents) {
+      expect(await get('Documents', code), code).to.have.property('code', code);
+    }
+    const lines = await connection.listAll(connection.object('OrderLines'));
+    expect(lines).to.have.length(server.rows.OrderLines.length);
+    for (const line of lines) {
+      expect(await get('OrderLines', String(line.id))).to.deep.equal(line);
+    }
+    const [review] = server.rows.Reviews;
+    expect(await get('Reviews', review?.ID ?? '')).to.have.property('text', 'Review 0');
+  });
+
+  it('reads only the fields that are needed, with the key', async () => {
+    const products = connection.object('Products');
+    const record = await connection.run(products.get, { id: '3', fields: [field(products, 'price')] });
+    expect(record).to.have.all.keys('ID', 'price');
+  });
+
+  it('changes and removes a record that is guarded by an ETag, and shows no ETag', async () => {
+    const contracts = connection.object('Contracts');
+    const updated = await connection.run(contracts.update, { id: '1', values: { name: 'renewed' }, fields: [] });
+    expect(updated).to.include({ name: 'renewed' });
+    expect(Object.keys(Object(updated)).filter((name) => name.includes('@'))).to.deep.equal([]);
+    await connection.run(contracts.remove, { id: '2' });
+    expect(await refusal(get('Contracts', '2'))).to.have.property('status', 404);
+  });
+
+  it('creates nothing when the record to change does not exist', async () => {
+    const products = connection.object('Products');
+    const input = { id: '4711', values: { title: 'nobody' }, fields: [] };
+    expect(await refusal(connection.run(products.update, input))).to.have.property('status', 404);
+    expect(await refusal(connection.run(products.replace, input))).to.have.property('kind', 'notFound');
+    expect(await refusal(get('Products', '4711'))).to.have.property('status', 404);
+  });
+});
+
+describe('OData records on the simulator', () => {
+  let simulator: RunningSimulator;
+
+  afterEach(() => simulator.stop());
+
+  for (const answersChanges of ['with record', 'without record'] as const) {
+    it(`creates and changes on a service that answers ${answersChanges}`, async () => {
+      simulator = await startSimulator({ answersChanges });
+      const connection = await simulator.connect();
+      const products = connection.object('Products');
+      const created = await connection.run(products.create, {
+        values: { Name: "it's new", Price: '12345.50', 'Package.Unit': 'box', 'Package.Store.City': 'Ulm' },
+        fields: [],
+      });
+      expect(toOurs(products, created)).to.deep.include({ Id: 241, Name: "it's new", Price: 12345.5 });
+      expect(Object(created).Package).to.deep.equal({ Unit: 'box', Store: { City: 'Ulm' } });
+      const change = { id: '241', values: { Views: '9223372036854775807' }, fields: [] };
+      expect(toOurs(products, await connection.run(products.update, change))).to.include({
+        Views: '9223372036854775807',
+      });
+      const orders = connection.object('Orders');
+      const order = await connection.run(orders.create, { values: { Code: "new/'1'" }, fields: [] });
+      expect(order).to.deep.include({ Code: "new/'1'", Paid: null });
+      const replaced = await connection.run(orders.replace, { id: "new/'1'", values: { Paid: true }, fields: [] });
+      expect(replaced).to.deep.include({ Code: "new/'1'", Paid: true });
+      await connection.run(orders.remove, { id: "new/'1'" });
+      const gone = connection.run(orders.get, { id: "new/'1'", fields: [] });
+      expect(await refusal(gone)).to.have.property('status', 404);
+    });
+  }
+
+  it('turns a change of an unknown id into not found, where the service would have created a record', async () => {
+    simulator = await startSimulator();
+    const connection = await simulator.connect();
+    const lines = connection.object('OrderLines');
+    const input = { id: "OrderCode='nobody',Line=1", values: { Quantity: 1 }, fields: [] };
+    expect(await refusal(connection.run(lines.update, input))).to.have.property('kind', 'notFound');
+    expect(await refusal(connection.run(lines.replace, input))).to.have.property('kind', 'notFound');
+  });
+
+  it('shows nested decimals and instants as it shows those at the top', async () => {
+    simulator = await startSimulator();
+    const connection = await simulator.connect();
+    const [first] = await connection.listAll(connection.object('Products'), { limit: 1 });
+    expect(first?.Package).to.deep.equal({ Unit: 'box', Height: 0.25, Store: { City: 'Köln', Floor: 0 } });
+    expect(first?.Views).to.equal(9007199254740990);
+    expect(first?.Weight).to.equal('0.123456789012345670');
+  });
+});
+
+describe('OData credentials', () => {
+  let simulator: RunningSimulator;
+
+  before(async () => {
+    simulator = await startSimulator();
+  });
+
+  after(() => simulator.stop());
+
+  const probe = async (config: Record<string, string>) => {
+    const settings = { 'base.url': 'https://demo.example.com/odata/v4/private', ...config };
+    const connection = await connect(settings, { simulatorOrigin: simulator.origin, objects: {} });
+    return connection.context.send(odata.probe);
+  };
+
+  it('are refused by the probe when they are wrong or missing', async () => {
+    expect(await refusal(probe({ username: 'demo', password: 'wrong' }))).to.have.property('status', 401);
+    expect(await refusal(probe({}))).to.have.property('status', 401);
+  });
+
+  it('are taken by the probe when they are right', async () => {
+    expect(await probe({ username: 'demo', password: 'demo-password' })).to.have.property('status', 200);
+  });
+
+  it('pin every request to the host of the service, with its port', () => {
+    const { hosts } = odata;
+    expect(typeof hosts === 'function' && hosts({ 'base.url': 'https://demo.example.com:8443/x' })).to.deep.equal([
+      'demo.example.com:8443',
+    ]);
+  });
+});

@@ -1,0 +1,138 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve, sep } from 'node:path';
+import { expect } from 'chai';
+import ts from 'typescript';
+
+/** Who may know whom (the plan of the house); a room may import from rooms of lower levels only. */
+const LEVELS: readonly (readonly string[])[] = [
+  ['config', 'errors', 'log'],
+  ['where', 'connector', 'db', 'egress'],
+  ['accounts', 'instances', 'resources', 'events'],
+  ['api', 'jobs', 'console'],
+  ['app'],
+  ['main'],
+];
+
+/** Libraries that only one room, or only files of a name, may know. */
+const RESERVED_LIBRARIES: Readonly<Record<string, (file: string) => boolean>> = {
+  express: (file) => file.startsWith('src/api/'),
+  'express-openapi-validator': (file) => file.startsWith('src/api/'),
+  'pg-boss': (file) => file.startsWith('src/jobs/'),
+  chevrotain: (file) => file.startsWith('src/where/'),
+  undici: (file) => file.startsWith('src/egress/'),
+  knex: (file) => file.startsWith('src/db/') || file.endsWith('store.ts'),
+};
+
+const ROOT = resolve(import.meta.dirname, '..');
+const FORBIDDEN_FOLDERS = ['utils', 'helpers', 'common', 'lib', 'types'];
+
+interface Import {
+  readonly file: string;
+  readonly target: string;
+  readonly typeOnly: boolean;
+}
+
+function filesBelow(folder: string): string[] {
+  return readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)).split(sep).join('/'));
+}
+
+function importsOf(file: string): Import[] {
+  const source = ts.createSourceFile(file, readFileSync(join(ROOT, file), 'utf8'), ts.ScriptTarget.Latest);
+  return source.statements.flatMap((statement): Import[] => {
+    const isImport = ts.isImportDeclaration(statement) || ts.isExportDeclaration(statement);
+    if (!isImport || statement.moduleSpecifier === undefined || !ts.isStringLiteral(statement.moduleSpecifier))
+      return [];
+    return [{ file, target: resolveTarget(file, statement.moduleSpecifier.text), typeOnly: isTypeOnly(statement) }];
+  });
+}
+
+function resolveTarget(file: string, specifier: string): string {
+  if (!specifier.startsWith('.')) return specifier;
+  return relative(ROOT, join(ROOT, dirname(file), specifier))
+    .split(sep)
+    .join('/');
+}
+
+function isTypeOnly(statement: ts.ImportDeclaration | ts.ExportDeclaration): boolean {
+  if (ts.isExportDeclaration(statement)) return statement.isTypeOnly;
+  const clause = statement.importClause;
+  if (clause === undefined) return false;
+  const named = clause.namedBindings;
+  const elements = named !== undefined && ts.isNamedImports(named) ? named.elements : [];
+  const allTypes = elements.length > 0 && clause.name === undefined && elements.every((element) => element.isTypeOnly);
+  return clause.phaseModifier === ts.SyntaxKind.TypeKeyword || allTypes;
+}
+
+function roomOf(file: string): string | undefined {
+  return /^src\/([^/]+?)(?:\.ts|\/)/.exec(file)?.[1];
+}
+
+const levelOf = (room: string) => LEVELS.findIndex((rooms) => rooms.includes(room));
+
+/** The types of a neighbour on the same level are free: what crosses at run time is an argument that app.ts passes. */
+function isAllowed({ file, target, typeOnly }: Import): boolean {
+  const [from, to] = [roomOf(file), roomOf(target)];
+  if (from === undefined || to === undefined || from === to) return true;
+  return typeOnly ? levelOf(to) <= levelOf(from) : levelOf(to) < levelOf(from);
+}
+
+describe('the house', () => {
+  const sources = filesBelow('src');
+  const imports = sources.flatMap(importsOf);
+
+  it('has rooms of the plan only', () => {
+    const rooms = new Set(sources.map(roomOf));
+    expect([...rooms].filter((room) => room === undefined || levelOf(room) < 0)).to.deep.equal([]);
+  });
+
+  it('has no folder for leftovers', () => {
+    const folders = [...sources, ...filesBelow('connectors'), ...filesBelow('test')].flatMap((file) =>
+      dirname(file).split('/'),
+    );
+    expect(folders.filter((folder) => FORBIDDEN_FOLDERS.includes(folder))).to.deep.equal([]);
+  });
+
+  it('imports downwards only', () => {
+    const wrong = imports.filter((entry) => !isAllowed(entry)).map(({ file, target }) => `${file} → ${target}`);
+    expect(wrong).to.deep.equal([]);
+  });
+
+  it('keeps each library in the room that may know it', () => {
+    const wrong = imports
+      .filter(({ file, target, typeOnly }) => !typeOnly && RESERVED_LIBRARIES[target]?.(file) === false)
+      .map(({ file, target }) => `${file} → ${target}`);
+    expect(wrong).to.deep.equal([]);
+  });
+
+  it('lets connectors know #connector only', () => {
+    const connectorImports = filesBelow('connectors')
+      .filter((file) => !file.endsWith('.test.ts'))
+      .flatMap(importsOf);
+    const wrong = connectorImports
+      .filter(
+        ({ file, target }) =>
+          target.startsWith('src/') || (target.startsWith('connectors/') && !sameConnector(file, target)),
+      )
+      .map(({ file, target }) => `${file} → ${target}`);
+    expect(wrong).to.deep.equal([]);
+  });
+
+  it('generates files that import nothing', () => {
+    const wrong = filesBelow('generated').flatMap(importsOf);
+    expect(wrong).to.deep.equal([]);
+  });
+
+  it('sends nothing around the egress', () => {
+    const outgoing = sources.filter((file) => !file.startsWith('src/egress/'));
+    const wrong = outgoing.filter((file) =>
+      /\bfetch\(|https?\.(?:request|get)\(/.test(readFileSync(join(ROOT, file), 'utf8')),
+    );
+    expect(wrong).to.deep.equal([]);
+  });
+});
+
+function sameConnector(file: string, target: string): boolean {
+  return file.split('/')[1] === target.split('/')[1];
+}

@@ -1,0 +1,157 @@
+import { rm } from 'node:fs/promises';
+import { type App, startApp } from '../../src/app.ts';
+import { type Config, readConfig } from '../../src/config.ts';
+import { createLogger, createRedactor } from '../../src/log.ts';
+import { createTemporaryFolder, createTestDatabase, dropTestDatabase } from './database.ts';
+
+/** An answer of the API. */
+export interface ApiAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  // Tests look into answers whose shape the spec has already been checked against.
+  // biome-ignore lint/suspicious/noExplicitAny: see above
+  readonly body: any;
+}
+
+export interface ApiCall {
+  readonly method?: string;
+  readonly query?: Readonly<Record<string, string | number | readonly string[] | undefined>>;
+  /** Sent as JSON; a string is sent as it is. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** With the token of an instance: the call is on the instance. */
+  readonly token?: string;
+}
+
+/** A running service with a database of its own and every answer checked against the spec. */
+export interface TestApp {
+  readonly app: App;
+  readonly organizationSecret: string;
+  readonly userSecret: string;
+  /** Every line that was logged. */
+  readonly logged: readonly string[];
+  readonly databaseUrl: string;
+  /** Path below the base path. */
+  readonly call: (path: string, call?: ApiCall) => Promise<ApiAnswer>;
+  /** Creates an instance and answers its record. @throws when the answer is not 200 */
+  readonly createInstance: (element: string, configuration: object, more?: object) => Promise<ApiAnswer['body']>;
+}
+
+export const ORGANIZATION_SECRET = 'organization-secret-of-the-tests';
+export const USER_SECRET = 'user-secret-of-the-tests';
+
+/** Starts a service before the tests of the suite that calls this, and stops it after. */
+export function useApp(environment: Readonly<Record<string, string>> = {}): TestApp {
+  let started: StartedApp | undefined;
+
+  before(async function start() {
+    this.timeout(60_000);
+    started = await startTestApp(environment);
+  });
+
+  after(async () => {
+    await started?.stop();
+  });
+
+  const current = (): StartedApp => {
+    if (started === undefined) throw new Error('The service of this suite has not started yet.');
+    return started;
+  };
+  return {
+    get app() {
+      return current().app;
+    },
+    get logged() {
+      return current().logged;
+    },
+    get databaseUrl() {
+      return current().databaseUrl;
+    },
+    organizationSecret: ORGANIZATION_SECRET,
+    userSecret: USER_SECRET,
+    call: (path, call) => current().call(path, call),
+    createInstance: (...input) => current().createInstance(...input),
+  };
+}
+
+export type StartedApp = TestApp & { readonly stop: () => Promise<void> };
+
+/** For tests that start more than one service; pass the same `DATABASE_URL` to share a database. */
+export async function startTestApp(environment: Readonly<Record<string, string>> = {}): Promise<StartedApp> {
+  const ownDatabase = environment.DATABASE_URL === undefined;
+  const databaseUrl = environment.DATABASE_URL ?? (await createTestDatabase());
+  const dataDir = await createTemporaryFolder();
+  const logged: string[] = [];
+  const redactor = createRedactor();
+  const log = createLogger({
+    level: 'debug',
+    redactor,
+    destination: { write: (line: string) => void logged.push(line) },
+  });
+  const app = await startApp({
+    config: testConfig({ DATABASE_URL: databaseUrl, DATA_DIR: dataDir, ...environment }),
+    log,
+    redactor,
+  });
+
+  const call = (path: string, input: ApiCall = {}) => callApi(app.baseUrl + path, input);
+  return {
+    app,
+    logged,
+    databaseUrl,
+    organizationSecret: ORGANIZATION_SECRET,
+    userSecret: USER_SECRET,
+    call,
+    createInstance: async (element, configuration, more = {}) => {
+      const body = { element: { key: element }, name: 'Test', configuration, ...more };
+      const answer = await call('/instances', { method: 'POST', body });
+      if (answer.status !== 200)
+        throw new Error(`POST /instances answered ${answer.status}: ${JSON.stringify(answer.body)}`);
+      return answer.body;
+    },
+    stop: async () => {
+      await app.stop();
+      if (ownDatabase) await dropTestDatabase(databaseUrl);
+      await rm(dataDir, { recursive: true });
+    },
+  };
+}
+
+function testConfig(environment: Readonly<Record<string, string>>): Config {
+  return readConfig({
+    PORT: '0',
+    SIMULATORS_PORT: '0',
+    EGRESS_ALLOW: '127.0.0.0/8,::1',
+    ENCRYPTION_KEYS: `test:${Buffer.alloc(32, 7).toString('base64')}`,
+    BOOTSTRAP_ORGANIZATION_SECRET: ORGANIZATION_SECRET,
+    BOOTSTRAP_USER_SECRET: USER_SECRET,
+    NODE_ENV: 'test',
+    ...environment,
+  });
+}
+
+async function callApi(
+  url: string,
+  { method = 'GET', query = {}, body, headers = {}, token }: ApiCall,
+): Promise<ApiAnswer> {
+  const partner = token === undefined ? `Organization ${ORGANIZATION_SECRET}` : `Element ${token}`;
+  const response = await fetch(url + queryText(query), {
+    method,
+    headers: {
+      authorization: `User ${USER_SECRET}, ${partner}`,
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.includes('json') ?? false;
+  return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
+}
+
+function queryText(query: NonNullable<ApiCall['query']>): string {
+  const pairs = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined ? [] : [value].flat().map((one): [string, string] => [name, String(one)]),
+  );
+  return pairs.length === 0 ? '' : `?${new URLSearchParams(pairs)}`;
+}
