@@ -1,10 +1,19 @@
 import { delimiter } from 'node:path';
+import querystring from 'node:querystring';
+import {
+  encryptionKeys,
+  type Format,
+  httpUrl,
+  integer,
+  list,
+  oneOf,
+  platformSecret,
+  portOrOff,
+  urlOf,
+  word,
+} from './config/formats.ts';
 
-/** What a variable may hold: `parse` answers undefined for anything else. */
-interface Format<Value> {
-  readonly expected: string;
-  readonly parse: (text: string) => Value | undefined;
-}
+export { type EncryptionKey, parseEncryptionKeys } from './config/formats.ts';
 
 interface Variable<Value> {
   readonly name: string;
@@ -33,12 +42,6 @@ const LOOPBACK = '127.0.0.0/8,::1/128';
 
 export type LogLevel = (typeof LOG_LEVELS)[number];
 export type Role = (typeof ROLES)[number];
-
-/** One key of ENCRYPTION_KEYS. */
-export interface EncryptionKey {
-  readonly id: string;
-  readonly bytes: Buffer;
-}
 
 /** The variables of the environment, in the order the documentation shows them. */
 export const VARIABLES = {
@@ -236,17 +239,18 @@ export function describeVariables(): string {
   return ['| variable | default | |', '| --- | --- | --- |', ...rows].join('\n');
 }
 
-/** `id:base64,…` → keys, the encrypting one first; undefined when any part is not well formed or an id comes twice. */
-export function parseEncryptionKeys(text: string): readonly [EncryptionKey, ...EncryptionKey[]] | undefined {
-  const keys: EncryptionKey[] = [];
-  for (const part of text.split(',')) {
-    const match = /^\s*([A-Za-z0-9_-]{1,64}):([A-Za-z0-9+/]{43}=)\s*$/.exec(part);
-    if (match?.[1] === undefined || match[2] === undefined) return undefined;
-    keys.push({ id: match[1], bytes: Buffer.from(match[2], 'base64') });
-  }
-  const [first, ...others] = keys;
-  if (first === undefined || new Set(keys.map(({ id }) => id)).size < keys.length) return undefined;
-  return [first, ...others];
+/** The values of a configuration that must never be seen in a log. */
+export function secretsOf(config: Config): readonly string[] {
+  const keys = config.encryptionKeys?.split(',').map((key) => key.slice(key.indexOf(':') + 1)) ?? [];
+  const password = URL.parse(config.databaseUrl ?? '')?.password ?? '';
+  const secrets = [
+    password,
+    querystring.unescape(password),
+    config.bootstrapOrganizationSecret,
+    config.bootstrapUserSecret,
+    ...keys,
+  ];
+  return secrets.flatMap((secret) => (secret === undefined || secret === '' ? [] : [secret]));
 }
 
 function textOf(variable: Variable<unknown>, environment: NodeJS.ProcessEnv): string | undefined {
@@ -281,83 +285,4 @@ function readRequired<Value>(
   const value = readOptional(variable, environment, embedded);
   if (value === undefined) throw new ConfigError([`${variable.name} has no usable default`]);
   return value;
-}
-
-function integer(least: number, most: number): Format<number> {
-  return {
-    expected: `a whole number from ${least} to ${most}`,
-    parse: (text) => {
-      const value = Number(text);
-      return /^\d{1,9}$/.test(text) && value >= least && value <= most ? value : undefined;
-    },
-  };
-}
-
-function portOrOff(): Format<{ readonly port: number | undefined }> {
-  const port = integer(0, 65535);
-  return {
-    expected: `${port.expected}, or off`,
-    parse: (text) => {
-      if (text === 'off') return { port: undefined };
-      const value = port.parse(text);
-      return value === undefined ? undefined : { port: value };
-    },
-  };
-}
-
-function oneOf<const Value extends string>(values: readonly Value[]): Format<Value> {
-  return { expected: `one of ${values.join(', ')}`, parse: (text) => values.find((value) => value === text) };
-}
-
-function word(expected: string): Format<string> {
-  return { expected, parse: (text) => (text.trim() === text ? text : undefined) };
-}
-
-function list(separator: string, expected: string): Format<readonly string[]> {
-  return {
-    expected,
-    parse: (text) =>
-      text
-        .split(separator)
-        .map((part) => part.trim())
-        .filter(Boolean),
-  };
-}
-
-function urlOf(protocols: readonly string[], expected: string): Format<string> {
-  return {
-    expected,
-    parse: (text) => {
-      const url = URL.parse(text);
-      return url !== null && protocols.includes(url.protocol) ? text : undefined;
-    },
-  };
-}
-
-function httpUrl(): Format<string> {
-  const { expected, parse } = urlOf(['http:', 'https:'], 'an http or https URL without query and fragment');
-  return { expected, parse: (text) => (/[?#]/.test(text) ? undefined : parse(text)?.replace(/\/+$/, '')) };
-}
-
-/** Only characters that the Authorization header carries without quoting. */
-function platformSecret(): Format<string> {
-  return {
-    expected: 'at least 16 letters, digits or any of -._~+/=',
-    parse: (text) => (/^[A-Za-z0-9._~+/=-]{16,512}$/.test(text) ? text : undefined),
-  };
-}
-
-function encryptionKeys(): Format<string> {
-  return {
-    expected: 'id:base64 of 32 bytes, several separated by commas, every id once',
-    parse: (text) => (parseEncryptionKeys(text) === undefined ? undefined : text),
-  };
-}
-
-/** The values of a configuration that must never be seen in a log. */
-export function secretsOf(config: Config): readonly string[] {
-  const keys = config.encryptionKeys?.split(',').map((key) => key.slice(key.indexOf(':') + 1)) ?? [];
-  const password = decodeURIComponent(URL.parse(config.databaseUrl ?? '')?.password ?? '');
-  const secrets = [password, config.bootstrapOrganizationSecret, config.bootstrapUserSecret, ...keys];
-  return secrets.flatMap((secret) => (secret === undefined || secret === '' ? [] : [secret]));
 }

@@ -45,7 +45,8 @@ export function createLogger({ level, redactor, destination }: LoggerOptions): L
     redact: { paths: DEPTHS.flatMap((depth) => SECRET_KEYS.map((key) => depth + key)), censor: CENSOR },
     hooks: { streamWrite: redactor.redact },
   };
-  return destination === undefined ? pino(options) : pino(options, destination);
+  // Not synchronous: a write per line would cost each request a system call. What is buffered is flushed at exit.
+  return pino(options, destination ?? pino.destination({ dest: 1, sync: false }));
 }
 
 /**

@@ -77,7 +77,7 @@ function collectionPath({ parent, name }: Place, { parentId }: ListInput<string>
 /** A link is opaque and goes out as it came, but for the base of a relative one. Source: OData JSON Format 4.01, section 4.3. */
 function resolveLink({ link = '', context }: Position, config: Config, collection: string): string {
   const request = `${String(config['base.url']).replace(/\/+$/, '')}${collection}`;
-  const base = new URL(request);
+  const base = new URL(context ?? '', request);
   return /^https?:/i.test(link) ? link : new URL(link, base).href;
 }
 

@@ -69,9 +69,11 @@ export function createAuthorization({ accounts, instances, redactor }: Authoriza
     const key = `${user} ${organization ?? ''}`;
     const kept = principals.get(key);
     if (kept !== undefined) return kept;
-    for (const secret of [user, organization]) if (secret !== undefined) redactor.add(secret);
     const principal = await accounts.findPrincipal({ userSecret: user, organizationSecret: organization });
-    if (principal !== undefined) principals.set(key, principal);
+    if (principal === undefined) return undefined;
+    // Only what is known to be a secret: anybody could have any word blanked out for everybody.
+    for (const secret of [user, organization]) if (secret !== undefined) redactor.add(secret);
+    principals.set(key, principal);
     return principal;
   }
 

@@ -11,6 +11,9 @@ export interface Problem {
   readonly providerMessage?: string;
 }
 
+/** A body of 8 MB can have a million faults. */
+const MAX_DETAILS = 100;
+
 export interface ProblemPorts {
   readonly log: Logger;
   readonly redactor: Redactor;
@@ -19,7 +22,7 @@ export interface ProblemPorts {
 /** The only place where an error becomes a response. */
 export function createProblemHandler({ log, redactor }: ProblemPorts): ErrorRequestHandler {
   return (thrown: unknown, request, response, _next) => {
-    const error = toAppError(thrown);
+    const error = toAppError(thrown, request);
     if (error.code === 'INTERNAL')
       log.error({ err: thrown, requestId: response.locals.requestId, path: request.path }, 'request failed');
     if (response.headersSent) {
@@ -28,20 +31,26 @@ export function createProblemHandler({ log, redactor }: ProblemPorts): ErrorRequ
     }
     setHeaders(response, error);
     response.status(error.status).type('application/json');
-    response.end(redactor.redact(JSON.stringify(toProblem(error, response.locals.requestId))));
+    response.end(JSON.stringify(toProblem(error, response.locals.requestId, redactor.redact)));
   };
 }
 
-function toProblem(error: AppError, requestId: string): Problem {
-  const { code, details, providerMessage } = error;
+/** Redacts text by text: over the whole body, a secret such as `"code":` would break it. */
+function toProblem(error: AppError, requestId: string, redact: Redactor['redact']): Problem {
+  const { code, details = [], providerMessage } = error;
   const message =
-    code === 'INTERNAL' ? 'Something went wrong here. The request id finds it in the log.' : error.message;
+    code === 'INTERNAL' ? 'Something went wrong here. The request id finds it in the log.' : redact(error.message);
+  const redactDetail = (detail: ErrorDetail): ErrorDetail => ({
+    ...detail,
+    ...(detail.path !== undefined && { path: redact(detail.path) }),
+    message: redact(detail.message),
+  });
   return {
     requestId,
     code,
     message,
-    ...(details !== undefined && details.length > 0 && { details }),
-    ...(providerMessage !== undefined && { providerMessage }),
+    ...(details.length > 0 && { details: details.slice(0, MAX_DETAILS).map(redactDetail) }),
+    ...(providerMessage !== undefined && { providerMessage: redact(providerMessage) }),
   };
 }
 
@@ -51,14 +60,30 @@ function setHeaders(response: Response, error: AppError): void {
   if (error.retryAfterSeconds !== undefined) response.set('Retry-After', String(Math.ceil(error.retryAfterSeconds)));
 }
 
-function toAppError(thrown: unknown): AppError {
+function toAppError(thrown: unknown, request: Request): AppError {
   if (thrown instanceof AppError) return thrown;
   const fault = readFault(thrown);
   const translate = fault.type === undefined ? undefined : BODY_FAULTS[fault.type];
   if (translate !== undefined) return translate(fault.message);
   const code = fault.status === undefined ? undefined : CODE_OF_STATUS[fault.status];
-  if (code === undefined) return new AppError('INTERNAL', 'Unexpected error', { cause: thrown });
-  return new AppError(code, sentence(fault), { details: fault.details, cause: thrown });
+  switch (code) {
+    case undefined:
+      return new AppError('INTERNAL', 'Unexpected error', { cause: thrown });
+    case 'NOT_FOUND':
+      return new AppError(code, `There is no ${request.method} ${request.path}.`);
+    case 'OPERATION_UNSUPPORTED':
+      return wrongMethod(request, fault.allow);
+    case 'UNSUPPORTED_MEDIA_TYPE':
+      return new AppError(code, 'Bodies are JSON: send Content-Type: application/json.');
+    default:
+      return new AppError(code, sentence(fault), { details: fault.details, cause: thrown });
+  }
+}
+
+export function wrongMethod({ method, path }: Request, allow: readonly string[]): AppError {
+  return new AppError('OPERATION_UNSUPPORTED', `There is no ${method} ${path}; it takes ${allow.join(', ')}.`, {
+    allow,
+  });
 }
 
 /** Errors of the body parser, by its `type` (npm body-parser, "Errors"). */
@@ -71,6 +96,7 @@ const BODY_FAULTS: Readonly<Record<string, (message: string) => AppError>> = {
       `The body is not JSON${position === undefined ? '' : `: it breaks at position ${position}`}.`,
     );
   },
+  'entity.verify.failed': () => new AppError('REQUEST_INVALID', 'The body is not well-formed UTF-8.'),
   'entity.too.large': () => new AppError('PAYLOAD_TOO_LARGE', 'The body is larger than 8 MB.'),
   'encoding.unsupported': () =>
     new AppError('UNSUPPORTED_MEDIA_TYPE', 'The body has a Content-Encoding that is not supported.'),
@@ -92,32 +118,50 @@ interface Fault {
   readonly status: number | undefined;
   readonly message: string;
   readonly details: readonly ErrorDetail[];
+  /** Methods that the path takes. */
+  readonly allow: readonly string[];
 }
 
 function readFault(thrown: unknown): Fault {
-  const { type, status, message, errors } = Object(thrown);
+  const { type, status, message, errors, headers, code } = Object(thrown);
   return {
     type: typeof type === 'string' ? type : undefined,
     status: typeof status === 'number' ? status : undefined,
-    message: typeof message === 'string' ? message : '',
+    message: isZlibCode(code) ? 'The body cannot be unpacked as its Content-Encoding says.' : String(message ?? ''),
     details: Array.isArray(errors) ? errors.map(toDetail) : [],
+    allow: String(Object(headers).Allow ?? '').split(', '),
   };
 }
 
-/** The validator writes `/body/name` and `/query/pageSize`: the place in the request, as a path with dots. */
-function toDetail(error: { readonly path?: unknown; readonly message?: unknown }): ErrorDetail {
-  const path = String(error.path ?? '')
-    .replace(/^\//, '')
-    .replaceAll('/', '.');
-  return { path, message: String(error.message ?? '') };
+function isZlibCode(code: unknown): boolean {
+  return typeof code === 'string' && /^(Z_|ERR__ERROR_|ZSTD_)/.test(code);
 }
 
-function sentence({ details, message, status }: Fault): string {
-  if (status === 415) return 'Bodies are JSON: send Content-Type: application/json.';
+interface ValidatorError {
+  readonly path?: unknown;
+  readonly message?: unknown;
+  /** The JSON Schema keyword with a suffix: `required.openapi.validation`. */
+  readonly errorCode?: unknown;
+}
+
+/** Where the validator's words do not fit behind the place that they are about. */
+const WORDS: Readonly<Record<string, string>> = { additionalProperties: 'is not known here', required: 'is missing' };
+
+/** The validator writes `/body/name` and `/query/pageSize`: the place in the request, as a path with dots. */
+function toDetail({ path, message, errorCode }: ValidatorError): ErrorDetail {
+  const place = String(path ?? '')
+    .replace(/^\//, '')
+    .replaceAll('/', '.');
+  const [keyword = ''] = String(errorCode).split('.');
+  return { path: place, message: WORDS[keyword] ?? String(message ?? '') };
+}
+
+function sentence({ details, message }: Fault): string {
   const [first] = details;
   if (first === undefined) return message;
   const more = details.length > 1 ? ` (and ${details.length - 1} more, see details)` : '';
-  return `${first.path} ${first.message}${more}`;
+  // Some of the validator's messages are sentences of their own.
+  return `${/^[A-Z]/.test(first.message) ? '' : `${first.path} `}${first.message}.${more}`;
 }
 
 /** Answers a path that leads nowhere. */

@@ -9,6 +9,7 @@ import { AppError } from '../errors.ts';
 import type { Logger, Redactor } from '../log.ts';
 import { type Authorization, type Caller, readSecrets, type Secrets, unauthenticated } from './authorization.ts';
 import type { ApiOperationId, Handlers } from './handler.ts';
+import { jsonBody } from './json-body.ts';
 import { createProblemHandler, notFound } from './problem.ts';
 import { parseQuery, type Scope, scopedDocument } from './scoped-document.ts';
 
@@ -32,7 +33,6 @@ export interface ApiPorts {
 }
 
 export const BASE_PATH = '/elements/api-v2';
-const MAX_BODY = '8mb';
 
 /**
  * The life of a request: request id → authorization → body → spec validation → handler → answer. Whatever is thrown on
@@ -52,7 +52,7 @@ export function createServer(ports: ServerPorts): Express {
 }
 
 function createApi(api: ApiPorts): RequestHandler[] {
-  return [acceptJson, authorize(api.authorization), jsonBody(), createScopes(api)];
+  return [acceptJson, authorize(api.authorization), checkPath, ...jsonBody(), createScopes(api)];
 }
 
 /** Gives the request its id, and writes one log line when it has ended. */
@@ -82,17 +82,15 @@ const acceptJson: RequestHandler = (request, _response, next) => {
   throw new AppError('NOT_ACCEPTABLE', 'Answers are JSON: send Accept: application/json.');
 };
 
-function jsonBody(): RequestHandler {
-  const parse = express.json({ limit: MAX_BODY, strict: false });
-  return (request, response, next) => {
-    const { 'content-type': type, 'content-length': length, 'transfer-encoding': encoding } = request.headers;
-    const hasBody = encoding !== undefined || (length !== undefined && length !== '0');
-    if (hasBody && !/^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(type ?? '')) {
-      throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'Bodies are JSON: send Content-Type: application/json.');
-    }
-    parse(request, response, next);
-  };
-}
+/** The validator would say no more than "malformed uri". */
+const checkPath: RequestHandler = (request, _response, next) => {
+  try {
+    decodeURIComponent(request.path);
+  } catch (error) {
+    throw new AppError('REQUEST_INVALID', 'The path is not well percent-encoded.', { cause: error });
+  }
+  next();
+};
 
 type ApiScope = Exclude<Scope, 'root'>;
 
@@ -151,7 +149,7 @@ function createScopeRouter(scope: ApiScope, ports: ApiPorts): Router {
     createValidator({
       // Checked by the validator's own meta-schema in test/spec; TypeScript widens what it imports from JSON.
       apiSpec: scopedDocument(document, scope) as unknown as OpenAPIV3.DocumentV3,
-      validateRequests: { allowUnknownQueryParameters: false },
+      validateRequests: { allowUnknownQueryParameters: false, allErrors: true },
       validateResponses: ports.validateResponses,
       validateSecurity: false,
       validateApiSpec: false,

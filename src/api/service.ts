@@ -6,6 +6,7 @@ import document from '../../generated/openapi.json' with { type: 'json' };
 import { OPERATIONS } from '../../generated/operations.ts';
 import { DOCS_ASSETS, docsPage } from './docs-page.ts';
 import type { RootOperationId } from './handler.ts';
+import { wrongMethod } from './problem.ts';
 
 /** Whether a part the service needs can be reached. */
 export type Check = (signal: AbortSignal) => Promise<boolean>;
@@ -42,8 +43,13 @@ export function createServiceRouter({ checks, publicUrl }: ServiceRouterPorts): 
     },
   };
   const router = Router();
-  for (const id of Object.keys(handlers) as RootOperationId[])
-    router[OPERATIONS[id].method](OPERATIONS[id].path, handlers[id]);
+  for (const id of Object.keys(handlers) as RootOperationId[]) {
+    const { method, path } = OPERATIONS[id];
+    router[method](path, handlers[id]);
+    router.all(path, (request) => {
+      throw wrongMethod(request, ['GET', 'HEAD']);
+    });
+  }
   router.get(`${ASSETS_PATH}/:file`, sendAsset);
   return router;
 }

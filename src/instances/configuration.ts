@@ -1,5 +1,6 @@
 import type { Config, ConfigField, Connector } from '../connector/contract.ts';
 import { AppError, type ErrorDetail, nearestName, suggestName } from '../errors.ts';
+import { isStorable, UNSTORABLE } from './storable.ts';
 
 /** What callers see, and may send back, in place of a secret. */
 export const MASK = '********';
@@ -33,6 +34,10 @@ export function resolveConfiguration(
     const value = settings[field.key] ?? field.default;
     if (value === undefined || value === '') {
       if (field.required === true) faults.push(fault(field.key, `'${field.key}' is required: ${field.description}`));
+      return [];
+    }
+    if (typeof value === 'string' && !isStorable(value)) {
+      faults.push(fault(field.key, `'${field.key}' ${UNSTORABLE}`));
       return [];
     }
     const read = readSetting(field, value);
@@ -110,6 +115,7 @@ function isWebUrl(text: string): boolean {
 }
 
 function readSetting(field: ConfigField, value: unknown) {
+  if (typeof value === 'object') return undefined;
   const read = FORMS[field.type].read(value);
   if (field.pattern === undefined || read === undefined) return read;
   const match = new RegExp(field.pattern.source, field.pattern.flags.replace('g', '')).exec(String(read));

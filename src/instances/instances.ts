@@ -9,6 +9,7 @@ import type { PlatformKeys } from '../db/platform-keys.ts';
 import { AppError } from '../errors.ts';
 import type { Redactor } from '../log.ts';
 import { resolveConfiguration, splitSecrets, unmasked } from './configuration.ts';
+import { assertStorable, isStorable } from './storable.ts';
 import { createInstanceStore, type InstanceFilter, type InstanceRow } from './store.ts';
 import { verifyCredentials } from './verify.ts';
 
@@ -186,6 +187,7 @@ export function createInstances(ports: InstancePorts): Instances {
     create: async ({ accountId, userId }, input, signal) => {
       const connector = registry.getConnector(input.element);
       assertNoCode(connector, input);
+      assertStorable(input);
       const config = resolveConfiguration(connector, input.configuration);
       await verifyCredentials(client, { connector, config, signal });
       const id = await store.nextId();
@@ -208,7 +210,9 @@ export function createInstances(ports: InstancePorts): Instances {
     get,
 
     list: async (accountId, filter) => {
-      const { limit } = filter;
+      const { limit, searchText = '', tags = [] } = filter;
+      // What no instance can hold would be an error to PostgreSQL.
+      if (![searchText, ...tags].every(isStorable)) return { instances: [] };
       const rows = await store.list(accountId, { ...filter, limit: limit === undefined ? undefined : limit + 1 });
       const instances = rows.slice(0, limit).map(decode);
       const last = instances.at(-1);
@@ -225,6 +229,7 @@ export function createInstances(ports: InstancePorts): Instances {
     update: async (accountId, id, changes, signal) => {
       const instance = await get(accountId, id);
       assertNoCode(instance.connector, changes);
+      assertStorable(changes);
       const { configuration } = changes;
       const settings =
         configuration === undefined
@@ -244,6 +249,7 @@ export function createInstances(ports: InstancePorts): Instances {
     replace: async (accountId, id, input, signal) => {
       const instance = await get(accountId, id);
       assertNoCode(instance.connector, input);
+      assertStorable(input);
       const config = resolveConfiguration(instance.connector, unmasked(input.configuration, instance.config));
       const settings = await reauthenticate(instance, config, signal);
       return settle(accountId, id, { ...settings, name: input.name.trim(), tags: trimmed(input.tags) });

@@ -11,8 +11,10 @@ export async function verifyCredentials(client: ProviderClient, call: ProviderCa
   } catch (error) {
     // A wrong account name shows as "not found" or "forbidden" at most providers: to the caller it is all one.
     if (!isAppError(error, 'INSTANCE_CREDENTIALS_FAILED', 'PROVIDER_REJECTED', 'NOT_FOUND')) throw error;
-    const keys = call.connector.configuration.filter(({ required }) => required === true).map(({ key }) => key);
-    const message = `${call.connector.name} refuses these credentials. Check ${keys.join(', ')}. Nothing was stored.`;
+    const { connector, config } = call;
+    const given = connector.configuration.filter((field) => field.default === undefined && field.key in config);
+    const keys = given.map(({ key }) => key).join(', ');
+    const message = `${connector.name} refuses these credentials. Check ${keys}. Nothing was stored.`;
     throw new AppError('PROVIDER_CREDENTIALS_INVALID', message, {
       ...(error.providerMessage !== undefined && { providerMessage: error.providerMessage }),
       cause: error,

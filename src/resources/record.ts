@@ -1,6 +1,6 @@
 import type { ObjectSpec } from '../connector/contract.ts';
-import { AppError, type ErrorDetail, suggestName } from '../errors.ts';
-import { type PushedField, pushedField, type Row, reader } from '../where/index.ts';
+import { AppError, type ErrorDetail, nearestName, suggestName } from '../errors.ts';
+import { type FieldType, type PushedField, pushedField, type Row, reader } from '../where/index.ts';
 
 /** Makes records of ours out of a provider's; a field's `native` path leads into nested JSON. */
 export type RecordMapper = (native: unknown) => Record<string, unknown>;
@@ -47,42 +47,49 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The provider's side of a write. */
-export interface NativeWrite {
-  readonly values: Readonly<Record<string, unknown>>;
-  readonly fields: readonly PushedField[];
-}
-
 const SETTABLE = { create: 'createable', update: 'updateable' } as const;
+/** A body of 8 MB has room for a million unknown names; looking for the nearest of each would take minutes. */
+const MAX_FAULTS = 100;
+
+const STRUCTURED: ReadonlySet<FieldType> = new Set(['object', 'array']);
 
 /**
  * Turns the body of a POST, PUT or PATCH into native names and values.
- * @throws AppError REQUEST_INVALID that names every field that is unknown, cannot be set or is missing
+ * @throws AppError REQUEST_INVALID that names the fields (at most 100) that are unknown, cannot be set, hold a list or an
+ * object in place of a single value, or are missing
  */
-export function writeRecord(body: Row, object: ObjectSpec, action: 'create' | 'update'): NativeWrite {
+export function writeRecord(body: Row, object: ObjectSpec, action: 'create' | 'update'): Row {
   const faults: ErrorDetail[] = [];
   const values: Record<string, unknown> = {};
-  const fields: PushedField[] = [];
   for (const [name, value] of Object.entries(body)) {
     const spec = Object.hasOwn(object.fields, name) ? object.fields[name] : undefined;
     if (spec === undefined) {
-      faults.push({
-        path: name,
-        message: `There is no field '${name}'.${suggestName(name, Object.keys(object.fields))}`,
-      });
+      faults.push(unknownField(name, Object.keys(object.fields)));
     } else if (spec[SETTABLE[action]] !== true) {
       faults.push({ path: name, message: `'${name}' cannot be set on ${action}.` });
+    } else if (isObject(value) && !STRUCTURED.has(spec.type)) {
+      faults.push({ path: name, message: `'${name}' is of type ${spec.type}: expected a single value.` });
     } else {
-      const field = pushedField(name, spec);
-      fields.push(field);
-      setPath(values, field.native.split('.'), field.write === undefined ? value : field.write(value));
+      const { native, write = (given: unknown) => given } = pushedField(name, spec);
+      setPath(values, native.split('.'), write(value));
     }
+    if (faults.length === MAX_FAULTS) break;
   }
   if (action === 'create') faults.push(...missingFields(body, object));
-  if (faults.length === 0) return { values, fields };
+  if (faults.length === 0) return values;
   const [first] = faults;
   const more = faults.length > 1 ? ` (and ${faults.length - 1} more, see details)` : '';
   throw new AppError('REQUEST_INVALID', `${first?.message}${more}`, { details: faults });
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null;
+}
+
+function unknownField(name: string, names: readonly string[]): ErrorDetail {
+  const nearest = nearestName(name, names);
+  const message = `There is no field '${name}'.${suggestName(name, names)}`;
+  return { path: name, message, ...(nearest !== undefined && { nearest }) };
 }
 
 function missingFields(body: Row, object: ObjectSpec): readonly ErrorDetail[] {

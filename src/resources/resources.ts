@@ -100,7 +100,8 @@ export function createResources(ports: ResourcePorts): Resources {
     const { call, object } = await open(target);
     const operation = requireOperation(target, object, action);
     const values = writeRecord(body, object, 'update');
-    const record = await onRecord(target, id, call.execute(operation, { id, ...values }));
+    const { fields } = prepare(object, {});
+    const record = await onRecord(target, id, call.execute(operation, { id, values, fields }));
     return answer(call, object, record);
   }
 
@@ -138,7 +139,9 @@ export function createResources(ports: ResourcePorts): Resources {
     createRecord: async (target, body) => {
       const { call, object } = await open(target);
       const operation = requireOperation(target, object, 'create');
-      return answer(call, object, await call.execute(operation, writeRecord(body, object, 'create')));
+      const values = writeRecord(body, object, 'create');
+      const { fields } = prepare(object, {});
+      return answer(call, object, await call.execute(operation, { values, fields }));
     },
 
     updateRecord: (target, id, body) => write(target, 'update', id, body),

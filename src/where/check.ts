@@ -1,9 +1,13 @@
-import { AppError, type ErrorDetail, nearestName } from '../errors.ts';
+import { type ErrorDetail, nearestName } from '../errors.ts';
 import type { FieldRef, Filter, Literal, Loc } from './ast.ts';
 import type { Checked } from './condition.ts';
+import { faultyText } from './faults.ts';
 import { readLikePattern } from './like.ts';
 import type { FieldSpec, ParameterSpec, PushedField, Queryable, Value } from './model.ts';
 import { readLiteral, type ScalarType, TYPE_EXAMPLES } from './values.ts';
+
+const NULL_TESTS = ['IS NULL', 'IS NOT NULL'];
+const BOOLEAN_OPERATORS = ['=', '!='];
 
 /** A filter that fits its object: fields known, values typed, parameters taken out. */
 export interface CheckedFilter {
@@ -26,24 +30,33 @@ export function checkFilter(filter: Filter, queryable: Queryable): CheckedFilter
   return condition === undefined ? { parameters } : { condition, parameters };
 }
 
-/** The field of that name. @throws AppError WHERE_INVALID with the nearest name. */
-export function resolveField(ref: FieldRef, queryable: Queryable): PushedField {
-  const spec = Object.hasOwn(queryable.fields, ref.name) ? queryable.fields[ref.name] : undefined;
-  if (spec !== undefined) return pushedField(ref.name, spec);
-  throw invalid([unknownField(ref, queryable)]);
+/** The fields of these names. @throws AppError WHERE_INVALID with position and nearest name of each that is unknown. */
+export function resolveFields(refs: readonly FieldRef[], queryable: Queryable): readonly PushedField[] {
+  const unknown = refs.filter(({ name }) => !Object.hasOwn(queryable.fields, name));
+  if (unknown.length > 0) {
+    throw faultyText(
+      'WHERE_INVALID',
+      unknown.map((ref) => unknownField(ref, queryable)),
+    );
+  }
+  return refs.flatMap(({ name }) => {
+    const spec = queryable.fields[name];
+    return spec === undefined ? [] : [pushedField(name, spec)];
+  });
 }
 
 export function pushedField(name: string, spec: FieldSpec): PushedField {
   return { ...spec, name, native: spec.native ?? name };
 }
 
+const PLACEHOLDER: Value = { kind: 'string', value: '' };
+
 function createChecker(queryable: Queryable) {
   const faults: ErrorDetail[] = [];
   const resolved = new Map<string, PushedField>();
 
-  function report<Result>(loc: Loc, message: string, fallback: Result): Result {
-    faults.push({ position: loc.offset, length: loc.length, message });
-    return fallback;
+  function report({ offset, length }: Loc, message: string, expected?: readonly string[]): void {
+    faults.push({ position: offset, length, message, ...(expected !== undefined && { expected }) });
   }
 
   function field(ref: FieldRef): PushedField {
@@ -57,52 +70,46 @@ function createChecker(queryable: Queryable) {
   }
 
   function value(literal: Literal, name: string, spec: FieldSpec | ParameterSpec): Value {
-    const placeholder: Value = { kind: 'string', value: '' };
     const type = scalarType(spec);
+    const typed = type && readLiteral(literal, type);
+    if (typed !== undefined) return typed;
     if (type === undefined) {
-      return report(
-        literal.loc,
-        `'${name}' is an ${spec.type}: only IS NULL and IS NOT NULL apply to it.`,
-        placeholder,
-      );
+      report(literal.loc, `'${name}' is an ${spec.type}: only IS NULL and IS NOT NULL apply to it.`, NULL_TESTS);
+    } else {
+      report(literal.loc, `'${name}' is of type ${type}: expected ${TYPE_EXAMPLES[type]}.`, [TYPE_EXAMPLES[type]]);
     }
-    const typed = readLiteral(literal, type);
-    return typed ?? report(literal.loc, `'${name}' is of type ${type}: expected ${TYPE_EXAMPLES[type]}.`, placeholder);
+    return PLACEHOLDER;
   }
 
   function fieldValue(literal: Literal, of: PushedField): Value {
     // An unknown field is reported once, not once more for its value.
-    return Object.hasOwn(queryable.fields, of.name) ? value(literal, of.name, of) : { kind: 'string', value: '' };
+    return Object.hasOwn(queryable.fields, of.name) ? value(literal, of.name, of) : PLACEHOLDER;
+  }
+
+  function assertOrdered(on: PushedField, operator: string, loc: Loc): void {
+    if (on.type !== 'boolean') return;
+    report(loc, `'${on.name}' is of type boolean: it takes = and !=, not ${operator}.`, BOOLEAN_OPERATORS);
   }
 
   function compare(node: Extract<Filter, { kind: 'compare' }>): Checked {
     const on = field(node.field);
-    const ordered = node.operator !== '=' && node.operator !== '!=';
-    if (ordered && on.type === 'boolean') {
-      report(node.loc, `'${on.name}' is of type boolean: it takes = and !=, not ${node.operator}.`, undefined);
-    }
+    if (node.operator !== '=' && node.operator !== '!=') assertOrdered(on, node.operator, node.loc);
     return { kind: 'compare', field: on, operator: node.operator, value: fieldValue(node.value, on), loc: node.loc };
   }
 
   function like(node: Extract<Filter, { kind: 'like' }>): Checked {
     const on = field(node.field);
-    if (on.type !== 'string') report(node.loc, `'${on.name}' is of type ${on.type}: LIKE is for text.`, undefined);
+    if (on.type !== 'string') report(node.loc, `'${on.name}' is of type ${on.type}: LIKE is for text.`);
     const pattern = readLikePattern(node.pattern.kind === 'string' ? node.pattern.text : '');
     return { kind: 'like', field: on, negated: node.negated, pattern, loc: node.loc };
   }
 
   function between(node: Extract<Filter, { kind: 'between' }>): Checked {
-    const bounds = (['>=', '<='] as const).map(
-      (operator): Checked =>
-        compare({
-          kind: 'compare',
-          field: node.field,
-          operator,
-          value: operator === '>=' ? node.low : node.high,
-          loc: node.loc,
-        }),
-    );
-    const both: Checked = { kind: 'and', operands: bounds };
+    const on = field(node.field);
+    assertOrdered(on, 'BETWEEN', node.loc);
+    const low: Checked = { kind: 'compare', field: on, operator: '>=', value: fieldValue(node.low, on), loc: node.loc };
+    const high: Checked = { ...low, operator: '<=', value: fieldValue(node.high, on) };
+    const both: Checked = { kind: 'and', operands: [low, high] };
     return node.negated ? { kind: 'not', operand: both } : both;
   }
 
@@ -132,35 +139,44 @@ function createChecker(queryable: Queryable) {
     }
   }
 
-  function takeParameters(filter: Filter): { rest: readonly Filter[]; parameters: Record<string, Value> } {
-    const specs = queryable.parameters ?? {};
-    const parameters: Record<string, Value> = {};
-    const isParameter = (name: string) => Object.hasOwn(specs, name) && !Object.hasOwn(queryable.fields, name);
-    const rest = topLevel(filter).filter((node) => {
-      const refs = fieldRefs(node).filter(({ name }) => isParameter(name));
-      if (refs.length === 0) return true;
-      const spec = node.kind === 'compare' ? specs[node.field.name] : undefined;
-      if (node.kind !== 'compare' || node.operator !== '=' || spec === undefined) {
-        for (const { name, loc } of refs)
-          report(loc, `'${name}' is a parameter: it takes '=' only, joined by AND at the top level.`, undefined);
-        return false;
-      }
-      const { name } = node.field;
-      if (Object.hasOwn(parameters, name)) report(node.loc, `The parameter '${name}' is given twice.`, undefined);
-      parameters[name] = value(node.value, name, spec);
-      assertListed(node.value, name, spec, parameters[name]);
-      return false;
-    });
-    return { rest, parameters };
+  function isParameter(name: string): boolean {
+    return queryable.parameters !== undefined && Object.hasOwn(queryable.parameters, name) && !isField(name);
   }
 
-  function assertListed(literal: Literal, name: string, spec: ParameterSpec, given: Value): void {
+  function isField(name: string): boolean {
+    return Object.hasOwn(queryable.fields, name);
+  }
+
+  /** Parameters are set apart from the filter; what is left of it comes back. */
+  function takeParameters(filter: Filter): { rest: readonly Filter[]; parameters: Record<string, Value> } {
+    const taken = new Map<string, Value>();
+    const rest = topLevel(filter).filter((node) => {
+      const refs = fieldRefs(node).filter(({ name }) => isParameter(name));
+      if (refs.length > 0) takeParameter(node, refs, taken);
+      return refs.length === 0;
+    });
+    return { rest, parameters: Object.fromEntries(taken) };
+  }
+
+  function takeParameter(node: Filter, refs: readonly FieldRef[], taken: Map<string, Value>): void {
+    const spec = node.kind === 'compare' ? queryable.parameters?.[node.field.name] : undefined;
+    if (node.kind !== 'compare' || node.operator !== '=' || spec === undefined) {
+      for (const { name, loc } of refs) {
+        report(loc, `'${name}' is a parameter: it takes '=' only, joined by AND at the top level.`, ['=']);
+      }
+      return;
+    }
+    const { name } = node.field;
+    if (taken.has(name)) report(node.loc, `The parameter '${name}' is given twice.`);
+    const given = value(node.value, name, spec);
+    taken.set(name, given);
     if (spec.values === undefined || given.kind !== 'string' || spec.values.includes(given.value)) return;
-    report(literal.loc, `'${name}' takes one of: ${spec.values.join(', ')}.`, undefined);
+    if (given !== PLACEHOLDER)
+      report(node.value.loc, `'${name}' takes one of: ${spec.values.join(', ')}.`, spec.values);
   }
 
   function assertNoFaults(): void {
-    if (faults.length > 0) throw invalid(faults);
+    if (faults.length > 0) throw faultyText('WHERE_INVALID', faults);
   }
 
   return { check, takeParameters, assertNoFaults };
@@ -184,10 +200,4 @@ function unknownField(ref: FieldRef, queryable: Queryable): ErrorDetail {
   const suggestion = nearest === undefined ? '' : ` Did you mean '${nearest}'?`;
   const message = `There is no field '${ref.name}'.${suggestion}`;
   return { position: ref.loc.offset, length: ref.loc.length, message, ...(nearest !== undefined && { nearest }) };
-}
-
-function invalid(details: readonly ErrorDetail[]): AppError {
-  const [first] = details;
-  const more = details.length > 1 ? ` (and ${details.length - 1} more, see details)` : '';
-  return new AppError('WHERE_INVALID', `${first?.message}${more}`, { details });
 }

@@ -48,7 +48,25 @@ function compareMagnitudes(a: string, b: string): number {
   return fractionA < fractionB ? -1 : fractionA > fractionB ? 1 : 0;
 }
 
-/** Whether a double holds this decimal so that comparing doubles answers as comparing decimals would: at most 15 digits. */
-export function fitsDouble(text: string): boolean {
-  return text.replace(/^-?0*\.?0*|\./g, '').length <= 15;
+/** Magnitudes where a double has its full precision, with room to spare. */
+const [LEAST_MAGNITUDE, GREATEST_MAGNITUDE] = [1e-290, 1e290];
+
+/**
+ * The double of a decimal, where comparing doubles answers as comparing decimals would: at most 15 digits, and neither so
+ * great nor so small that doubles get coarse. Otherwise undefined.
+ */
+export function faithfulDouble(text: string): number | undefined {
+  if (text.replace(/^-?0*\.?0*|\./g, '').length > 15) return undefined;
+  const double = Number(text);
+  const magnitude = Math.abs(double);
+  return double === 0
+    ? zeroOf(text)
+    : magnitude > LEAST_MAGNITUDE && magnitude < GREATEST_MAGNITUDE
+      ? double
+      : undefined;
+}
+
+/** A tiny decimal becomes the double 0 without being 0. */
+function zeroOf(text: string): 0 | undefined {
+  return text === '0' ? 0 : undefined;
 }

@@ -1,23 +1,37 @@
 import type { ComparisonOperator } from './ast.ts';
+import { compareText, foldText } from './collation.ts';
 import { type Condition, isGroup, type Predicate } from './condition.ts';
-import { canonicalDecimal, compareDecimals, fitsDouble } from './decimal.ts';
-import { compareInstants, readInstant } from './instant.ts';
+import { compareDecimals, faithfulDouble } from './decimal.ts';
+import { compareInstants, type Instant, readInstant } from './instant.ts';
 import { compileLike } from './like.ts';
 import type { PushedField, Value } from './model.ts';
-
-/** A normalised record: our names, our values. */
-export type Row = Readonly<Record<string, unknown>>;
+import { type Row, readBoolean, readDate, readDecimal, reader, readText } from './row-values.ts';
 
 /** Whether the filter is true for a row. Missing, null and unreadable values are unknown, which is not true. */
 export type RowTest = (row: Row) => boolean;
+
+type ValueTest = (value: unknown) => boolean;
 
 /** Compiles a normalised condition once, so that testing a row costs a few property reads. */
 export function compileCondition(condition: Condition): RowTest {
   if (!isGroup<Condition>(condition)) return compilePredicate(condition);
   const tests = condition.operands.map(compileCondition);
-  return condition.kind === 'and'
-    ? (row) => tests.every((test) => test(row))
-    : (row) => tests.some((test) => test(row));
+  return condition.kind === 'and' ? allOf(tests) : anyOf(tests);
+}
+
+// Loops, because `every` and `some` cost a third of the time of a short filter.
+function allOf(tests: readonly RowTest[]): RowTest {
+  return (row) => {
+    for (const test of tests) if (!test(row)) return false;
+    return true;
+  };
+}
+
+function anyOf(tests: readonly RowTest[]): RowTest {
+  return (row) => {
+    for (const test of tests) if (test(row)) return true;
+    return false;
+  };
 }
 
 function compilePredicate(predicate: Predicate): RowTest {
@@ -33,35 +47,22 @@ function compilePredicate(predicate: Predicate): RowTest {
   };
 }
 
-/** Reads a field of a row; the dots of a name lead into nested objects. */
-export function reader(name: string): (row: Row) => unknown {
-  const path = name.split('.');
-  if (path.length === 1) return (row) => row[name];
-  return (row) => path.reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), row);
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
-}
-
-type ValuePredicate = Exclude<Predicate, { kind: 'isNull' }>;
-
-function compileValueTest(predicate: ValuePredicate): (value: unknown) => boolean {
+function compileValueTest(predicate: Exclude<Predicate, { kind: 'isNull' }>): ValueTest {
   if (predicate.kind === 'compare') return compileComparison(predicate.field, predicate.operator, predicate.value);
   if (predicate.kind === 'in') return compileMembership(predicate.field, predicate.values, predicate.negated);
-  const fold = folder(predicate.field);
-  const matches = compileLike(foldPattern(predicate.pattern, fold));
-  return (value) => matches(fold(String(value))) !== predicate.negated;
+  return compileLikeness(predicate);
 }
 
-function foldPattern(pattern: Extract<Predicate, { kind: 'like' }>['pattern'], fold: (text: string) => string) {
-  const parts = pattern.parts.map((part) => (part.kind === 'text' ? { ...part, text: fold(part.text) } : part));
-  return { ...pattern, text: fold(pattern.text), parts };
-}
-
-/** Text under the field's collation. */
-function folder(field: PushedField): (text: string) => string {
-  return field.collation === 'ci' ? (text) => text.toLowerCase() : (text) => text;
+function compileLikeness({ field, pattern, negated }: Extract<Predicate, { kind: 'like' }>): ValueTest {
+  const { collation } = field;
+  const parts = pattern.parts.map((part) =>
+    part.kind === 'text' ? { ...part, text: foldText(part.text, collation) } : part,
+  );
+  const matches = compileLike({ ...pattern, text: foldText(pattern.text, collation), parts });
+  return (value) => {
+    const text = readText(value);
+    return text !== undefined && matches(foldText(text, collation)) !== negated;
+  };
 }
 
 const ACCEPTS: Readonly<Record<ComparisonOperator, (order: number) => boolean>> = {
@@ -73,124 +74,109 @@ const ACCEPTS: Readonly<Record<ComparisonOperator, (order: number) => boolean>> 
   '>=': (order) => order >= 0,
 };
 
-function compileComparison(field: PushedField, operator: ComparisonOperator, literal: Value) {
+function compileComparison(field: PushedField, operator: ComparisonOperator, literal: Value): ValueTest {
   const compare = comparator(field, literal);
   const accepts = ACCEPTS[operator];
-  return (value: unknown) => {
+  return (value) => {
     const order = compare(value);
     return order !== undefined && accepts(order);
   };
 }
 
-/** How a row's value stands to the literal: below, equal, above; undefined when it is not of the field's type. */
-function comparator(field: PushedField, literal: Value): (value: unknown) => number | undefined {
+/** How a row's value stands to a literal: below, equal, above; undefined when it is not of the field's type. */
+type Comparator = (value: unknown) => number | undefined;
+
+function comparator(field: PushedField, literal: Value): Comparator {
   switch (literal.kind) {
     case 'string':
-      return textComparator(literal.value, folder(field));
+      return textComparator(literal.value, field);
     case 'number':
       return decimalComparator(literal.text);
     case 'boolean':
-      return (value) => (typeof value === 'boolean' ? Number(value) - Number(literal.value) : undefined);
+      return (value) => {
+        const boolean = readBoolean(value);
+        return boolean === undefined ? undefined : Number(boolean) - Number(literal.value);
+      };
     case 'date':
-      return (value) => (typeof value === 'string' ? order(value.slice(0, 10), literal.text) : undefined);
+      return (value) => {
+        const day = readDate(value);
+        return day === undefined ? undefined : compareText(day, literal.text);
+      };
     case 'datetime':
       return instantComparator(literal);
   }
 }
 
-function order(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
+function textComparator(literal: string, { collation }: PushedField): Comparator {
+  const wanted = foldText(literal, collation);
+  return (value) => {
+    const text = readText(value);
+    return text === undefined ? undefined : compareText(foldText(text, collation), wanted);
+  };
 }
 
-function textComparator(literal: string, fold: (text: string) => string) {
-  const wanted = fold(literal);
-  return (value: unknown) => compareText(fold(typeof value === 'string' ? value : String(value)), wanted);
-}
-
-/** By code point: UTF-16 order would put U+FF00 above an emoji. */
-export function compareText(a: string, b: string): number {
-  if (a === b) return 0;
-  const length = Math.min(a.length, b.length);
-  for (let index = 0; index < length; index++) {
-    const [x, y] = [a.charCodeAt(index), b.charCodeAt(index)];
-    if (x !== y) return isSurrogate(x) === isSurrogate(y) ? x - y : isSurrogate(x) ? 1 : -1;
-  }
-  return a.length - b.length;
-}
-
-function isSurrogate(unit: number): boolean {
-  return unit >= 0xd800 && unit <= 0xdfff;
-}
-
-function decimalComparator(literal: string) {
-  const double = fitsDouble(literal) ? Number(literal) : undefined;
-  return (value: unknown): number | undefined => {
-    // At most 15 digits survive a double unchanged, so comparing doubles answers as comparing decimals would.
-    if (typeof value === 'number' && double !== undefined) return value - double;
-    const text = canonicalDecimal(String(value));
+function decimalComparator(literal: string): Comparator {
+  const double = faithfulDouble(literal);
+  return (value) => {
+    if (typeof value === 'number' && double !== undefined) return finite(value - double);
+    const text = readDecimal(value);
     return text === undefined ? undefined : compareDecimals(text, literal);
   };
 }
 
-function instantComparator(literal: Extract<Value, { kind: 'datetime' }>) {
-  return (value: unknown): number | undefined => {
+/** NaN and the infinities are no decimals. */
+function finite(difference: number): number | undefined {
+  return Number.isFinite(difference) ? difference : undefined;
+}
+
+function instantComparator(literal: Instant): Comparator {
+  return (value) => {
     const instant = typeof value === 'string' ? readInstant(value) : undefined;
     return instant === undefined ? undefined : compareInstants(instant, literal);
   };
 }
 
-function compileMembership(field: PushedField, values: readonly Value[], negated: boolean) {
-  const comparators = values.map((value) => comparator(field, value));
-  const listed = textSet(field, values);
-  if (listed !== undefined) return (value: unknown) => listed(value) !== negated;
-  return (value: unknown) => {
-    const orders = comparators.map((compare) => compare(value));
-    if (orders.includes(undefined)) return false;
-    return orders.includes(0) !== negated;
+/** The values become a set of keys, so that a long list costs one look-up and not a walk. */
+function compileMembership(field: PushedField, values: readonly Value[], negated: boolean): ValueTest {
+  const [first] = values;
+  if (first === undefined) return () => false;
+  const keyOf = keyReader(field, first.kind);
+  const keys = new Set(values.map((value) => literalKey(value, field)));
+  return (value) => {
+    const key = keyOf(value);
+    return key !== undefined && keys.has(key) !== negated;
   };
 }
 
-/** A long list of texts is a set, not a walk. */
-function textSet(field: PushedField, values: readonly Value[]): ((value: unknown) => boolean) | undefined {
-  const fold = folder(field);
-  const texts = values.flatMap((value) => (value.kind === 'string' ? [fold(value.value)] : []));
-  if (texts.length < values.length) return undefined;
-  const set = new Set(texts);
-  return (value) => set.has(fold(String(value)));
+type Key = string | boolean;
+
+function literalKey(value: Value, { collation }: PushedField): Key {
+  if (value.kind === 'string') return foldText(value.value, collation);
+  if (value.kind === 'boolean') return value.value;
+  return value.kind === 'datetime' ? instantKey(value) : value.text;
 }
 
-/** The order of two values of a field, nulls last when ascending, as in PostgreSQL. */
-export function compareValues(field: PushedField): (a: unknown, b: unknown) => number {
-  const fold = folder(field);
-  const compare = ORDERS[field.type](fold);
-  return (a, b) => {
-    if (a == null || b == null) return Number(a == null) - Number(b == null);
-    return compare(a, b);
-  };
+function instantKey({ epochMs, nanos }: Instant): string {
+  return `${epochMs}.${nanos}`;
 }
 
-type Compare = (a: unknown, b: unknown) => number;
-
-const textOrder =
-  (fold: (text: string) => string): Compare =>
-  (a, b) =>
-    compareText(fold(String(a)), fold(String(b)));
-
-const numberOrder = (): Compare => (a, b) => {
-  if (typeof a === 'number' && typeof b === 'number') return a - b;
-  return compareDecimals(canonicalDecimal(String(a)) ?? '0', canonicalDecimal(String(b)) ?? '0');
-};
-
-const ORDERS: Readonly<Record<PushedField['type'], (fold: (text: string) => string) => Compare>> = {
-  string: textOrder,
-  number: numberOrder,
-  integer: numberOrder,
-  boolean: () => (a, b) => Number(a) - Number(b),
-  date: textOrder,
-  datetime: () => (a, b) => {
-    const [x, y] = [readInstant(String(a)), readInstant(String(b))];
-    return x === undefined || y === undefined ? 0 : compareInstants(x, y);
-  },
-  object: () => () => 0,
-  array: () => () => 0,
-};
+function keyReader({ collation }: PushedField, kind: Value['kind']): (value: unknown) => Key | undefined {
+  switch (kind) {
+    case 'string':
+      return (value) => {
+        const text = readText(value);
+        return text && foldText(text, collation);
+      };
+    case 'number':
+      return readDecimal;
+    case 'boolean':
+      return readBoolean;
+    case 'date':
+      return readDate;
+    case 'datetime':
+      return (value) => {
+        const instant = typeof value === 'string' ? readInstant(value) : undefined;
+        return instant && instantKey(instant);
+      };
+  }
+}

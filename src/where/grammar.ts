@@ -1,5 +1,6 @@
 import { EmbeddedActionsParser, type IToken, type ParserMethod, type TokenType, tokenMatcher } from 'chevrotain';
-import type { ComparisonOperator, FieldRef, Filter, Literal, Loc } from './ast.ts';
+import type { FieldRef, Filter, Literal, Loc } from './ast.ts';
+import { comparisonOperator, fieldRef, group, literal, locOf, span, textLiteral } from './nodes.ts';
 import * as t from './tokens.ts';
 
 export interface OrderTerm {
@@ -14,7 +15,7 @@ export interface Statement {
   readonly object: FieldRef;
   readonly where: Filter | undefined;
   readonly orderBy: readonly OrderTerm[];
-  readonly limit: number | undefined;
+  readonly limit: { readonly rows: number; readonly loc: Loc } | undefined;
 }
 
 type Rule<Result, Input extends unknown[] = []> = ParserMethod<Input, Result>;
@@ -42,7 +43,8 @@ export class Grammar extends EmbeddedActionsParser {
     });
     const limit = this.OPTION2(() => {
       this.CONSUME(t.Limit);
-      return Number(this.CONSUME(t.NumberLiteral).image);
+      const rows = this.CONSUME(t.NumberLiteral);
+      return this.ACTION(() => ({ rows: Number(rows.image), loc: locOf(rows) }));
     });
     return { fields, object, where, orderBy: orderBy ?? [], limit };
   });
@@ -227,49 +229,4 @@ export class Grammar extends EmbeddedActionsParser {
     if (next(2, t.Is)) return next(3, t.Null) || (next(3, t.Not) && next(4, t.Null));
     return next(2, t.Comparison, t.Dot);
   }
-}
-
-function group(kind: 'and' | 'or', operands: readonly Filter[]): Filter {
-  const [first] = operands;
-  const last = operands.at(-1);
-  if (first === undefined || last === undefined) throw new Error(`An '${kind}' without operands.`);
-  return operands.length === 1 ? first : { kind, operands, loc: span(first.loc, last.loc) };
-}
-
-function locOf(token: IToken): Loc {
-  return { offset: token.startOffset, length: token.image.length };
-}
-
-function span(first: Loc, last: Loc): Loc {
-  return { offset: first.offset, length: last.offset + last.length - first.offset };
-}
-
-function fieldRef(parts: readonly IToken[]): FieldRef {
-  const [first] = parts;
-  const last = parts.at(-1);
-  if (first === undefined || last === undefined) throw new Error('A field without a name.');
-  const name = parts.map((part) => (part.tokenType === t.QuotedName ? part.image.slice(1, -1) : part.image)).join('.');
-  return { name, loc: span(locOf(first), locOf(last)) };
-}
-
-function comparisonOperator(image: string): ComparisonOperator {
-  // The lexer lets only the members of ComparisonOperator and its synonym through.
-  return image === '<>' ? '!=' : (image as ComparisonOperator);
-}
-
-function textLiteral(token: IToken): Literal {
-  return { kind: 'string', text: token.image.slice(1, -1).replaceAll("''", "'"), loc: locOf(token) };
-}
-
-const LITERAL_KINDS = new Map<TokenType, 'number' | 'date' | 'datetime'>([
-  [t.NumberLiteral, 'number'],
-  [t.DateLiteral, 'date'],
-  [t.DateTimeLiteral, 'datetime'],
-]);
-
-function literal(token: IToken): Literal {
-  if (token.tokenType === t.Text) return textLiteral(token);
-  const kind = LITERAL_KINDS.get(token.tokenType);
-  if (kind !== undefined) return { kind, text: token.image, loc: locOf(token) };
-  return { kind: 'boolean', value: token.tokenType === t.True, loc: locOf(token) };
 }

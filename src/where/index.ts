@@ -1,6 +1,8 @@
 export { pushedField } from './check.ts';
 export { type Condition, predicatesOf } from './condition.ts';
-export { compareValues, compileCondition, type Row, type RowTest, reader } from './evaluate.ts';
+export { compileCondition, type RowTest } from './evaluate.ts';
 export type * from './model.ts';
+export { compareValues } from './order.ts';
 export { assertFullyPushed, type Decision, type OrderBy, type Plan } from './plan.ts';
 export { type PreparedQuery, prepareQuery, type QueryText } from './query.ts';
+export { type Row, reader } from './row-values.ts';

@@ -1,5 +1,5 @@
 import { EOF, type IRecognitionException, type IToken, tokenMatcher } from 'chevrotain';
-import type { ErrorDetail } from '../errors.ts';
+import { type ErrorDetail, nearestName } from '../errors.ts';
 import { Comma, LeftParen, type Mistake, Name, Null, RightParen } from './tokens.ts';
 
 /** What the caller reads when a filter cannot be parsed: where, what was found, what was expected. */
@@ -7,11 +7,13 @@ export type PositionedDetail = ErrorDetail & { readonly position: number };
 
 const MISTAKES: Record<Mistake, (image: string) => string> = {
   UnterminatedText: () => "This text has no closing quote. A quote inside a text is written twice: 'O''Neil'.",
-  DoubleQuoted: (image) => `Text stands in single quotes: '${image.replaceAll('"', '')}', not ${image}.`,
+  DoubleQuoted: (image) =>
+    `Text stands in single quotes: '${image.replaceAll('"', '').replaceAll("'", "''")}', not ${image}.`,
   TypographicQuote: (image) => `${image} is a typographic quote; text stands in straight single quotes: 'text'.`,
   DoubleEquals: (image) => `Equality is written '=', not '${image}'.`,
   DoubleAmpersand: (image) => `Write AND instead of '${image}'.`,
   DoublePipe: (image) => `Write OR instead of '${image}'.`,
+  EmptyName: () => 'A field name in backticks needs at least one character.',
   UnterminatedName: () => 'This field name has no closing backtick.',
 };
 
@@ -67,16 +69,31 @@ export function explainSyntaxError(error: IRecognitionException, text: string): 
   const length = atEnd ? 0 : token.image.length;
   const hint = HINTS.find(({ applies }) => applies(error));
   if (hint !== undefined) return { position, length, message: hint.message(token) };
-  const rule = error.context.ruleStack.findLast((name) => name in EXPECTED);
-  const { text: expectation, expected } = EXPECTED[rule ?? 'where'] ?? { text: 'Unexpected text', expected: [] };
+  const rule = error.context.ruleStack.findLast((name) => name in EXPECTED) ?? 'where';
+  const { text: expectation, expected } = EXPECTED[rule] ?? { text: 'Unexpected text', expected: [] };
   const found = atEnd ? 'the end' : `'${token.image}'`;
-  return { position, length, message: `${expectation}, found ${found}.`, expected };
+  const nearest = rule === 'predicate' && !atEnd ? nearestName(token.image, ['LIKE', 'BETWEEN']) : undefined;
+  const suggestion = nearest === undefined ? '' : ` Did you mean ${nearest}?`;
+  const message = `${expectation}, found ${found}.${suggestion}`;
+  return { position, length, message, expected, ...(nearest !== undefined && { nearest }) };
 }
 
 interface Hint {
   readonly applies: (error: IRecognitionException) => boolean;
   readonly message: (token: IToken) => string;
 }
+
+/** Operators as other languages spell them. */
+const FOREIGN_OPERATORS = new Map([
+  ['eq', '='],
+  ['ne', '!='],
+  ['lt', '<'],
+  ['le', '<='],
+  ['gt', '>'],
+  ['ge', '>='],
+]);
+
+const foreignOperator = ({ image }: IToken) => FOREIGN_OPERATORS.get(image.toLowerCase());
 
 const innermost = (error: IRecognitionException) => error.context.ruleStack.at(-1);
 
@@ -89,6 +106,10 @@ const HINTS: readonly Hint[] = [
   {
     applies: (error) => innermost(error) === 'literal' && tokenMatcher(error.token, Name),
     message: ({ image }) => `Text stands in single quotes: '${image}'.`,
+  },
+  {
+    applies: (error) => innermost(error) === 'predicate' && foreignOperator(error.token) !== undefined,
+    message: (token) => `Write '${foreignOperator(token)}' instead of '${token.image}'.`,
   },
   {
     applies: (error) =>

@@ -1,6 +1,7 @@
 import type { IRecognitionException, IToken } from 'chevrotain';
 import { AppError, type ErrorDetail } from '../errors.ts';
 import type { FieldRef, Filter } from './ast.ts';
+import { faultyText } from './faults.ts';
 import { Grammar, type OrderTerm, type Statement } from './grammar.ts';
 import { LIMITS } from './limits.ts';
 import { explainMistake, explainSyntaxError } from './messages.ts';
@@ -34,11 +35,13 @@ export function parseFieldList(text: string): readonly FieldRef[] {
 export function parseStatement(text: string): Statement {
   const statement = parse('statement', text, (parser) => parser.statement());
   if (statement.where !== undefined) assertPredicateCount(statement.where);
+  assertRowLimit(statement);
   return statement;
 }
 
 function parse<Tree>(what: string, text: string, entry: (parser: Grammar) => Tree): Tree {
   assertTextLength(what, text);
+  assertWellFormed(what, text);
   const tokens = tokenize(what, text);
   assertNesting(what, tokens);
   grammar.input = tokens;
@@ -59,8 +62,12 @@ function explainAll(text: string, tokens: IToken[], entry: (parser: Grammar) => 
   }
   const errors: readonly IRecognitionException[] =
     recoveringGrammar.errors.length > 0 ? recoveringGrammar.errors : firstError ? [firstError] : [];
-  const details = errors.map((error) => explainSyntaxError(error, text));
-  return details.filter((detail, index) => details.findIndex((other) => other.position === detail.position) === index);
+  const byPosition = new Map<number, ErrorDetail>();
+  for (const error of errors) {
+    const detail = explainSyntaxError(error, text);
+    if (!byPosition.has(detail.position)) byPosition.set(detail.position, detail);
+  }
+  return [...byPosition.values()];
 }
 
 function tokenize(what: string, text: string): IToken[] {
@@ -80,15 +87,14 @@ function tokenize(what: string, text: string): IToken[] {
 }
 
 function syntaxError(what: string, details: readonly ErrorDetail[]): AppError {
-  const [first] = details;
-  const more = details.length > 1 ? ` (and ${details.length - 1} more, see details)` : '';
-  return new AppError(
-    'WHERE_SYNTAX',
-    `The ${what} cannot be read at position ${first?.position}: ${first?.message}${more}`,
-    {
-      details,
-    },
-  );
+  return faultyText('WHERE_SYNTAX', details, (first) => `The ${what} cannot be read at position ${first?.position}: `);
+}
+
+/** Half a character becomes another one on its way to a provider or a database, and would match other rows there. */
+function assertWellFormed(what: string, text: string): void {
+  if (text.isWellFormed()) return;
+  const position = text.search(/\p{Surrogate}/u);
+  throw syntaxError(what, [{ position, length: 1, message: 'Half of a surrogate pair is not a character.' }]);
 }
 
 function assertTextLength(what: string, text: string): void {
@@ -100,16 +106,17 @@ function assertTextLength(what: string, text: string): void {
 /** Counts parentheses and NOTs before the parser recurses into them. */
 function assertNesting(what: string, tokens: readonly IToken[]): void {
   const open: number[] = [];
+  let depth = 0;
   let nots = 0;
   for (const token of tokens) {
-    nots = token.tokenType === Not ? nots + 1 : token.tokenType === LeftParen ? nots : 0;
-    if (token.tokenType === LeftParen) {
+    if (token.tokenType === RightParen) {
+      depth -= open.pop() ?? 0;
+    } else if (token.tokenType === LeftParen) {
+      depth += nots + 1;
       open.push(nots + 1);
-      nots = 0;
     }
-    if (token.tokenType === RightParen) open.pop();
-    const depth = open.reduce((sum, step) => sum + step, nots);
-    if (depth > LIMITS.nesting) {
+    nots = token.tokenType === Not ? nots + 1 : 0;
+    if (depth + nots > LIMITS.nesting) {
       throw limitError(`The ${what} nests deeper than ${LIMITS.nesting} levels.`, token.startOffset);
     }
   }
@@ -142,6 +149,12 @@ function assertInSize(filter: Extract<Filter, { kind: 'in' }>): void {
     `IN on '${filter.field.name}' has ${filter.values.length} values; the limit is ${LIMITS.inMembers}.`,
     filter.loc.offset,
   );
+}
+
+function assertRowLimit({ limit }: Statement): void {
+  if (limit === undefined || (Number.isSafeInteger(limit.rows) && limit.rows > 0)) return;
+  const { offset: position, length } = limit.loc;
+  throw syntaxError('statement', [{ position, length, message: 'LIMIT takes a whole number from 1.' }]);
 }
 
 function limitError(message: string, position = 0): AppError {

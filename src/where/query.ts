@@ -1,4 +1,4 @@
-import { checkFilter, pushedField, resolveField } from './check.ts';
+import { checkFilter, pushedField, resolveFields } from './check.ts';
 import type { Condition } from './condition.ts';
 import type { FieldSpec, PushedField, Queryable } from './model.ts';
 import { normalise } from './normalise.ts';
@@ -30,17 +30,19 @@ export function prepareQuery(text: QueryText, queryable: Queryable): PreparedQue
   const checked = text.where === undefined ? { parameters: {} } : checkFilter(parseWhere(text.where), queryable);
   const condition = checked.condition && normalise(checked.condition);
   const orderBy = text.orderBy === undefined ? [] : resolveOrder(text.orderBy, queryable);
-  const fields = text.fields === undefined ? topLevelFields(queryable) : resolveFields(text.fields, queryable);
+  const fields =
+    text.fields === undefined ? topLevelFields(queryable) : resolveFields(parseFieldList(text.fields), queryable);
   const plan = planQuery(queryable, { condition, parameters: checked.parameters, orderBy });
   return { plan, fields, canonical: canonicalText(condition, plan, text.fields === undefined ? undefined : fields) };
 }
 
 function resolveOrder(text: string, queryable: Queryable): readonly OrderBy[] {
-  return parseOrderBy(text).map(({ field, direction }) => ({ field: resolveField(field, queryable), direction }));
-}
-
-function resolveFields(text: string, queryable: Queryable): readonly PushedField[] {
-  return parseFieldList(text).map((field) => resolveField(field, queryable));
+  const terms = parseOrderBy(text);
+  const fields = resolveFields(
+    terms.map(({ field }) => field),
+    queryable,
+  );
+  return fields.map((field, index) => ({ field, direction: terms[index]?.direction ?? 'asc' }));
 }
 
 /** Nested fields come with the object that holds them. */

@@ -66,7 +66,7 @@ export const Comma = createToken({ name: 'Comma', pattern: ',' });
 export const Dot = createToken({ name: 'Dot', pattern: '.' });
 export const Star = createToken({ name: 'Star', pattern: '*' });
 
-export const Text = createToken({ name: 'Text', pattern: /'(?:[^']|'')*'/ });
+export const Text = createToken({ name: 'Text', pattern: /'(?:[^']|'')*'(?!')/ });
 export const NumberLiteral = createToken({
   name: 'NumberLiteral',
   pattern: /[+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?/,
@@ -85,6 +85,7 @@ const MISTAKE_PATTERNS = {
   DoubleEquals: /===?/,
   DoubleAmpersand: /&&?/,
   DoublePipe: /\|\|?/,
+  EmptyName: /``/,
   UnterminatedName: /`[^`]*/,
 } as const;
 

@@ -1,6 +1,6 @@
 import type { Literal } from './ast.ts';
 import { canonicalDecimal } from './decimal.ts';
-import { isDate, readInstant } from './instant.ts';
+import { isDate, readDateTime } from './instant.ts';
 import type { FieldType, Value } from './model.ts';
 
 /** Types a literal can have; an object or an array has none. */
@@ -34,7 +34,7 @@ const READERS: Readonly<Record<ScalarType, (literal: Literal) => Value | undefin
   },
   datetime: (literal) => {
     const written = literal.kind === 'date' || literal.kind === 'datetime' || literal.kind === 'string';
-    return written ? readInstant(literal.text) : undefined;
+    return written ? readDateTime(literal.text) : undefined;
   },
 };
 

@@ -1,0 +1,240 @@
+/**
+ * Measures the service from outside: start, memory, and what a query costs over asking the provider directly.
+ * `node scripts/bench/service.ts [--seconds 10] [--json]`. Everything stays on loopback and stops by itself.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { cpus, tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import autocannon from 'autocannon';
+import bamboohr from '../../connectors/bamboohr/index.ts';
+import { createProviderClient } from '../../src/connector/client/index.ts';
+import { createEgress, type EgressRequest } from '../../src/egress/index.ts';
+import { createResources } from '../../src/resources/resources.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const CONFIGURATION = { username: 'demo-key', 'company.name': 'acme', simulator: true };
+const WHERE = "status = 'Active' AND hireDate >= 2020-01-01";
+const FIELDS = 'id,firstName,lastName,hireDate,status';
+const PAGE_SIZE = 20;
+const CLOCK_TICKS_PER_SECOND = 100;
+
+const { values: options } = parseArgs({
+  options: { seconds: { type: 'string', default: '10' }, json: { type: 'boolean', default: false } },
+});
+const seconds = Number(options.seconds);
+
+interface Service {
+  readonly child: ChildProcess;
+  readonly baseUrl: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly credentials: { readonly userSecret: string; readonly organizationSecret: string };
+}
+
+const started: ChildProcess[] = [];
+
+/** Starts the service on its embedded database, with ports of its own. */
+async function start(dataDir: string, ports: Readonly<Record<string, string>>): Promise<Service> {
+  const file = join(dataDir, 'credentials.json');
+  const environment = { ...process.env, NODE_ENV: 'production', LOG_LEVEL: 'info', DATA_DIR: dataDir, ...ports };
+  const child = spawn(process.execPath, ['src/main.ts'], { cwd: ROOT, env: environment, stdio: 'ignore' });
+  started.push(child);
+  for (;;) {
+    if (child.exitCode !== null) throw new Error(`The service ended with exit code ${child.exitCode}`);
+    const url = `http://127.0.0.1:${ports.PORT}/health/ready`;
+    const ready = await fetch(url).then(
+      (response) => response.ok,
+      () => false,
+    );
+    if (ready && existsSync(file)) break;
+    await sleep(5);
+  }
+  const credentials = JSON.parse(readFileSync(file, 'utf8'));
+  const authorization = `User ${credentials.userSecret}, Organization ${credentials.organizationSecret}`;
+  return { child, baseUrl: `http://127.0.0.1:${ports.PORT}/elements/api-v2`, headers: { authorization }, credentials };
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = new Promise((done) => child.once('exit', done));
+  child.kill('SIGTERM');
+  await ended;
+}
+
+async function createInstance(service: Service): Promise<string> {
+  const response = await fetch(`${service.baseUrl}/instances`, {
+    method: 'POST',
+    headers: { ...service.headers, 'content-type': 'application/json' },
+    body: JSON.stringify({ element: { key: 'bamboohr' }, name: 'bench', configuration: CONFIGURATION }),
+  });
+  if (!response.ok) throw new Error(`POST /instances answered ${response.status}`);
+  const { token }: { token: string } = JSON.parse(await response.text());
+  return token;
+}
+
+function queryOf(service: Service, token: string) {
+  const query = new URLSearchParams({ where: WHERE, fields: FIELDS, pageSize: String(PAGE_SIZE) });
+  const authorization = `User ${service.credentials.userSecret}, Element ${token}`;
+  return { url: `${service.baseUrl}/employees?${query}`, headers: { authorization } };
+}
+
+async function firstQuery(service: Service): Promise<void> {
+  const { url, headers } = queryOf(service, await createInstance(service));
+  const response = await fetch(url, { headers });
+  const rows: unknown[] = JSON.parse(await response.text());
+  if (rows.length !== PAGE_SIZE) throw new Error(`The first query answered ${rows.length} rows`);
+}
+
+/** The request that the connector sends for the query, recorded on its way out: what a caller would send without us. */
+async function recordProviderRequest(simulatorsUrl: string): Promise<EgressRequest> {
+  const sent: EgressRequest[] = [];
+  const egress = createEgress({ allow: ['127.0.0.0/8'] });
+  const recording = {
+    request: (request: EgressRequest) => {
+      sent.push(request);
+      return egress.request(request);
+    },
+  };
+  const redactor = { add: () => {}, redact: (text: string) => text };
+  const ports = { egress: recording, redactor, now: Date.now, sleep: (ms: number) => sleep(ms), random: Math.random };
+  const resources = createResources({
+    client: createProviderClient({ ...ports, simulatorsUrl }),
+    seal: (plain) => plain,
+    open: (sealed) => sealed,
+    now: Date.now,
+    onCredentials: async () => {},
+  });
+  const instance = { accountId: 1, id: 1, connector: bamboohr, config: CONFIGURATION, disabled: false, valid: true };
+  await resources.listRecords(
+    { instance, objectName: 'employees', signal: new AbortController().signal },
+    { where: WHERE, fields: FIELDS, pageSize: PAGE_SIZE, maxProviderCalls: 25, pushdownOnly: false },
+  );
+  await egress.close();
+  const last = sent.at(-1);
+  if (last === undefined) throw new Error('The connector sent nothing');
+  return last;
+}
+
+interface Load {
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly requestsPerSecond: number;
+  readonly cpuMsPerRequest: number;
+}
+
+/** CPU of the service and its simulators, in milliseconds (proc(5), utime and stime). */
+function cpuMs(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+  return ((Number(fields[11]) + Number(fields[12])) * 1000) / CLOCK_TICKS_PER_SECOND;
+}
+
+async function load(pid: number, request: autocannon.Options, connections: number): Promise<Load> {
+  await autocannon({ ...request, connections, duration: 3 });
+  const before = cpuMs(pid);
+  const result = await autocannon({ ...request, connections, duration: seconds });
+  if (result.non2xx > 0 || result.errors > 0)
+    throw new Error(`${result.non2xx} answers were not 200, ${result.errors} failed`);
+  return {
+    p50Ms: result.latency.p50,
+    p99Ms: result.latency.p99,
+    requestsPerSecond: Math.round(result.requests.average),
+    cpuMsPerRequest: (cpuMs(pid) - before) / result.requests.total,
+  };
+}
+
+/** One connection by hand, because the load generator counts whole milliseconds. */
+async function latency(request: { url: string; method?: string; headers: Record<string, string>; body?: string }) {
+  const egress = createEgress({ allow: ['127.0.0.0/8'] });
+  const times: number[] = [];
+  const endAt = performance.now() + seconds * 1000;
+  while (performance.now() < endAt) {
+    const startedAt = performance.now();
+    await egress.request({ ...request, method: request.method === 'POST' ? 'POST' : 'GET' });
+    times.push(performance.now() - startedAt);
+  }
+  await egress.close();
+  const sorted = times.slice(Math.floor(times.length / 10)).sort((a, b) => a - b);
+  const at = (share: number) => sorted[Math.floor(sorted.length * share)] ?? Number.NaN;
+  return { p50Ms: at(0.5), p99Ms: at(0.99) };
+}
+
+async function freePorts(): Promise<Readonly<Record<'PORT' | 'SIMULATORS_PORT', string>>> {
+  const { createServer } = await import('node:net');
+  const servers = [createServer(), createServer()];
+  const ports = await Promise.all(
+    servers.map(
+      (server) =>
+        new Promise<string>((done) =>
+          server.listen(0, '127.0.0.1', () => {
+            const address = server.address();
+            done(String(typeof address === 'object' ? address?.port : 0));
+          }),
+        ),
+    ),
+  );
+  await Promise.all(servers.map((server) => new Promise((done) => server.close(done))));
+  const [PORT = '', SIMULATORS_PORT = ''] = ports;
+  return { PORT, SIMULATORS_PORT };
+}
+
+const dataDir = await mkdtemp(join(tmpdir(), 'causeway-bench-'));
+await chmod(dataDir, 0o711);
+try {
+  const timed = async (): Promise<{
+    service: Service;
+    startSeconds: number;
+    ports: Awaited<ReturnType<typeof freePorts>>;
+  }> => {
+    const ports = await freePorts();
+    const startedAt = performance.now();
+    const service = await start(dataDir, ports);
+    await firstQuery(service);
+    return { service, startSeconds: (performance.now() - startedAt) / 1000, ports };
+  };
+  const cold = await timed();
+  await stop(cold.service.child);
+  const warm = await timed();
+  const { service, ports } = warm;
+  const pid = service.child.pid ?? 0;
+  await sleep(5000);
+  const residentMb = Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
+
+  const sent = await recordProviderRequest(`http://127.0.0.1:${ports.SIMULATORS_PORT}`);
+  const direct = {
+    url: String(sent.url),
+    method: sent.method === 'POST' ? ('POST' as const) : ('GET' as const),
+    headers: { ...sent.headers },
+    ...(sent.body !== undefined && { body: String(sent.body) }),
+  };
+  const through = queryOf(service, await createInstance(service));
+  const oneDirect = await latency(direct);
+  const oneThrough = await latency(through);
+  const manyDirect = await load(pid, direct, 32);
+  const manyThrough = await load(pid, through, 32);
+  const result = {
+    machine: `${cpus().length} × ${cpus()[0]?.model}, Node.js ${process.version}`,
+    coldStartSeconds: cold.startSeconds,
+    warmStartSeconds: warm.startSeconds,
+    idleMemoryMb: residentMb,
+    oneConnection: {
+      direct: oneDirect,
+      through: oneThrough,
+      addedP50Ms: oneThrough.p50Ms - oneDirect.p50Ms,
+      addedP99Ms: oneThrough.p99Ms - oneDirect.p99Ms,
+    },
+    connections32: {
+      direct: manyDirect,
+      through: manyThrough,
+      addedCpuMsPerRequest: manyThrough.cpuMsPerRequest - manyDirect.cpuMsPerRequest,
+    },
+  };
+  await stop(service.child);
+  if (options.json) console.log(JSON.stringify(result));
+  else console.dir(result, { depth: 5 });
+} finally {
+  await Promise.all(started.map(stop));
+  await rm(dataDir, { recursive: true, force: true });
+}

@@ -1,0 +1,95 @@
+/** What a variable may hold: `parse` answers undefined for anything else. */
+export interface Format<Value> {
+  readonly expected: string;
+  readonly parse: (text: string) => Value | undefined;
+}
+
+/** One key of ENCRYPTION_KEYS. */
+export interface EncryptionKey {
+  readonly id: string;
+  readonly bytes: Buffer;
+}
+
+/** `id:base64,…` → keys, the encrypting one first; undefined when any part is not well formed or an id comes twice. */
+export function parseEncryptionKeys(text: string): readonly [EncryptionKey, ...EncryptionKey[]] | undefined {
+  const keys: EncryptionKey[] = [];
+  for (const part of text.split(',')) {
+    const match = /^\s*([A-Za-z0-9_-]{1,64}):([A-Za-z0-9+/]{43}=)\s*$/.exec(part);
+    if (match?.[1] === undefined || match[2] === undefined) return undefined;
+    keys.push({ id: match[1], bytes: Buffer.from(match[2], 'base64') });
+  }
+  const [first, ...others] = keys;
+  if (first === undefined || new Set(keys.map(({ id }) => id)).size < keys.length) return undefined;
+  return [first, ...others];
+}
+
+export function integer(least: number, most: number): Format<number> {
+  return {
+    expected: `a whole number from ${least} to ${most}`,
+    parse: (text) => {
+      const value = Number(text);
+      return /^\d{1,9}$/.test(text) && value >= least && value <= most ? value : undefined;
+    },
+  };
+}
+
+export function portOrOff(): Format<{ readonly port: number | undefined }> {
+  const port = integer(0, 65535);
+  return {
+    expected: `${port.expected}, or off`,
+    parse: (text) => {
+      if (text === 'off') return { port: undefined };
+      const value = port.parse(text);
+      return value === undefined ? undefined : { port: value };
+    },
+  };
+}
+
+export function oneOf<const Value extends string>(values: readonly Value[]): Format<Value> {
+  return { expected: `one of ${values.join(', ')}`, parse: (text) => values.find((value) => value === text) };
+}
+
+export function word(expected: string): Format<string> {
+  return { expected, parse: (text) => (text.trim() === text ? text : undefined) };
+}
+
+export function list(separator: string, expected: string): Format<readonly string[]> {
+  return {
+    expected,
+    parse: (text) =>
+      text
+        .split(separator)
+        .map((part) => part.trim())
+        .filter(Boolean),
+  };
+}
+
+export function urlOf(protocols: readonly string[], expected: string): Format<string> {
+  return {
+    expected,
+    parse: (text) => {
+      const url = URL.parse(text);
+      return url !== null && protocols.includes(url.protocol) ? text : undefined;
+    },
+  };
+}
+
+export function httpUrl(): Format<string> {
+  const { expected, parse } = urlOf(['http:', 'https:'], 'an http or https URL without query and fragment');
+  return { expected, parse: (text) => (/[?#]/.test(text) ? undefined : parse(text)?.replace(/\/+$/, '')) };
+}
+
+/** Only characters that the Authorization header carries without quoting. */
+export function platformSecret(): Format<string> {
+  return {
+    expected: 'at least 16 letters, digits or any of -._~+/=',
+    parse: (text) => (/^[A-Za-z0-9._~+/=-]{16,512}$/.test(text) ? text : undefined),
+  };
+}
+
+export function encryptionKeys(): Format<string> {
+  return {
+    expected: 'id:base64 of 32 bytes, several separated by commas, every id once',
+    parse: (text) => (parseEncryptionKeys(text) === undefined ? undefined : text),
+  };
+}

@@ -1,0 +1,45 @@
+import { compareText, foldText } from './collation.ts';
+import { compareDecimals } from './decimal.ts';
+import { compareInstants, readInstant } from './instant.ts';
+import type { PushedField } from './model.ts';
+import { readBoolean, readDate, readDecimal, readText } from './row-values.ts';
+
+type Compare = (a: unknown, b: unknown) => number;
+
+/** The order of two values of a field; null, missing and unreadable ones last when ascending, as nulls in PostgreSQL. */
+export function compareValues(field: PushedField): Compare {
+  return ORDERS[field.type](field);
+}
+
+const ORDERS: Readonly<Record<PushedField['type'], (field: PushedField) => Compare>> = {
+  string: ({ collation }) =>
+    byKey((value) => mapDefined(readText(value), (text) => foldText(text, collation)), compareText),
+  number: numberOrder,
+  integer: numberOrder,
+  boolean: () => byKey(readBoolean, (a, b) => Number(a) - Number(b)),
+  date: () => byKey(readDate, compareText),
+  datetime: () => byKey((value) => mapDefined(readText(value), readInstant), compareInstants),
+  object: () => () => 0,
+  array: () => () => 0,
+};
+
+/** The order of doubles is that of the decimals they are written as. */
+function numberOrder(): Compare {
+  const compare = byKey(readDecimal, compareDecimals);
+  return (a, b) => (Number.isFinite(a) && Number.isFinite(b) ? Number(a) - Number(b) : compare(a, b));
+}
+
+function byKey<Key>(read: (value: unknown) => Key | undefined, compare: (a: Key, b: Key) => number): Compare {
+  return (a, b) => {
+    const [x, y] = [read(a), read(b)];
+    if (x === undefined || y === undefined) return Number(x === undefined) - Number(y === undefined);
+    return compare(x, y);
+  };
+}
+
+function mapDefined<Input, Output>(
+  input: Input | undefined,
+  map: (input: Input) => Output | undefined,
+): Output | undefined {
+  return input === undefined ? undefined : map(input);
+}

@@ -1,0 +1,53 @@
+import { canonicalDecimal } from './decimal.ts';
+import { isDate } from './instant.ts';
+
+/** A normalised record: our names, our values. */
+export type Row = Readonly<Record<string, unknown>>;
+
+/**
+ * Reads a field of a row; the dots of a name lead into nested objects. Only what is the row's own counts: no row has a
+ * `constructor` because every object has one.
+ */
+export function reader(name: string): (row: Row) => unknown {
+  const path = name.split('.');
+  const [only] = path;
+  if (path.length > 1 || only === undefined) return (row) => path.reduce<unknown>(ownProperty, row);
+  return only in Object.prototype ? (row) => ownProperty(row, only) : (row) => row[only];
+}
+
+function ownProperty(value: unknown, key: string): unknown {
+  return isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
+// What a value in a row is under its field's type; undefined when it cannot be read so, which makes a predicate unknown.
+// The same spellings are taken as from literals: `'1'` is the number 1, `'true'` is true.
+
+export function readText(value: unknown): string | undefined {
+  if (typeof value === 'string') return value;
+  return typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint'
+    ? String(value)
+    : undefined;
+}
+
+export function readDecimal(value: unknown): string | undefined {
+  const isNumeric = typeof value === 'number' || typeof value === 'string' || typeof value === 'bigint';
+  return isNumeric ? canonicalDecimal(String(value)) : undefined;
+}
+
+export function readBoolean(value: unknown): boolean | undefined {
+  if (typeof value === 'boolean') return value;
+  const word = typeof value === 'string' ? value.toLowerCase() : '';
+  return word === 'true' || word === 'false' ? word === 'true' : undefined;
+}
+
+/** The day of a date, or of a date-time as it is written. */
+export function readDate(value: unknown): string | undefined {
+  if (typeof value !== 'string') return undefined;
+  const separator = value[10];
+  const day = separator === undefined ? value : separator === 'T' || separator === ' ' ? value.slice(0, 10) : '';
+  return isDate(day) ? day : undefined;
+}

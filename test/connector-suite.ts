@@ -1,0 +1,112 @@
+import { expect } from 'chai';
+import { callUndeclared, compareDiscovery } from './connector-suite/discovery.ts';
+import { askForNothing, makeMistakes } from './connector-suite/errors.ts';
+import { checkOrders } from './connector-suite/order.ts';
+import { findQueries, walkPages } from './connector-suite/paging.ts';
+import { assertSound, measureClaims } from './connector-suite/soundness.ts';
+import { findListings, getOk, type Listing, type Target } from './connector-suite/target.ts';
+import { type WriteSample, writeHostileIds, writeRecords } from './connector-suite/writes.ts';
+
+export { assertSound } from './connector-suite/soundness.ts';
+export { findListings, startTarget, type Target, type TargetOptions } from './connector-suite/target.ts';
+
+export interface ConnectorSuite {
+  readonly name: string;
+  readonly start: () => Promise<Target>;
+  /** One for each object that can be created. */
+  readonly writes?: Readonly<Record<string, WriteSample>>;
+}
+
+/** Random filters on each listing with enough rows; CONFORMANCE_RUNS makes it more, from another seed each time. */
+const { CONFORMANCE_RUNS, CONFORMANCE_SEED } = process.env;
+const FILTERS = Number(CONFORMANCE_RUNS ?? 150);
+const SEED = Number(CONFORMANCE_SEED ?? (CONFORMANCE_RUNS === undefined ? 20260 : Date.now() % 2 ** 31));
+/** Fewer rows tell hardly one filter from another. */
+const ENOUGH_ROWS = 15;
+const LITERALS_PER_CLAIM = CONFORMANCE_RUNS === undefined ? 5 : 60;
+
+/** What every connector must keep, whatever its provider. */
+export function describeConnector({ name, start, writes = {} }: ConnectorSuite): void {
+  describe(`${name} keeps what connectors promise`, function suite() {
+    this.timeout(Math.max(60_000, FILTERS * 400));
+    let target: Target;
+    let listings: readonly Listing[];
+    let large: readonly Listing[];
+
+    before(async () => {
+      target = await start();
+      listings = await findListings(target);
+      large = listings.filter(({ rows }) => rows.length >= ENOUGH_ROWS);
+    });
+    after(() => target?.stop());
+
+    const faultsOf = async (some: readonly Listing[], find: (listing: Listing) => Promise<readonly string[]>) => {
+      const faults: string[] = [];
+      for (const listing of some) faults.push(...(await find(listing)));
+      return faults;
+    };
+
+    it('has rows to measure by', () => {
+      expect(large).not.to.deep.equal([]);
+    });
+
+    it('describes its objects as they are declared', async () => {
+      expect(await compareDiscovery(target)).to.deep.equal([]);
+    });
+
+    it('refuses operations that are not declared, and names those that are', async () => {
+      expect(await callUndeclared(target, listings)).to.deep.equal([]);
+    });
+
+    it('answers random filters with exactly the rows that they mean', async () => {
+      for (const listing of large) await assertSound(target, listing, { filters: FILTERS, seed: SEED });
+    });
+
+    it('has measured every declared operator: exact ones are exact, supersets lack nothing', async () => {
+      expect(await faultsOf(large, (listing) => measureClaims(target, listing, LITERALS_PER_CLAIM))).to.deep.equal([]);
+    });
+
+    it('gives the same rows in pages of any size, and tells the last page', async () => {
+      const faults = await faultsOf(listings, async (listing) => {
+        const queries = await findQueries(target, listing, SEED);
+        return (await Promise.all(queries.map((query) => walkPages(target, listing, query)))).flat();
+      });
+      expect(faults).to.deep.equal([]);
+    });
+
+    it('refuses the page token of another query', async () => {
+      for (const listing of large) {
+        const { headers } = await getOk(target, listing.path, { query: { pageSize: 5 } });
+        const nextPage = headers.get('elements-next-page-token') ?? undefined;
+        const [field = ''] = Object.keys(listing.object.fields);
+        const query = { pageSize: 5, nextPage, where: `\`${field}\` IS NOT NULL` };
+        const answer = await target.call(listing.path, { query });
+        expect([answer.status, answer.body.code], listing.name).to.deep.equal([400, 'REQUEST_INVALID']);
+      }
+    });
+
+    it('sorts by the type of the field and loses nothing by it', async () => {
+      expect(await faultsOf(large, (listing) => checkOrders(target, listing))).to.deep.equal([]);
+    });
+
+    it('says precisely what is wrong with a query', async () => {
+      expect(await faultsOf(listings, (listing) => makeMistakes(target, listing))).to.deep.equal([]);
+    });
+
+    it('does not find what does not exist', async () => {
+      expect(await askForNothing(target, listings)).to.deep.equal([]);
+    });
+
+    it('has a sample of every record that can be created', () => {
+      const creatable = Object.keys(target.objects).filter((object) => target.objects[object]?.create !== undefined);
+      expect(Object.keys(writes).sort()).to.deep.equal(creatable.sort());
+    });
+
+    for (const [object, sample] of Object.entries(writes)) {
+      it(`stores ${object} as they are given, and nothing of a request that fails`, async () => {
+        expect(await writeRecords(target, { name: object, sample })).to.deep.equal([]);
+        expect(await writeHostileIds(target, { name: object, sample })).to.deep.equal([]);
+      });
+    }
+  });
+}

@@ -1,0 +1,99 @@
+import type { FieldSpec, ObjectSpec } from '#connector';
+import { getOk, idOf, type Listing, type Row, type Target } from './target.ts';
+
+/** Where the API says something else about the objects than the connector declares. */
+export async function compareDiscovery(target: Target): Promise<readonly string[]> {
+  const { body } = await getOk(target, '/objects');
+  const names = await getOk(target, '/objects', { headers: { 'Elements-Version': 'Hydrogen' } });
+  const summaries = body.map(({ name, operations, children }: Row) => ({ name, operations, children }));
+  const declared = Object.entries(target.objects).map(([name, object]) => ({
+    name,
+    operations: operationsOf(object),
+    children: Object.keys(object.children ?? {}),
+  }));
+  const faults = [
+    ...differences('GET /objects', summaries, declared),
+    ...differences('GET /objects (Hydrogen)', names.body, Object.keys(target.objects)),
+  ];
+  for (const [name, object] of Object.entries(target.objects)) {
+    const metadata = await getOk(target, `/objects/${name}/metadata`);
+    const fields = metadata.body.fields.map(pickClaims);
+    faults.push(...differences(`metadata of ${name}`, fields, Object.entries(object.fields).map(claimsOf)));
+  }
+  return faults;
+}
+
+function operationsOf(object: ObjectSpec): readonly string[] {
+  const { list, get, create, update, remove } = object;
+  return Object.entries({ list, get, create, update, delete: remove }).flatMap(([name, each]) => (each ? [name] : []));
+}
+
+function claimsOf([name, spec]: readonly [string, FieldSpec]) {
+  return {
+    name,
+    type: spec.type,
+    nullable: spec.nullable !== false,
+    required: spec.required === true,
+    createable: spec.createable === true,
+    updateable: spec.updateable === true,
+    readOnly: spec.createable !== true && spec.updateable !== true,
+    sortable: spec.sortable === true,
+    filter: spec.filter ?? {},
+    ...(spec.type === 'string' && { collation: spec.collation ?? 'cs' }),
+  };
+}
+
+function pickClaims(field: Row) {
+  const { name, type, nullable, required, createable, updateable, readOnly, sortable, filter, collation } = field;
+  const all = { name, type, nullable, required, createable, updateable, readOnly, sortable, filter };
+  return collation === undefined ? all : { ...all, collation };
+}
+
+function differences(what: string, found: unknown, declared: unknown): readonly string[] {
+  const [left, right] = [JSON.stringify(found), JSON.stringify(declared)];
+  return left === right ? [] : [`${what} says ${left}, but declared is ${right}`];
+}
+
+const COLLECTION = { list: 'GET', create: 'POST' } as const;
+const RECORD = { get: 'GET', update: 'PATCH', replace: 'PUT', remove: 'DELETE' } as const;
+
+/** Operations that are not declared and yet are answered with anything but a 405 that names what there is. */
+export async function callUndeclared(target: Target, listings: readonly Listing[]): Promise<readonly string[]> {
+  const faults: string[] = [];
+  for (const [name, object] of Object.entries(target.objects)) {
+    const listing = listings.find((candidate) => candidate.path === `/${name}`);
+    const [first] = listing?.rows ?? [];
+    const id = listing && first ? idOf(listing, first) : '1';
+    faults.push(...(await callMissing(target, object, { path: `/${name}`, methods: COLLECTION })));
+    faults.push(
+      ...(await callMissing(target, object, { path: `/${name}/${encodeURIComponent(id)}`, methods: RECORD })),
+    );
+  }
+  return faults;
+}
+
+interface Resource {
+  readonly path: string;
+  readonly methods: Readonly<Partial<Record<keyof typeof COLLECTION | keyof typeof RECORD, string>>>;
+}
+
+async function callMissing(
+  target: Target,
+  object: ObjectSpec,
+  { path, methods }: Resource,
+): Promise<readonly string[]> {
+  const has = (operation: string) => Reflect.get(object, operation) !== undefined;
+  const entries = Object.entries(methods);
+  const allow = entries.filter(([operation]) => has(operation)).map(([, method]) => method);
+  const faults: string[] = [];
+  for (const [, method] of entries.filter(([operation]) => !has(operation))) {
+    const answer = await target.call(path, { method, ...(method !== 'GET' && method !== 'DELETE' && { body: {} }) });
+    const names =
+      allow.every((each) => answer.body.message?.includes(each)) &&
+      (answer.headers.get('allow') ?? '') === allow.join(', ');
+    if (answer.status !== 405 || answer.body.code !== 'OPERATION_UNSUPPORTED' || !names) {
+      faults.push(`${method} ${path} is not declared and answered ${answer.status} ${JSON.stringify(answer.body)}`);
+    }
+  }
+  return faults;
+}

@@ -1,0 +1,70 @@
+import type { FieldSpec } from '#connector';
+import type { ApiAnswer } from '../support/app.ts';
+import { idOf, type Listing, type Target } from './target.ts';
+
+const NO_VALUES: Readonly<Partial<Record<FieldSpec['type'], string>>> = {
+  number: "'twelve'",
+  integer: '1.5',
+  boolean: "'perhaps'",
+  date: "'2024-02-30'",
+  datetime: "'yesterday'",
+  string: '12',
+  array: "'x'",
+  object: "'x'",
+};
+
+/** Mistakes in a query of the listing that are not answered with a precise 400. */
+export async function makeMistakes(target: Target, listing: Listing): Promise<readonly string[]> {
+  const faults: string[] = [];
+  const [name = ''] = Object.keys(listing.object.fields).filter((field) => /^[A-Za-z]\w+$/.test(field));
+  const misspelt = `${name}x`;
+  const check = async (where: string, isRight: (answer: ApiAnswer) => boolean) => {
+    const answer = await target.call(listing.path, { query: { where } });
+    if (answer.status === 400 && isRight(answer)) return;
+    faults.push(`${listing.name} where ${where} answered ${answer.status} ${JSON.stringify(answer.body)}`);
+  };
+  await check(`${misspelt} IS NULL AND nosuchfieldatall = 1`, ({ body }) => {
+    const [first, second] = body.details ?? [];
+    const isFound = first?.position === 0 && first?.nearest !== undefined && body.message.includes(misspelt);
+    return body.code === 'WHERE_INVALID' && isFound && second?.position === misspelt.length + 13;
+  });
+  for (const [field, { type }] of Object.entries(listing.object.fields)) {
+    const where = `\`${field}\` = ${NO_VALUES[type]}`;
+    await check(where, ({ body }) => body.code === 'WHERE_INVALID' && body.details?.[0]?.position === field.length + 5);
+  }
+  await check(`${name} = `, ({ body }) => body.code === 'WHERE_SYNTAX');
+  return faults;
+}
+
+/** Names and ids that do not exist and are not answered with 404. */
+export async function askForNothing(target: Target, listings: readonly Listing[]): Promise<readonly string[]> {
+  const faults: string[] = [];
+  const expectNotFound = async (path: string) => {
+    const answer = await target.call(path);
+    if (answer.status !== 404 || answer.body.code !== 'NOT_FOUND') {
+      faults.push(`GET ${path} answered ${answer.status} ${JSON.stringify(answer.body).slice(0, 300)}`);
+    }
+    return answer;
+  };
+  for (const [name, object] of Object.entries(target.objects)) {
+    const answer = await expectNotFound(`/${name}x`);
+    if (answer.body.details?.[0]?.nearest === undefined) faults.push(`GET /${name}x suggests no name`);
+    await expectNotFound(`/objects/${name}x/metadata`);
+    const listing = listings.find(({ path }) => path === `/${name}`);
+    const [first] = listing?.rows ?? [];
+    if (object.get === undefined || listing === undefined || first === undefined) continue;
+    await expectNotFound(`/${name}/${encodeURIComponent(unknownId(idOf(listing, first)))}`);
+    await expectNotFound(`/${name}/${encodeURIComponent(idOf(listing, first))}/nosuchchild`);
+    for (const id of STRANGE_IDS) await expectNotFound(`/${name}/${encodeURIComponent(id)}`);
+  }
+  return faults;
+}
+
+const STRANGE_IDS = ["no'such", 'a/b', '..', '%2e%2e', 'x?y=1#z', "')", 'directory', '$metadata', '😀', '-1'];
+
+/** Of the same form as the one given, and of no record. */
+function unknownId(id: string): string {
+  if (/^\d+$/.test(id)) return '99999999';
+  if (/^[0-9a-f-]{36}$/i.test(id)) return 'ffffffff-ffff-4fff-8fff-ffffffffffff';
+  return id.includes("='") ? id.replace(/'[^']*'/, "'nobody'") : 'nobody';
+}

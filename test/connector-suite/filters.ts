@@ -1,0 +1,129 @@
+import fc from 'fast-check';
+import type { FieldSpec } from '#connector';
+import type { ComparisonOperator, FieldRef, Filter, Literal } from '../../src/where/ast.ts';
+import { literalsFor, NOWHERE, patternsFor } from './literals.ts';
+import type { Fields } from './reference.ts';
+import type { Listing } from './target.ts';
+
+const EQUALITIES: readonly ComparisonOperator[] = ['=', '!='];
+const COMPARISONS: readonly ComparisonOperator[] = [...EQUALITIES, '<', '<=', '>', '>='];
+
+/** Random filters on the fields of a listing, nested up to three levels. */
+export function filtersOn({ object, rows }: Pick<Listing, 'object' | 'rows'>): fc.Arbitrary<Filter> {
+  const fields: Fields = object.fields;
+  const predicates = Object.entries(fields).map(([name, spec]) =>
+    predicatesOn(name, spec, literalsFor(name, spec, rows)),
+  );
+  return treesOf(fc.oneof(...predicates), 3);
+}
+
+function predicatesOn(name: string, spec: FieldSpec, literals: readonly Literal[]): fc.Arbitrary<Filter> {
+  const field: FieldRef = { name, loc: NOWHERE };
+  const isNull = fc.boolean().map((negated): Filter => ({ kind: 'isNull', field, negated, loc: NOWHERE }));
+  if (literals.length === 0) return isNull;
+  const literal = fc.constantFrom(...literals);
+  return fc.oneof(
+    { weight: 1, arbitrary: isNull },
+    { weight: 4, arbitrary: comparisons(field, spec, literal) },
+    { weight: 2, arbitrary: memberships(field, literal) },
+    ...(spec.type === 'boolean' ? [] : [{ weight: 1, arbitrary: betweens(field, literal) }]),
+    ...(spec.type === 'string' ? [{ weight: 3, arbitrary: likes(field, literals) }] : []),
+  );
+}
+
+function comparisons(field: FieldRef, { type }: FieldSpec, literal: fc.Arbitrary<Literal>): fc.Arbitrary<Filter> {
+  const operators = type === 'boolean' ? EQUALITIES : COMPARISONS;
+  return fc
+    .tuple(fc.constantFrom(...operators), literal)
+    .map(([operator, value]): Filter => ({ kind: 'compare', field, operator, value, loc: NOWHERE }));
+}
+
+function memberships(field: FieldRef, literal: fc.Arbitrary<Literal>): fc.Arbitrary<Filter> {
+  return fc
+    .tuple(fc.boolean(), fc.array(literal, { minLength: 1, maxLength: 6 }))
+    .map(([negated, values]): Filter => ({ kind: 'in', field, negated, values, loc: NOWHERE }));
+}
+
+function betweens(field: FieldRef, literal: fc.Arbitrary<Literal>): fc.Arbitrary<Filter> {
+  return fc
+    .tuple(fc.boolean(), literal, literal)
+    .map(([negated, low, high]): Filter => ({ kind: 'between', field, negated, low, high, loc: NOWHERE }));
+}
+
+function likes(field: FieldRef, literals: readonly Literal[]): fc.Arbitrary<Filter> {
+  return fc
+    .tuple(fc.boolean(), fc.constantFrom(...patternsFor(literals)))
+    .map(([negated, pattern]): Filter => ({ kind: 'like', field, negated, pattern, loc: NOWHERE }));
+}
+
+function treesOf(leaf: fc.Arbitrary<Filter>, depth: number): fc.Arbitrary<Filter> {
+  if (depth === 0) return leaf;
+  const inner = treesOf(leaf, depth - 1);
+  const operands = fc.array(inner, { minLength: 2, maxLength: 3 });
+  return fc.oneof(
+    { weight: 3, arbitrary: leaf },
+    { weight: 2, arbitrary: operands.map((each): Filter => ({ kind: 'and', operands: each, loc: NOWHERE })) },
+    { weight: 2, arbitrary: operands.map((each): Filter => ({ kind: 'or', operands: each, loc: NOWHERE })) },
+    { weight: 1, arbitrary: inner.map((operand): Filter => ({ kind: 'not', operand, loc: NOWHERE })) },
+  );
+}
+
+/** One predicate of each declared operator, with every literal of the field in turn. */
+export function predicatesFor(operator: string, name: string, literals: readonly Literal[]): readonly Filter[] {
+  const field: FieldRef = { name, loc: NOWHERE };
+  const negated = operator.includes('NOT');
+  if (operator.endsWith('NULL')) return [{ kind: 'isNull', field, negated, loc: NOWHERE }];
+  if (operator.endsWith('LIKE')) {
+    return patternsFor(literals).map((pattern) => ({ kind: 'like', field, negated, pattern, loc: NOWHERE }));
+  }
+  if (operator.endsWith('IN')) {
+    return literals.map((literal, index) => {
+      const values = [literal, ...literals.slice(index + 1, index + 1 + (index % 3))];
+      return { kind: 'in', field, negated, values, loc: NOWHERE };
+    });
+  }
+  const comparison = COMPARISONS.find((candidate) => candidate === operator);
+  if (comparison === undefined) throw new Error(`'${operator}' is not an operator of the language.`);
+  return literals.map((value) => ({ kind: 'compare', field, operator: comparison, value, loc: NOWHERE }));
+}
+
+/** The text of a filter, with no more parentheses than precedence needs. */
+export function printFilter(filter: Filter): string {
+  switch (filter.kind) {
+    case 'and':
+      return filter.operands
+        .map((operand) => (operand.kind === 'or' ? `(${printFilter(operand)})` : printFilter(operand)))
+        .join(' AND ');
+    case 'or':
+      return filter.operands.map(printFilter).join(' or ');
+    case 'not':
+      return isGroup(filter.operand) ? `NOT (${printFilter(filter.operand)})` : `not ${printFilter(filter.operand)}`;
+    case 'compare':
+      return `${printName(filter.field)}${filter.operator}${printLiteral(filter.value)}`;
+    case 'in':
+      return `${printName(filter.field)} ${printNot(filter)}IN (${filter.values.map(printLiteral).join(', ')})`;
+    case 'like':
+      return `${printName(filter.field)} ${printNot(filter)}LIKE ${printLiteral(filter.pattern)}`;
+    case 'isNull':
+      return `${printName(filter.field)} IS ${printNot(filter)}NULL`;
+    case 'between':
+      return `${printName(filter.field)} ${printNot(filter)}BETWEEN ${printLiteral(filter.low)} AND ${printLiteral(filter.high)}`;
+  }
+}
+
+function isGroup({ kind }: Filter): boolean {
+  return kind === 'and' || kind === 'or';
+}
+
+function printNot({ negated }: { readonly negated: boolean }): string {
+  return negated ? 'NOT ' : '';
+}
+
+function printName({ name }: FieldRef): string {
+  return /^[A-Za-z_][\w.]*$/.test(name) ? name : `\`${name}\``;
+}
+
+function printLiteral(literal: Literal): string {
+  if (literal.kind === 'boolean') return literal.value ? 'TRUE' : 'false';
+  return literal.kind === 'string' ? `'${literal.text.replaceAll("'", "''")}'` : literal.text;
+}

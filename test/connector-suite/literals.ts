@@ -1,0 +1,168 @@
+import type { FieldSpec } from '#connector';
+import type { Literal, Loc } from '../../src/where/ast.ts';
+import { readField } from './reference.ts';
+import type { Row } from './target.ts';
+
+/** Trees that are made, not parsed, stand nowhere. */
+export const NOWHERE: Loc = { offset: 0, length: 0 };
+
+/** Texts that have broken quoting, patterns or encodings somewhere. */
+export const HOSTILE_TEXTS: readonly string[] = [
+  '',
+  ' ',
+  "'",
+  "''",
+  '"',
+  '`',
+  '‘’“”´',
+  "' or 1 eq 1 or '",
+  "x' OR 'x'='x",
+  '%',
+  '_',
+  '100%_sure',
+  '\\',
+  '\\%',
+  "\\'",
+  '^caret$',
+  '[brackets]',
+  '(a) {b} <c>',
+  'two\nlines',
+  'tab\tand\rreturn',
+  'null',
+  'a,b;c&d=e+f#g?h/i',
+  '%27%20or%201',
+  'javascript:alert(1)',
+  '${x} {{y}}',
+  'ÄÖÜ ß ẞ İ ı',
+  'e\u0301',
+  '日本語',
+  '😀👩‍🚀',
+  '\u{10ffff}',
+  '2024-02-29T08:30:00Z',
+  '-12.50',
+  'x'.repeat(600),
+];
+
+/** Literals to compare a field with: values that occur, what is near them, and what never occurs. */
+export function literalsFor(name: string, spec: FieldSpec, rows: readonly Row[]): readonly Literal[] {
+  const values = sample(
+    rows.map((row) => readField(row, name)).filter((value) => value !== null && value !== undefined),
+  );
+  const make = LITERALS[spec.type];
+  const literals = make === undefined ? [] : make(values.map(String));
+  return [...new Map(literals.map((literal) => [JSON.stringify(literal), literal])).values()];
+}
+
+const SAMPLE_SIZE = 12;
+
+/** Spread over all distinct values. */
+function sample(values: readonly unknown[]): readonly unknown[] {
+  const distinct = [...new Map(values.map((value) => [String(value), value])).values()];
+  const step = Math.max(1, distinct.length / SAMPLE_SIZE);
+  return distinct.filter((_, index) => Math.floor(index / step) !== Math.floor((index - 1) / step));
+}
+
+export const text = (value: string): Literal => ({ kind: 'string', text: value, loc: NOWHERE });
+const number = (value: string): Literal => ({ kind: 'number', text: value, loc: NOWHERE });
+
+const LITERALS: Readonly<Partial<Record<FieldSpec['type'], (values: readonly string[]) => readonly Literal[]>>> = {
+  string: (values) => [...values.flatMap(textsNear), ...HOSTILE_TEXTS].map(text),
+  number: (values) => [...values, ...values.flatMap(numbersNear), ...ODD_NUMBERS].flatMap(asNumber),
+  integer: (values) => [...values, ...values.flatMap(integersNear), ...ODD_INTEGERS].flatMap(asNumber),
+  boolean: () => [
+    { kind: 'boolean', value: true, loc: NOWHERE },
+    { kind: 'boolean', value: false, loc: NOWHERE },
+    text('TRUE'),
+  ],
+  date: (values) => [...values, ...values.flatMap(daysNear), '0001-01-01', '9999-12-31'].flatMap(asDate),
+  datetime: (values) => [...values, ...values.flatMap(instantsNear), '1970-01-01T00:00:00Z'].flatMap(asInstant),
+};
+
+function textsNear(value: string): readonly string[] {
+  const swapped = value === value.toUpperCase() ? value.toLowerCase() : value.toUpperCase();
+  return [value, swapped, `${value} `, `${value}x`, value.slice(0, -1), value.normalize('NFD')];
+}
+
+const ODD_NUMBERS = ['0', '-0.0', '1e3', '0.000000000001', '-99999999999999999999.5', '123456789012345678901234567890'];
+const ODD_INTEGERS = ['0', '-1', '32768', '2147483648', '9223372036854775808', '-99999999999999999999'];
+
+/** Neighbours by the last digit, by one, and by less than a double can tell. */
+function numbersNear(value: string): readonly string[] {
+  const plain = value.includes('.') ? value : `${value}.0`;
+  return [
+    `${plain}1`,
+    `${plain}00000000000000001`,
+    `${plain}000`,
+    shift(plain, -1),
+    shift(plain, 1),
+    value.replace(/^-?/, '-'),
+  ];
+}
+
+function integersNear(value: string): readonly string[] {
+  return [String(BigInt(value) - 1n), String(BigInt(value) + 1n)];
+}
+
+function shift(decimal: string, by: number): string {
+  const [whole = '0', fraction = ''] = decimal.split('.');
+  return `${BigInt(whole) + BigInt(by)}.${fraction}`;
+}
+
+function asNumber(value: string): readonly Literal[] {
+  return [number(value), ...(value.length % 3 === 0 ? [text(value)] : [])];
+}
+
+const DAY_MS = 86_400_000;
+
+function daysNear(value: string): readonly string[] {
+  return [-1, 1].map((days) => new Date(Date.parse(value) + days * DAY_MS).toISOString().slice(0, 10));
+}
+
+function asDate(value: string): readonly Literal[] {
+  return [{ kind: 'date', text: value, loc: NOWHERE }, text(value)];
+}
+
+/** A millisecond off, finer than most providers keep, in other zones, and the day alone. */
+function instantsNear(value: string): readonly string[] {
+  const ms = Date.parse(value);
+  const iso = (time: number) => new Date(time).toISOString();
+  return [
+    iso(ms - 1),
+    iso(ms + 1),
+    value.replace(/(\.\d+)?Z$/, (_, fraction: string | undefined) => `${(fraction ?? '.').padEnd(9, '0')}1Z`),
+    iso(ms + 5.5 * 3_600_000).replace('Z', '+05:30'),
+    iso(ms - 3_600_000).replace('Z', '-01:00'),
+    iso(ms).slice(0, 10),
+  ];
+}
+
+function asInstant(value: string): readonly Literal[] {
+  const kind = /^\d{4}-\d\d-\d\d$/.test(value) ? 'date' : 'datetime';
+  return [{ kind, text: value, loc: NOWHERE }, ...(value.length % 2 === 0 ? [text(value)] : [])];
+}
+
+/** Patterns of every form around texts that occur, with wildcards, and with wildcards that are meant literally. */
+export function patternsFor(literals: readonly Literal[]): readonly Literal[] {
+  const texts = literals.flatMap((literal) => (literal.kind === 'string' ? [literal.text] : []));
+  return ['%', '%%', '_', '', '_%', '%_', ...texts.flatMap(patternsAround), ...HOSTILE_TEXTS].map(text);
+}
+
+function patternsAround(value: string): readonly string[] {
+  const characters = [...value];
+  const plain = (from: number, to?: number) =>
+    characters
+      .slice(from, to)
+      .join('')
+      .replace(/[\\%_]/g, '\\$&');
+  const middle = Math.floor(characters.length / 2);
+  return [
+    plain(0),
+    `${plain(0, middle)}%`,
+    `%${plain(middle)}`,
+    `%${plain(1, -1)}%`,
+    `${plain(0, 1)}%${plain(-1)}`,
+    `${plain(0, middle)}_${plain(middle + 1)}`,
+    `_%${plain(2)}`,
+    value,
+  ];
+}

@@ -1,0 +1,169 @@
+import fc from 'fast-check';
+import type { Filter } from '../../src/where/ast.ts';
+import type { ApiAnswer } from '../support/app.ts';
+import { filtersOn, printFilter } from './filters.ts';
+import { evaluate } from './reference.ts';
+import { getOk, idOnly, idsOf, type Listing, type Row, type Target } from './target.ts';
+
+/** A query whose pages are tried. */
+export interface PagedQuery {
+  readonly kind: string;
+  readonly where?: string;
+  readonly orderBy?: string;
+  /** How many rows there are. */
+  readonly rows: number;
+}
+
+/** Filters that leave some tens of rows, and one or two; answered by the provider alone, and with a recheck here. */
+export async function findQueries(target: Target, listing: Listing, seed: number): Promise<readonly PagedQuery[]> {
+  const samples = fc.sample(filtersOn(listing), { numRuns: 600, seed });
+  const counted = samples.map((filter) => ({ filter, rows: countMatches(listing, filter) }));
+  const some = counted.filter(({ rows }) => rows >= 9 && rows <= 60);
+  const sparse = counted.filter(({ rows }) => rows === 1 || rows === 2);
+  const found = await Promise.all([
+    findQuery(target, listing, { candidates: some, pushdown: /full/, kind: 'pushed' }),
+    findQuery(target, listing, { candidates: some, pushdown: /partial|none/, kind: 'residual' }),
+    findQuery(target, listing, { candidates: sparse, pushdown: /partial|none/, kind: 'sparse' }),
+  ]);
+  return [{ kind: 'everything', rows: listing.rows.length }, ...found.flatMap((query) => query ?? [])];
+}
+
+function countMatches({ rows, object }: Listing, filter: Filter): number {
+  return rows.filter((row) => evaluate(filter, row, object.fields) === true).length;
+}
+
+interface Wanted {
+  readonly candidates: readonly { readonly filter: Filter; readonly rows: number }[];
+  readonly pushdown: RegExp;
+  readonly kind: string;
+}
+
+const CANDIDATES_TRIED = 25;
+
+async function findQuery(target: Target, listing: Listing, { candidates, pushdown, kind }: Wanted) {
+  for (const { filter, rows } of candidates.slice(0, CANDIDATES_TRIED)) {
+    const where = printFilter(filter);
+    const { headers } = await getOk(target, listing.path, { query: { where, pageSize: 1, ...idOnly(listing) } });
+    if (pushdown.test(headers.get('elements-query-pushdown') ?? '')) return { kind, where, rows };
+  }
+  return undefined;
+}
+
+/** One walk over the pages of a query. */
+interface Walk {
+  readonly pageSize: number;
+  readonly by: 'nextPage' | 'page';
+  readonly maxProviderCalls?: number;
+}
+
+/** What is wrong with the pages of a query, for every way to walk them. */
+export async function walkPages(target: Target, listing: Listing, query: PagedQuery): Promise<readonly string[]> {
+  const whole = await getOk(target, listing.path, { query: toParameters(listing, query, { pageSize: 5000 }) });
+  const meant = [...idsOf(listing, whole.body)].sort();
+  const faults: string[] = [];
+  for (const walk of walksFor(query)) {
+    const pages =
+      walk.by === 'page'
+        ? await walkByNumber(target, listing, query, walk)
+        : await walkByToken(target, listing, query, walk);
+    const found = pages.flatMap(({ body }) => idsOf(listing, body)).sort();
+    const what = `${listing.name} (${query.kind}) where ${query.where ?? '-'} in pages of ${walk.pageSize} by ${walk.by}${walk.maxProviderCalls === undefined ? '' : ` with ${walk.maxProviderCalls} provider calls each`}`;
+    if (JSON.stringify(found) !== JSON.stringify(meant)) {
+      faults.push(`${what}: ${found.length} rows (${new Set(found).size} different), but one page has ${meant.length}`);
+    }
+    faults.push(
+      ...pages
+        .flatMap((page, index) => judgePage(page, { walk, query, isLast: index === pages.length - 1 }))
+        .map((fault) => `${what}: ${fault}`),
+    );
+  }
+  return faults;
+}
+
+/** Pages of one row only where there are few. */
+function walksFor({ rows }: PagedQuery): readonly Walk[] {
+  const small: readonly Walk[] = rows > 60 ? [] : [{ pageSize: 1, by: 'nextPage' }];
+  return [
+    ...small,
+    { pageSize: 7, by: 'nextPage' },
+    { pageSize: 200, by: 'nextPage' },
+    { pageSize: Math.max(rows, 1), by: 'nextPage' },
+    { pageSize: 7, by: 'page' },
+    { pageSize: 200, by: 'page' },
+    ...[1, 2, 3].map((maxProviderCalls): Walk => ({ pageSize: 25, by: 'nextPage', maxProviderCalls })),
+  ];
+}
+
+function toParameters(
+  listing: Listing,
+  { where, orderBy }: PagedQuery,
+  paging: Readonly<Record<string, string | number | undefined>>,
+) {
+  return { where, orderBy, ...idOnly(listing), ...paging };
+}
+
+const MOST_PAGES = 1000;
+
+async function walkByToken(target: Target, listing: Listing, query: PagedQuery, { pageSize, maxProviderCalls }: Walk) {
+  const headers = maxProviderCalls === undefined ? {} : { 'Elements-Max-Provider-Calls': String(maxProviderCalls) };
+  const pages: ApiAnswer[] = [];
+  for (let nextPage: string | undefined; pages.length < MOST_PAGES; ) {
+    const page = await getOk(target, listing.path, {
+      query: toParameters(listing, query, { pageSize, nextPage }),
+      headers,
+    });
+    pages.push(page);
+    nextPage = page.headers.get('elements-next-page-token') ?? undefined;
+    if (nextPage === undefined) return pages;
+  }
+  throw new Error(`${listing.name} (${query.kind}): the pages do not end.`);
+}
+
+/** Up to the first page that says that there is no more, and one beyond it. */
+async function walkByNumber(target: Target, listing: Listing, query: PagedQuery, { pageSize }: Walk) {
+  const pages: ApiAnswer[] = [];
+  for (let page = 1; page < MOST_PAGES; page++) {
+    const answer = await getOk(target, listing.path, { query: toParameters(listing, query, { pageSize, page }) });
+    pages.push(answer);
+    if (!answer.headers.has('elements-next-page-token')) break;
+  }
+  const beyond = await getOk(target, listing.path, {
+    query: toParameters(listing, query, { pageSize, page: pages.length + 1 }),
+  });
+  return beyond.body.length === 0 && !beyond.headers.has('elements-next-page-token') ? pages : [...pages, beyond];
+}
+
+interface Context {
+  readonly walk: Walk;
+  readonly query: PagedQuery;
+  readonly isLast: boolean;
+}
+
+function judgePage({ body, headers }: ApiAnswer, { walk, query, isLast }: Context): readonly string[] {
+  const rows: readonly Row[] = body;
+  const total = headers.get('elements-total-count');
+  const isCut = headers.get('elements-partial-result') === 'scan-budget';
+  const hasNext = headers.has('elements-next-page-token');
+  const calls = Number(headers.get('elements-provider-calls'));
+  const when = (condition: boolean, fault: string) => (condition ? [fault] : []);
+  return [
+    ...when(rows.length > walk.pageSize, `a page has ${rows.length} rows`),
+    ...when(headers.get('elements-returned-count') !== String(rows.length), 'Elements-Returned-Count is not the count'),
+    ...when(
+      hasNext && rows.length < walk.pageSize && !isCut,
+      `a page before the end has ${rows.length} rows only, and is not called partial`,
+    ),
+    ...when(isCut && (!hasNext || rows.length === walk.pageSize), 'a page that is full or the last is called partial'),
+    ...when(isLast && hasNext, 'a token, although there is no more'),
+    ...when(
+      isLast && rows.length === 0 && query.rows > 0 && walk.maxProviderCalls === undefined,
+      'the last page is empty: the page before should have had no token',
+    ),
+    ...when(
+      total !== null && Number(total) !== query.rows,
+      `Elements-Total-Count is ${total}, but there are ${query.rows} rows`,
+    ),
+    ...when(walk.maxProviderCalls !== undefined && calls > walk.maxProviderCalls, `${calls} provider calls`),
+    ...when(headers.has('link') !== hasNext, 'Link and Elements-Next-Page-Token do not agree'),
+  ];
+}

@@ -1,0 +1,141 @@
+import type { FieldSpec } from '#connector';
+import type { Filter, Literal } from '../../src/where/ast.ts';
+import type { Row } from './target.ts';
+
+/**
+ * What a filter means for a row, written from the definition of the language and sharing nothing with `src/where`: SQL's
+ * three values, where `undefined` is unknown.
+ */
+export type Truth = boolean | undefined;
+
+export type Fields = Readonly<Record<string, FieldSpec>>;
+
+export function evaluate(filter: Filter, row: Row, fields: Fields): Truth {
+  switch (filter.kind) {
+    case 'and':
+      return every(filter.operands.map((operand) => evaluate(operand, row, fields)));
+    case 'or':
+      return not(every(filter.operands.map((operand) => not(evaluate(operand, row, fields)))));
+    case 'not':
+      return not(evaluate(filter.operand, row, fields));
+    case 'isNull':
+      return isMissing(readField(row, filter.field.name)) !== filter.negated;
+    default:
+      return evaluatePredicate(filter, row, fields);
+  }
+}
+
+function evaluatePredicate(
+  filter: Extract<Filter, { kind: 'compare' | 'in' | 'like' | 'between' }>,
+  row: Row,
+  fields: Fields,
+): Truth {
+  const { name } = filter.field;
+  const value = readField(row, name);
+  if (isMissing(value)) return undefined;
+  const spec = fields[name];
+  if (spec === undefined) throw new Error(`There is no field '${name}'.`);
+  const order = (literal: Literal) => compareTo(spec, value, literal);
+  switch (filter.kind) {
+    case 'compare':
+      return COMPARISONS[filter.operator](order(filter.value));
+    case 'in':
+      return filter.values.some((literal) => order(literal) === 0) !== filter.negated;
+    case 'like':
+      return likeToRegExp(spec, textOf(filter.pattern)).test(fold(spec, String(value))) !== filter.negated;
+    case 'between':
+      return (order(filter.low) >= 0 && order(filter.high) <= 0) !== filter.negated;
+  }
+}
+
+function every(truths: readonly Truth[]): Truth {
+  if (truths.includes(false)) return false;
+  return truths.includes(undefined) ? undefined : true;
+}
+
+function not(truth: Truth): Truth {
+  return truth === undefined ? undefined : !truth;
+}
+
+function isMissing(value: unknown): value is null | undefined {
+  return value === null || value === undefined;
+}
+
+export function readField(row: Row, name: string): unknown {
+  return name
+    .split('.')
+    .reduce<unknown>((value, key) => (isMissing(value) ? value : Reflect.get(Object(value), key)), row);
+}
+
+const COMPARISONS = {
+  '=': (order: number) => order === 0,
+  '!=': (order: number) => order !== 0,
+  '<': (order: number) => order < 0,
+  '<=': (order: number) => order <= 0,
+  '>': (order: number) => order > 0,
+  '>=': (order: number) => order >= 0,
+};
+
+function textOf(literal: Literal): string {
+  return literal.kind === 'boolean' ? String(literal.value) : literal.text;
+}
+
+function compareTo(spec: FieldSpec, value: unknown, literal: Literal): number {
+  return compareAs(spec, String(value), textOf(literal));
+}
+
+/** The order of two values of a field, as text; numbers and instants by what they mean. */
+export function compareAs(spec: FieldSpec, left: string, right: string): number {
+  switch (spec.type) {
+    case 'number':
+    case 'integer':
+      return sign(scaled(left) - scaled(right));
+    case 'datetime':
+      return sign(nanoseconds(left) - nanoseconds(right));
+    case 'boolean':
+      return left.toLowerCase() === right.toLowerCase() ? 0 : 1;
+    case 'date':
+      return left < right ? -1 : Number(left > right);
+    default:
+      // The bytes of UTF-8 are in the order of code points.
+      return Buffer.compare(Buffer.from(fold(spec, left)), Buffer.from(fold(spec, right)));
+  }
+}
+
+function fold({ collation }: FieldSpec, text: string): string {
+  return collation === 'ci' ? text.toLowerCase() : text;
+}
+
+function sign(difference: bigint): number {
+  return difference < 0n ? -1 : Number(difference > 0n);
+}
+
+/** More digits behind the point than any number of these tests. */
+const DIGITS = 400;
+
+function scaled(text: string): bigint {
+  const match = /^([+-]?)(\d*)\.?(\d*)(?:e([+-]?\d+))?$/i.exec(text.trim());
+  if (match === null) throw new Error(`'${text}' is not a number.`);
+  const [, minus, whole = '', fraction = '', exponent = '0'] = match;
+  const magnitude = BigInt(`${whole}${fraction}`) * 10n ** BigInt(DIGITS - fraction.length + Number(exponent));
+  return minus === '-' ? -magnitude : magnitude;
+}
+
+function nanoseconds(text: string): bigint {
+  const match = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(?::(\d\d)(?:\.(\d+))?)?(Z|[+-]\d\d:?\d\d)?)?$/i.exec(text);
+  if (match === null) throw new Error(`'${text}' is not an instant.`);
+  const [, day, time = '00:00', second = '00', fraction = '', zone = 'Z'] = match;
+  const offset = zone.replace(/^([+-]\d\d)(\d\d)$/, '$1:$2').toUpperCase();
+  return (
+    BigInt(Date.parse(`${day}T${time}:${second}${offset}`)) * 1_000_000n + BigInt(fraction.padEnd(9, '0').slice(0, 9))
+  );
+}
+
+function likeToRegExp(spec: FieldSpec, pattern: string): RegExp {
+  const source = fold(spec, pattern).replace(/\\(.)|[%_]|[^]/gsu, (token, escaped: string | undefined) => {
+    if (escaped !== undefined) return RegExp.escape(escaped);
+    if (token === '%') return '[^]*';
+    return token === '_' ? '[^]' : RegExp.escape(token);
+  });
+  return new RegExp(`^${source}$`, 'u');
+}

@@ -1,0 +1,99 @@
+import fc from 'fast-check';
+import type { Exactness, FieldSpec } from '#connector';
+import type { Filter } from '../../src/where/ast.ts';
+import { filtersOn, predicatesFor, printFilter } from './filters.ts';
+import { literalsFor } from './literals.ts';
+import { evaluate } from './reference.ts';
+import { getOk, idOnly, idsOf, type Listing, listAll, type Target } from './target.ts';
+
+/** A random filter found other rows than it means. */
+export interface Sample {
+  readonly filters: number;
+  readonly seed: number;
+}
+
+/**
+ * Sends random filters and compares what comes back with what they mean for the rows of the listing.
+ * @throws Error with the smallest filter that was answered wrongly
+ */
+export async function assertSound(target: Target, listing: Listing, { filters, seed }: Sample): Promise<void> {
+  const property = fc.asyncProperty(filtersOn(listing), (filter) => assertAnswers(target, listing, filter));
+  const run = await fc.check(property, { numRuns: filters, seed, verbose: 0 });
+  if (!run.failed) return;
+  const reason = run.errorInstance instanceof Error ? run.errorInstance.message : String(run.errorInstance);
+  throw new Error(`${reason}\n(seed ${run.seed}, after ${run.numRuns} filters on ${listing.name})`);
+}
+
+async function assertAnswers(target: Target, listing: Listing, filter: Filter): Promise<void> {
+  const where = printFilter(filter);
+  const found = await listAll(target, listing.path, { where, pageSize: 5000, ...idOnly(listing) });
+  const difference = describeDifference(listing, filter, idsOf(listing, found));
+  if (difference !== undefined) throw new Error(`${listing.name} where ${where}: ${difference}`);
+}
+
+/** How the ids found differ from those that the filter means; undefined when they do not. */
+export function describeDifference(listing: Listing, filter: Filter, found: readonly string[]): string | undefined {
+  const meant = idsOf(
+    listing,
+    listing.rows.filter((row) => evaluate(filter, row, listing.object.fields) === true),
+  );
+  const missing = meant.filter((id) => !found.includes(id));
+  const extra = found.filter((id) => !meant.includes(id));
+  const doubles = found.length - new Set(found).size;
+  const faults = [
+    ...(missing.length > 0 ? [`${missing.length} rows are missing (${missing.slice(0, 3).join(', ')})`] : []),
+    ...(extra.length > 0 ? [`${extra.length} rows do not match (${extra.slice(0, 3).join(', ')})`] : []),
+    ...(doubles > 0 && listing.idField !== undefined ? [`${doubles} rows come twice`] : []),
+  ];
+  return faults.length === 0 ? undefined : faults.join('; ');
+}
+
+/** A declared operator on a field, and what was measured. */
+interface Claim {
+  readonly name: string;
+  readonly spec: FieldSpec;
+  readonly operator: string;
+  readonly exactness: Exactness;
+}
+
+/**
+ * Sends each declared operator alone: what is declared exact must be answered by the provider without a recheck here, and
+ * both kinds must find the rows that are meant. Answers every fault.
+ */
+export async function measureClaims(target: Target, listing: Listing, perClaim: number): Promise<readonly string[]> {
+  const claims = Object.entries(listing.object.fields).flatMap(([name, spec]) =>
+    Object.entries(spec.filter ?? {}).map(([operator, exactness]): Claim => ({ name, spec, operator, exactness })),
+  );
+  const faults: string[] = [];
+  for (const claim of claims) faults.push(...(await measureClaim(target, listing, claim, perClaim)));
+  return faults;
+}
+
+async function measureClaim(target: Target, listing: Listing, claim: Claim, most: number): Promise<readonly string[]> {
+  const { name, spec, operator, exactness } = claim;
+  const filters = spread(predicatesFor(operator, name, literalsFor(name, spec, listing.rows)), most);
+  const faults: string[] = [];
+  let pushed = 0;
+  for (const filter of filters) {
+    const where = printFilter(filter);
+    const query = { where, pageSize: 5000, ...idOnly(listing) };
+    const { body, headers } = await getOk(target, listing.path, { query });
+    const isFull = headers.get('elements-query-pushdown') === 'full';
+    pushed += Number(headers.get('elements-query-pushdown') !== 'none');
+    const difference = describeDifference(listing, filter, idsOf(listing, body));
+    if (difference !== undefined) faults.push(`${listing.name} where ${where}: ${difference}`);
+    if (isFull !== (exactness === 'exact') && !operator.endsWith('LIKE')) {
+      faults.push(
+        `${listing.name} where ${where}: declared ${exactness}, but the pushdown is ${isFull ? '' : 'not '}full`,
+      );
+    }
+  }
+  if (pushed === 0) faults.push(`${listing.name}: ${operator} is declared for '${name}' and was never pushed`);
+  return faults;
+}
+
+/** At most so many of them, from all over the list. */
+function spread<Item>(items: readonly Item[], most: number): readonly Item[] {
+  const step = Math.max(1, items.length / most);
+  return items.filter((_, index) => Math.floor(index / step) !== Math.floor((index - 1) / step));
+}

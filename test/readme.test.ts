@@ -1,0 +1,105 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import { describeVariables } from '../src/config.ts';
+import { createTemporaryFolder } from './support/database.ts';
+
+const ROOT = resolve(import.meta.dirname, '..');
+const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
+
+/** The code blocks of a language, in their order. */
+function blocks(language: string): string[] {
+  return [...README.matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\`$`, 'gm'))].map(([, code]) => code ?? '');
+}
+
+describe('the README', () => {
+  it('lists every variable as the configuration declares it', () => {
+    expect(README).to.include(describeVariables());
+  });
+
+  it('names the scripts that package.json has', () => {
+    const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+    const named = [...README.matchAll(/npm run ([\w:]+)/g)].map(([, name]) => name);
+    expect(named.filter((name) => name === undefined || scripts[name] === undefined)).to.deep.equal([]);
+  });
+});
+
+describe('a newcomer', () => {
+  let folder = '';
+  let service: ChildProcess | undefined;
+
+  before(async function start() {
+    this.timeout(60_000);
+    folder = await createTemporaryFolder();
+    expect(blocks('sh')[0]).to.equal('npm ci && npm start\n');
+    service = spawn('npm', ['start'], {
+      cwd: ROOT,
+      stdio: 'ignore',
+      env: { ...process.env, NODE_ENV: '', DATA_DIR: join(folder, '.data'), PORT: '0', SIMULATORS_PORT: '0' },
+    });
+    await untilReady(folder, service);
+  });
+
+  after(async () => {
+    if (service !== undefined) await stop(service);
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it('gets from the first command to a filtered page and a clear error by pasting', async function paste() {
+    this.timeout(30_000);
+    const marker = '\n### next block ###\n';
+    const script = [
+      'set -eu',
+      ...blocks('bash').flatMap((block) => [block, `printf '${marker.replaceAll('\n', '\\n')}'`]),
+    ].join('\n');
+    const { stdout } = await promisify(execFile)('bash', ['-c', script], { cwd: folder });
+    const [, , discovery = '', query = '', mistake = ''] = stdout.split(marker);
+
+    const [objects = '', metadata = ''] = discovery.split(/(?<=\])(?=\{"name":"employees")/);
+    expect(JSON.parse(objects).map(({ name }: { name: string }) => name)).to.include('employees');
+    expect(JSON.parse(metadata).fields.map(({ name }: { name: string }) => name)).to.include.members([
+      'status',
+      'hireDate',
+    ]);
+
+    const [headers = '', body = ''] = query.split('\r\n\r\n');
+    expect(headers)
+      .to.match(/^HTTP\/1.1 200 OK/)
+      .and.match(/Elements-Query-Pushdown: full/)
+      .and.match(/Link: <http:.*>; rel="next"/);
+    const rows: { hireDate: string }[] = JSON.parse(body);
+    expect(rows).to.have.length(5);
+    expect(rows.every(({ hireDate }) => hireDate >= '2024-01-01')).to.equal(true);
+
+    const problem = JSON.parse(mistake);
+    expect(problem.code).to.equal('WHERE_INVALID');
+    expect(problem.message).to.equal("There is no field 'hireDat'. Did you mean 'hireDate'?");
+  });
+});
+
+async function untilReady(folder: string, service: ChildProcess): Promise<void> {
+  const file = join(folder, '.data', 'credentials.json');
+  while (!existsSync(file) || !(await isReady(file))) {
+    if (service.exitCode !== null) throw new Error(`npm start ended with exit code ${service.exitCode}`);
+    await sleep(100);
+  }
+}
+
+/** The port is known once the service listens: until then the file holds the one it was asked for. */
+async function isReady(file: string): Promise<boolean> {
+  const { origin, port } = new URL(JSON.parse(readFileSync(file, 'utf8')).baseUrl);
+  if (port === '0') return false;
+  const response = await fetch(`${origin}/health/ready`);
+  return response.ok;
+}
+
+/** npm passes the signal on and ends when the service has ended. */
+async function stop(service: ChildProcess): Promise<void> {
+  const ended = new Promise((done) => service.once('exit', done));
+  service.kill('SIGTERM');
+  await ended;
+}
