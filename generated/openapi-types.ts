@@ -101,6 +101,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/docs/where": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The query language as a page
+         * @description The language of `where` with examples, and what of it each provider answers itself.
+         */
+        get: operations["getQueryReference"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/elements": {
         parameters: {
             query?: never;
@@ -444,6 +464,28 @@ export interface paths {
         get: operations["getHubObjectMetadata"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/query/explain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Explain a query
+         * @description How a list query would be answered: what of the filter the provider is asked, what is checked again in the service and why,
+         *     and the very request that would be sent, secrets masked. The query itself is not sent; only when the fields of the
+         *     object are not known yet are they discovered first.
+         */
+        post: operations["explainQuery"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1258,6 +1300,129 @@ export interface components {
             parameters: components["schemas"]["ObjectParameter"][];
             limits: components["schemas"]["ObjectLimits"];
         };
+        /** @description A list query to be explained. */
+        QueryExplain: {
+            /** @description The object that would be listed. */
+            objectName: string;
+            /** @description The filter, as in the query parameter. */
+            where?: string;
+            /** @description The fields, as in the query parameter. */
+            fields?: string;
+            /** @description The order, as in the query parameter. */
+            orderBy?: string;
+        };
+        /** @description What happens to one predicate. */
+        PredicateExplanation: {
+            /** @description The predicate in canonical spelling. */
+            predicate: string;
+            /** @description Where it stands in the `where`. */
+            position: number;
+            /** @description How long it is there. */
+            length: number;
+            /**
+             * @description How the provider answers it. `superset` means perhaps more rows than meant, which are checked again; `none` that it cannot.
+             * @enum {string}
+             */
+            exactness: "exact" | "superset" | "none";
+            /** @description Whether the provider is asked it. */
+            pushed: boolean;
+            /** @description Why it is not pushed, or why its rows are checked again. */
+            reason?: string;
+        };
+        /** @description Who sorts. */
+        SortExplanation: {
+            /** @description The order asked for. Absent without one. */
+            orderBy?: string;
+            /** @description Whether the provider sorts. If not, all rows are fetched and sorted in the service, as far as the budget of provider calls goes. */
+            pushed: boolean;
+        };
+        /** @description How many rows a provider page has. */
+        LimitExplanation: {
+            /** @description The rows asked of the provider per call, for the default page size. */
+            providerPageSize: number;
+            /** @description Whether the page size is passed on to the provider. */
+            pushed: boolean;
+            /** @description Why it is not passed on. */
+            reason?: string;
+        };
+        /** @description The first request that would be sent, secrets masked. Absent when the connector needs more than one call for a list. */
+        ProviderRequestExplanation: {
+            /** @description The method. */
+            method: string;
+            /** @description The address with its query. */
+            url: string;
+            /** @description The body. Absent when there is none. */
+            body?: string;
+        };
+        /**
+         * @description How a query would be answered.
+         * @example {
+         *       "objectName": "employees",
+         *       "parsed": "status = 'Active' AND lastName LIKE 'O%'",
+         *       "pushed": "status = 'Active'",
+         *       "residual": "lastName LIKE 'O%'",
+         *       "pushdown": "partial",
+         *       "predicates": [
+         *         {
+         *           "predicate": "status = 'Active'",
+         *           "position": 0,
+         *           "length": 17,
+         *           "exactness": "exact",
+         *           "pushed": true
+         *         },
+         *         {
+         *           "predicate": "lastName LIKE 'O%'",
+         *           "position": 22,
+         *           "length": 18,
+         *           "exactness": "none",
+         *           "pushed": false,
+         *           "reason": "the provider has no LIKE for 'lastName'"
+         *         }
+         *       ],
+         *       "parameters": {},
+         *       "sort": {
+         *         "orderBy": "hireDate desc",
+         *         "pushed": true
+         *       },
+         *       "limit": {
+         *         "providerPageSize": 1000,
+         *         "pushed": false,
+         *         "reason": "rows are checked again in the service"
+         *       },
+         *       "request": {
+         *         "method": "POST",
+         *         "url": "https://acme.bamboohr.com/api/v2/datasets/employee/data",
+         *         "body": "{\"fields\":[\"eeid\",\"lastName\"],\"filter\":\"status eq 'Active'\",\"page\":1,\"pageSize\":1000}"
+         *       },
+         *       "estimatedProviderCalls": 1
+         *     }
+         */
+        QueryExplanation: {
+            /** @description The object that would be listed. */
+            objectName: string;
+            /** @description The filter as it was understood, in canonical spelling with NOT folded inwards. Absent without a filter. */
+            parsed?: string;
+            /** @description The part that the provider is asked. Absent when it is asked nothing. */
+            pushed?: string;
+            /** @description The part that is checked again in the service, row by row. Absent when the provider answers all of it. */
+            residual?: string;
+            /**
+             * @description What `Elements-Query-Pushdown` would say.
+             * @enum {string}
+             */
+            pushdown: "full" | "partial" | "none";
+            /** @description What happens to each predicate of the filter. */
+            predicates: components["schemas"]["PredicateExplanation"][];
+            /** @description The inputs of the provider that the filter sets. */
+            parameters: {
+                [key: string]: unknown;
+            };
+            sort: components["schemas"]["SortExplanation"];
+            limit: components["schemas"]["LimitExplanation"];
+            request?: components["schemas"]["ProviderRequestExplanation"];
+            /** @description The calls for a first page of the default size, if the object has so many rows. With a residual it is the least there can be. */
+            estimatedProviderCalls: number;
+        };
         /** @description A record of a provider. Its members are the fields that the metadata of its object lists. */
         ObjectRecord: {
             [key: string]: unknown;
@@ -1622,25 +1787,15 @@ export interface components {
                 "application/json": components["schemas"]["ObjectMetadata"];
             };
         };
-        /** @description The records that match. */
-        RecordList: {
+        /** @description How the query would be answered. */
+        QueryExplanation: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
-                "Elements-Total-Count": components["headers"]["Elements-Total-Count"];
-                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
-                Link: components["headers"]["Link"];
                 "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
-                "Elements-Query-Pushdown": components["headers"]["Elements-Query-Pushdown"];
-                "Elements-Provider-Calls": components["headers"]["Elements-Provider-Calls"];
-                "Elements-Partial-Result": components["headers"]["Elements-Partial-Result"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["ObjectRecord"][];
+                "application/json": components["schemas"]["QueryExplanation"];
             };
         };
         /** @description The request is not as this operation takes it (`REQUEST_INVALID`), or the `where` does not parse (`WHERE_SYNTAX`), does not fit the object (`WHERE_INVALID`) or cannot be answered as asked (`WHERE_UNSUPPORTED`). */
@@ -1662,6 +1817,27 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description The records that match. */
+        RecordList: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                "Elements-Total-Count": components["headers"]["Elements-Total-Count"];
+                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
+                Link: components["headers"]["Link"];
+                "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
+                "Elements-Query-Pushdown": components["headers"]["Elements-Query-Pushdown"];
+                "Elements-Provider-Calls": components["headers"]["Elements-Provider-Calls"];
+                "Elements-Partial-Result": components["headers"]["Elements-Partial-Result"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ObjectRecord"][];
             };
         };
         /** @description The record as the provider has it now. */
@@ -1870,6 +2046,11 @@ export interface components {
          */
         "Elements-Element-Instance-Id": number;
         /**
+         * @description The methods that this resource does take.
+         * @example GET, POST
+         */
+        Allow: string;
+        /**
          * @description How much of the `where` the provider answered itself. The rest was filtered in the service; the rows are the same either way.
          * @example full
          */
@@ -1899,11 +2080,6 @@ export interface components {
          * @example 30
          */
         "RateLimit-Reset": number;
-        /**
-         * @description The methods that this resource does take.
-         * @example GET, POST
-         */
-        Allow: string;
     };
     pathItems: never;
 }
@@ -1963,6 +2139,19 @@ export interface operations {
         };
     };
     getDocs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["DocsPage"];
+            500: components["responses"]["Internal"];
+        };
+    };
+    getQueryReference: {
         parameters: {
             query?: never;
             header?: never;
@@ -2615,6 +2804,43 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
+            424: components["responses"]["InstanceCredentialsFailed"];
+            429: components["responses"]["ProviderRateLimited"];
+            500: components["responses"]["Internal"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["Overloaded"];
+            504: components["responses"]["ProviderTimeout"];
+        };
+    };
+    explainQuery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "objectName": "employees",
+                 *       "where": "status = 'Active' AND lastName LIKE 'O%'",
+                 *       "orderBy": "hireDate desc"
+                 *     }
+                 */
+                "application/json": components["schemas"]["QueryExplain"];
+            };
+        };
+        responses: {
+            200: components["responses"]["QueryExplanation"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["OperationUnsupported"];
+            406: components["responses"]["NotAcceptable"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             424: components["responses"]["InstanceCredentialsFailed"];
             429: components["responses"]["ProviderRateLimited"];
             500: components["responses"]["Internal"];

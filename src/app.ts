@@ -8,6 +8,7 @@ import { createIdempotency } from './accounts/idempotency/index.ts';
 import { createAuthorization } from './api/authorization.ts';
 import { createElementHandlers } from './api/elements.ts';
 import { createInstanceHandlers } from './api/instances.ts';
+import { createQueryHandlers } from './api/query.ts';
 import { createRecordHandlers } from './api/records.ts';
 import { BASE_PATH, createServer } from './api/server.ts';
 import { createServiceRouter } from './api/service.ts';
@@ -134,6 +135,7 @@ async function build({ config, log, redactor }: AppPorts, cleanup: Cleanup): Pro
           ...createElementHandlers({ registry }),
           ...createInstanceHandlers({ accounts, instances, seal, open }),
           ...createRecordHandlers(resources),
+          ...createQueryHandlers(resources),
         },
         publicUrl,
         authorization: createAuthorization({ accounts, instances, redactor }),

@@ -10,6 +10,9 @@ import { listPolicies, listRequests, listTypes } from './simulator-time-off.ts';
 const COMPANY = 'acme';
 const API_KEY = 'demo-key';
 
+/** The configuration of an instance on this simulator. */
+export const DEMO_CONFIGURATION = { username: API_KEY, 'company.name': COMPANY };
+
 /** The account `acme.bamboohr.com` in memory. What it does is in the README. */
 export function createSimulator(): Simulator {
   const account = createAccount();

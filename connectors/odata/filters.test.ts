@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type { ObjectSpec } from '#connector';
 import { checkFilter } from '../../src/where/check.ts';
-import { compileCondition, reader } from '../../src/where/evaluate.ts';
+import { compileCondition } from '../../src/where/evaluate.ts';
 import { normalise } from '../../src/where/normalise.ts';
 import { parseWhere } from '../../src/where/parse.ts';
 import { prepareQuery } from '../../src/where/query.ts';
@@ -136,7 +136,7 @@ const CASES: readonly { readonly where: string; readonly test: Test; readonly fu
   { where: "description like '%tool'", test: known('description', (text) => text.endsWith('tool')), full: false },
   { where: "description like '%or%'", test: known('description', (text) => text.includes('or')), full: false },
   { where: "description like '%o_l%'", test: known('description', (text) => /o.l/.test(text)), full: false },
-  { where: "description like '%'", test: known('description', () => true), full: false },
+  { where: "description like '%'", test: known('description', () => true), full: true },
   { where: "description not like '%or%'", test: known('description', (text) => !text.includes('or')), full: false },
   { where: "not description not like '%or%'", test: known('description', (text) => text.includes('or')), full: false },
   { where: "description = ''", test: known('description', (text) => text === ''), full: false },
@@ -194,11 +194,16 @@ function likeText(text: string): string {
   return text.replace(/[\\%_]/g, '\\$&');
 }
 
+/** The dots of a name lead into nested objects. */
+function valueAt(row: Row, name: string): unknown {
+  return name.split('.').reduce<unknown>((value, key) => (value == null ? value : Object(value)[key]), row);
+}
+
 /** Filters over a subject's own values and their neighbours. */
 function whereTexts({ object, rows }: Subject): fc.Arbitrary<string> {
   const predicates = Object.entries(object.fields).flatMap(([name, field]) => {
     const quotes = field.type === 'string';
-    const values = rows.map(reader(name)).filter((value) => value != null && typeof value !== 'object');
+    const values = rows.map((row) => valueAt(row, name)).filter((value) => value != null && typeof value !== 'object');
     if (field.type === 'object' || field.type === 'array' || values.length === 0) return [];
     const literal = fc.constantFrom(...values).map((value) => (quotes ? sqlText(String(value)) : String(value)));
     const operator = fc.constantFrom(
@@ -285,7 +290,7 @@ describe('OData filters on SAP CAP', function () {
 
   it('answers filters on text alone when the service is said to compare text literally', async () => {
     const texts = CASES.filter(
-      ({ where }) => /^(not )?(category|description) /.test(where) && !/'%o_l%'|'%'/.test(where),
+      ({ where }) => /^(not )?(category|description) /.test(where) && !where.includes('%o_l%'),
     );
     for (const { where, test } of texts) {
       expect(prepareQuery({ where }, literal.object).plan.pushdown, where).to.equal('full');

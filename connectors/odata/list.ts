@@ -5,14 +5,15 @@ import { recordReader, selectClause } from './records.ts';
 import { isObject } from './values.ts';
 
 /**
- * Paging. A request asks for a window of `$top` rows from row `$skip` on. A service that gives fewer adds a next link, which
- * leads through the rest of the window (and with some services, beyond it); when the links end and the window is full, the next
- * window begins behind it. A window that is not full is the last. Source: OData Protocol 4.01, sections 11.2.6.3 to 11.2.6.7.
+ * Paging. A request asks for a window of rows from row `$skip` on, and for one row more: the row that is never shown tells whether
+ * there is another window. A service that gives fewer rows adds a next link, which leads through the rest of the window, and with
+ * some services beyond it, as if `$top` were a page size. A window without that row and without a link is the last.
+ * Source: OData Protocol 4.01, sections 11.2.6.3 to 11.2.6.7.
  */
 interface Position {
   /** Rows of the query in front of the page. */
   readonly skip: number;
-  /** Rows of the window that are still to come; below zero when links lead beyond it. */
+  /** Rows of the window that are still to be shown; below zero when links lead beyond it. */
   readonly left: number;
   /** As the service wrote it. */
   readonly link?: string;
@@ -20,8 +21,8 @@ interface Position {
   readonly context?: string;
 }
 
-/** The most rows that services let a client ask for without objecting is not written down anywhere; SAP CAP gives 1000. */
-const MAX_PAGE_SIZE = 1000;
+/** With the one more, 1000: what SAP CAP gives at most. How many others let a client ask for is written down nowhere. */
+const MAX_PAGE_SIZE = 999;
 
 /** What is listed: an entity set, or the records behind a navigation property `name` of a record of `parent`. */
 export interface Place {
@@ -36,11 +37,10 @@ export function listOperation(set: EntitySet, place: Place): ListOperation<strin
     maxPageSize: MAX_PAGE_SIZE,
     request: (input, config) => requestPage(set, place, input, config),
     read: (response, input) => {
-      const position = startOf(input);
-      const records = readValues(response.body);
-      const next = positionAfter({ position, records, body: response.body, pagesByOffset });
+      const values = readValues(response.body);
+      const { shown, next } = endPage({ position: startOf(input), values, body: response.body, pagesByOffset });
       return {
-        records: records.map(readRecord),
+        records: values.slice(0, shown).map(readRecord),
         ...(next !== undefined && { next: JSON.stringify(next) }),
         ...totalOf(response.body),
       } satisfies ListPage;
@@ -52,7 +52,8 @@ export function listOperation(set: EntitySet, place: Place): ListOperation<strin
 
 function requestPage(set: EntitySet, place: Place, input: ListInput<string>, config: Config): ProviderRequest {
   const position = startOf(input);
-  const headers = { prefer: `odata.maxpagesize=${input.limit}` };
+  const wanted = input.limit + 1;
+  const headers = { prefer: `odata.maxpagesize=${wanted}` };
   const collection = collectionPath(place, input);
   if (position.link !== undefined) return { url: resolveLink(position, config, collection), headers };
   const { pagesByOffset } = set.capabilities;
@@ -62,7 +63,7 @@ function requestPage(set: EntitySet, place: Place, input: ListInput<string>, con
       $filter: input.filter,
       $orderby: orderClause(set, input),
       $select: selectClause(set, input.fields),
-      $top: pagesByOffset ? input.limit : undefined,
+      $top: pagesByOffset ? wanted : undefined,
       $skip: pagesByOffset && position.skip > 0 ? position.skip : undefined,
     },
     headers,
@@ -120,21 +121,28 @@ function readPosition(cursor: unknown): Partial<Position> {
   };
 }
 
-interface PageEnd {
+interface PageInput {
   readonly position: Position;
-  readonly records: readonly unknown[];
+  readonly values: readonly unknown[];
   readonly body: unknown;
   readonly pagesByOffset: boolean;
 }
 
-function positionAfter({ position, records, body, pagesByOffset }: PageEnd): Partial<Position> | undefined {
-  const skip = position.skip + records.length;
-  const left = position.left - records.length;
+/** How many of the values belong to the page, and where the next one begins. */
+function endPage({ position, values, body, pagesByOffset }: PageInput): {
+  readonly shown: number;
+  readonly next?: Partial<Position>;
+} {
+  const shown = values.length;
+  const skip = position.skip + shown;
+  const left = position.left - shown;
   const link = controlOf(body, 'nextLink');
   const context = controlOf(body, 'context');
-  if (link !== undefined) return { skip, left, link, ...(context !== undefined && { context }) };
-  // Links that led beyond the window were the service's own paging, which has ended.
-  return pagesByOffset && left === 0 ? { skip } : undefined;
+  // Behind the link of a window that is complete stands the row that is not shown.
+  if (link !== undefined && pagesByOffset && left === 0) return { shown, next: { skip } };
+  if (link !== undefined) return { shown, next: { skip, left, link, ...(context !== undefined && { context }) } };
+  const isOneMore = pagesByOffset && shown > 0 && left === -1;
+  return isOneMore ? { shown: shown - 1, next: { skip: skip - 1 } } : { shown };
 }
 
 function readValues(body: unknown): readonly unknown[] {

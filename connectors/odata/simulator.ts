@@ -24,6 +24,9 @@ export interface ODataSimulatorOptions extends SimulatorOptions {
   readonly answersChanges?: 'with record' | 'without record';
 }
 
+/** The configuration of an instance on this simulator. */
+export const DEMO_CONFIGURATION = { 'base.url': 'https://demo.example.com/odata/v4/shop' };
+
 const ROOTS = ['/odata/v4/shop', '/odata/v4/private'] as const;
 const CREDENTIALS = `Basic ${btoa('demo:demo-password')}`;
 

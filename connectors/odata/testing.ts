@@ -96,6 +96,7 @@ async function listAll(run: Connection['run'], object: ObjectSpec, input: Partia
       ...(cursor !== undefined && { cursor }),
     };
     const page: ListPage = await run(object.list, complete);
+    if (cursor !== undefined && page.records.length === 0) throw new Error('A cursor led to an empty page.');
     records.push(...page.records);
     cursor = page.next;
   } while (cursor !== undefined);

@@ -129,7 +129,9 @@ function readFault(thrown: unknown): Fault {
     status: typeof status === 'number' ? status : undefined,
     message: isZlibCode(code) ? 'The body cannot be unpacked as its Content-Encoding says.' : String(message ?? ''),
     details: Array.isArray(errors) ? errors.map(toDetail) : [],
-    allow: String(Object(headers).Allow ?? '').split(', '),
+    allow: String(Object(headers).Allow ?? '')
+      .split(', ')
+      .sort(),
   };
 }
 

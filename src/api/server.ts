@@ -166,7 +166,9 @@ function createScopeRouter(scope: ApiScope, ports: ApiPorts): Router {
 function createRoute(id: ApiOperationId, { handlers, idempotency, publicUrl }: ApiPorts): RequestHandler {
   // The table's type ties each handler to its operation; here any of them is called with what the validator let through.
   const handle = handlers[id] as (request: unknown) => Promise<Answer> | Answer;
+  const needsBody = takesBody(id);
   return async (request, response) => {
+    if (needsBody && request.body === undefined) throw missingBody();
     const { principal, instance }: Caller = response.locals.caller;
     const input = {
       path: request.params,
@@ -188,6 +190,17 @@ function createRoute(id: ApiOperationId, { handlers, idempotency, publicUrl }: A
       return idempotency.once({ accountId, userId, key: given, fingerprint }, async () => handle(input));
     }
   };
+}
+
+/** Every operation that takes a body needs it. The validator asks for one only where its schema has required members. */
+function takesBody(id: ApiOperationId): boolean {
+  const { path, method } = OPERATIONS[id];
+  const item: Readonly<Record<string, unknown>> = document.paths[path];
+  return Object.hasOwn(Object(item[method]), 'requestBody');
+}
+
+function missingBody(): AppError {
+  return new AppError('REQUEST_INVALID', 'body is missing.', { details: [{ path: 'body', message: 'is missing' }] });
 }
 
 interface Answer {

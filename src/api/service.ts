@@ -7,6 +7,7 @@ import { OPERATIONS } from '../../generated/operations.ts';
 import { DOCS_ASSETS, docsPage } from './docs-page.ts';
 import type { RootOperationId } from './handler.ts';
 import { wrongMethod } from './problem.ts';
+import { queryPage } from './query-page.ts';
 
 /** Whether a part the service needs can be reached. */
 export type Check = (signal: AbortSignal) => Promise<boolean>;
@@ -39,6 +40,11 @@ export function createServiceRouter({ checks, publicUrl }: ServiceRouterPorts): 
 
     getDocs: (_request, response) => {
       const { html, contentSecurityPolicy } = docsPage({ documentUrl: '/openapi.json', assetsUrl: ASSETS_PATH });
+      response.set('Content-Security-Policy', contentSecurityPolicy).type('html').send(html);
+    },
+
+    getQueryReference: async (_request, response) => {
+      const { html, contentSecurityPolicy } = await queryPage();
       response.set('Content-Security-Policy', contentSecurityPolicy).type('html').send(html);
     },
   };

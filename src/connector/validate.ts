@@ -91,7 +91,7 @@ function objectProblems(name: string, object: ObjectSpec): readonly string[] {
     (filter) => !(filter in object.fields) && !(filter in (object.parameters ?? {})),
   );
   const problems = [
-    ...when(!/^[A-Za-z0-9][\w.-]*$/.test(name), 'the name does not fit a path segment'),
+    ...when(!/^[\w][\w.-]*$/.test(name), 'the name does not fit a path segment'),
     ...when(byId !== undefined && !(idField in object.fields), `there is no field '${idField}' to identify a record`),
     ...when((object.list?.maxPageSize ?? 1) < 1, 'maxPageSize is below 1'),
     ...required.map((filter) => `the required filter '${filter}' is neither a field nor a parameter`),

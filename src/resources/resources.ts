@@ -1,14 +1,15 @@
 import type { ListOperation, ObjectSpec, Objects } from '../connector/index.ts';
 import { AppError } from '../errors.ts';
-import { assertFullyPushed, type PreparedQuery, type Row } from '../where/index.ts';
+import { assertFullyPushed, type PreparedQuery, type QueryText, type Row } from '../where/index.ts';
 import { getChild, requireOperation } from './abilities.ts';
 import { type CallReport, type InstanceCall, startCall } from './call.ts';
 import { createCatalog } from './catalog.ts';
+import { explainQuery, type QueryExplanation } from './explain.ts';
 import { openPosition, type Position, sealPosition, type TokenScope } from './page-token.ts';
 import type { ConnectedInstance, ResourcePorts } from './ports.ts';
 import { createQueryCache, type Query } from './query-cache.ts';
 import { writeRecord } from './record.ts';
-import { scan } from './scan.ts';
+import { firstPosition, scan } from './scan.ts';
 
 /** Which record or list of an instance a request is about. */
 export interface Target {
@@ -50,6 +51,8 @@ export interface Resources {
     target: Target & { readonly id: string; readonly child: string },
     request: ListRequest,
   ) => Promise<RecordList>;
+  /** How the query would be answered; it is not sent. Answers for a disabled instance too. */
+  readonly explain: (target: Target, query: QueryText) => Promise<QueryExplanation & { readonly objectName: string }>;
   readonly getRecord: (target: Target, id: string) => Promise<OneRecord>;
   readonly createRecord: (target: Target, body: Row) => Promise<OneRecord>;
   readonly updateRecord: (target: Target, id: string, body: Row) => Promise<OneRecord>;
@@ -129,6 +132,13 @@ export function createResources(ports: ResourcePorts): Resources {
       return onRecord(target, target.id, list(call, { object: child, operation, path, parentId: target.id }, request));
     },
 
+    explain: async ({ instance, objectName, signal }, request) => {
+      const call = startCall(ports, instance, signal, 'discovery');
+      const object = await catalog.getObject(call, objectName);
+      const operation = requireOperation({ instance, objectName }, object, 'list');
+      return { objectName, ...explainQuery(ports.client, { instance, operation, query: prepare(object, request) }) };
+    },
+
     getRecord: async (target, id) => {
       const { call, object } = await open(target);
       const operation = requireOperation(target, object, 'get');
@@ -178,14 +188,7 @@ function startOf(
     if (request.page !== undefined) throw new AppError('REQUEST_INVALID', 'Give page or nextPage, not both.');
     return openPosition(ports, request.nextPage, scope);
   }
-  // Under a residual the provider's rows are not the answer's: its largest page needs the fewest calls.
-  const { plan } = query;
-  const direct = plan.residual === undefined && plan.sortPushed;
-  const limit = direct ? Math.min(request.pageSize, operation.maxPageSize) : operation.maxPageSize;
-  const skip = ((request.page ?? 1) - 1) * request.pageSize;
-  const canJump = direct && skip > 0 && skip % limit === 0 && operation.cursorAt !== undefined;
-  if (canJump) return { cursor: operation.cursorAt?.(skip), skipRows: 0, skipMatches: 0, limit };
-  return { skipRows: 0, skipMatches: skip, limit };
+  return firstPosition(query.plan, operation, { page: request.page ?? 1, pageSize: request.pageSize });
 }
 
 function withoutSort(pushdown: RecordList['pushdown']): RecordList['pushdown'] {

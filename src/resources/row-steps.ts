@@ -15,21 +15,27 @@ export interface RowSteps {
 export function createRowSteps({ plan, fields }: PreparedQuery): RowSteps {
   const checked = predicatesOf(plan.residual).map(({ field }) => field);
   const sorted = plan.sortPushed ? [] : plan.orderBy.map(({ field }) => field);
-  const extra = missingFrom(fields, [...checked, ...sorted]);
-  const needed = [...fields, ...extra];
+  const asked = outermost(fields);
+  const needed = outermost([...fields, ...checked, ...sorted]);
+  const names = new Set(asked.map(({ name }) => name));
   return {
     fields: needed,
     map: createRecordMapper(needed),
     matches: plan.residual === undefined ? () => true : compileCondition(plan.residual),
-    project: extra.length === 0 ? (row) => row : createProjection(fields),
+    project: needed.every(({ name }) => names.has(name)) ? (row) => row : createProjection(asked),
   };
 }
 
-function missingFrom(fields: readonly PushedField[], others: readonly PushedField[]): readonly PushedField[] {
-  const there = new Set(fields.map(({ name }) => name));
-  const topLevel = (name: string) => name.split('.', 1)[0] ?? name;
-  const missing = others.filter(({ name }) => !there.has(name) && !there.has(topLevel(name)));
-  return [...new Map(missing.map((field) => [field.name, field])).values()];
+/** Without doubles, and without fields inside another one of them: read after it, they would make an object of its null. */
+function outermost(fields: readonly PushedField[]): readonly PushedField[] {
+  const byName = new Map(fields.map((field) => [field.name, field]));
+  return [...byName.values()].filter(({ name }) => !holdersOf(name).some((holder) => byName.has(holder)));
+}
+
+/** `a.b.c` → `a`, `a.b`. */
+function holdersOf(name: string): readonly string[] {
+  const path = name.split('.');
+  return path.slice(1).map((_, index) => path.slice(0, index + 1).join('.'));
 }
 
 function createProjection(fields: readonly PushedField[]): (row: Row) => Row {

@@ -25,6 +25,25 @@ export interface ScanInput {
   readonly parentId?: string | undefined;
 }
 
+/** Whether the provider's rows are the answer's, so that page size and position can be passed on. */
+export function isDirect(plan: Plan): boolean {
+  return plan.residual === undefined && plan.sortPushed;
+}
+
+/** Where the given page begins. */
+export function firstPosition(
+  plan: Plan,
+  list: ListOperation<unknown>,
+  { page, pageSize }: { readonly page: number; readonly pageSize: number },
+): Position {
+  // Under a residual the provider's rows are not the answer's: its largest page needs the fewest calls.
+  const limit = isDirect(plan) ? Math.min(pageSize, list.maxPageSize) : list.maxPageSize;
+  const skip = (page - 1) * pageSize;
+  const canJump = isDirect(plan) && skip > 0 && skip % limit === 0 && list.cursorAt !== undefined;
+  if (canJump) return { cursor: list.cursorAt?.(skip), skipRows: 0, skipMatches: 0, limit };
+  return { skipRows: 0, skipMatches: skip, limit };
+}
+
 /**
  * Follows the provider's pages until the page is full and one more match shows that there is a next one, the rows end,
  * or the budget does.
@@ -67,9 +86,16 @@ function result(records: readonly Row[], next: Position | undefined, total: numb
   return { records, cutShort: false, ...(next !== undefined && { next }), ...(total !== undefined && { total }) };
 }
 
-async function fetchPage(call: InstanceCall, input: ScanInput, cursor: string | undefined): Promise<ListPage> {
-  const { plan, steps, start, parentId } = input;
-  const listInput: ListInput<unknown> = {
+function fetchPage(call: InstanceCall, input: ScanInput, cursor: string | undefined): Promise<ListPage> {
+  return call.execute(input.list, toListInput(input, cursor));
+}
+
+/** What the connector is told of a query. */
+export function toListInput(
+  { plan, steps, start, parentId }: Pick<ScanInput, 'plan' | 'steps' | 'start' | 'parentId'>,
+  cursor: string | undefined,
+): ListInput<unknown> {
+  return {
     ...(plan.pushed !== undefined && { filter: plan.native }),
     parameters: plan.parameters,
     fields: steps.fields,
@@ -78,7 +104,6 @@ async function fetchPage(call: InstanceCall, input: ScanInput, cursor: string | 
     ...(cursor !== undefined && { cursor }),
     ...(parentId !== undefined && { parentId }),
   };
-  return call.execute(input.list, listInput);
 }
 
 /** The provider cannot sort so: all rows are fetched and sorted here, as long as the budget reaches their end. */

@@ -49,9 +49,10 @@ export function operatorOf(predicate: Predicate): Operator {
   return predicate.negated ? 'IS NOT NULL' : 'IS NULL';
 }
 
-/** One condition of several; undefined when there are none. */
+/** One condition of several, without a group directly inside a group of its kind; undefined when there are none. */
 export function join(kind: 'and' | 'or', operands: readonly Condition[]): Condition | undefined {
-  return operands.length > 1 ? { kind, operands } : operands[0];
+  const flat = operands.flatMap((operand) => (operand.kind === kind ? operand.operands : [operand]));
+  return flat.length > 1 ? { kind, operands: flat } : flat[0];
 }
 
 /** The operands of the top-level AND. */

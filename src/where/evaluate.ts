@@ -7,6 +7,8 @@ import { compileLike } from './like.ts';
 import type { PushedField, Value } from './model.ts';
 import { type Row, readBoolean, readDate, readDecimal, reader, readText } from './row-values.ts';
 
+export { type Row, reader } from './row-values.ts';
+
 /** Whether the filter is true for a row. Missing, null and unreadable values are unknown, which is not true. */
 export type RowTest = (row: Row) => boolean;
 

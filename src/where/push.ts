@@ -28,10 +28,8 @@ export function push(condition: Condition, queryable: Queryable): Push {
 }
 
 function pushPredicate(predicate: Predicate, queryable: Queryable): Push {
-  const limit = queryable.limits?.maxInSize;
-  if (predicate.kind === 'in' && limit !== undefined && predicate.values.length > limit) {
-    return pushChunks(predicate, limit, queryable);
-  }
+  const size = Math.max(1, queryable.limits?.maxInSize ?? Number.POSITIVE_INFINITY);
+  if (predicate.kind === 'in' && predicate.values.length > size) return pushChunks(predicate, size, queryable);
   return pushAsIs(predicate) ?? REWRITES.map((rewrite) => rewrite(predicate)).find(isPush) ?? cannot(predicate);
 }
 
@@ -71,6 +69,7 @@ const REWRITES: readonly ((predicate: Predicate) => Push | undefined)[] = [
   strictAsInclusive,
   equalityAsBounds,
   likeAsEquality,
+  likeAsNullTest,
   likeAsWiderLike,
 ];
 
@@ -80,8 +79,9 @@ function listAsEqualities(predicate: Predicate): Push | undefined {
   const operator: ComparisonOperator = negated ? '!=' : '=';
   const exactness = field.filter?.[operator];
   if (exactness === undefined) return undefined;
-  const operands = predicate.values.map((value): Predicate => ({ kind: 'compare', field, operator, value, loc }));
-  return { condition: { kind: negated ? 'and' : 'or', operands }, exactness };
+  const equalities = predicate.values.map((value): Predicate => ({ kind: 'compare', field, operator, value, loc }));
+  const condition = join(negated ? 'and' : 'or', equalities);
+  return condition && { condition, exactness };
 }
 
 function equalityAsList(predicate: Predicate): Push | undefined {
@@ -111,6 +111,14 @@ function likeAsEquality(predicate: Predicate): Push | undefined {
   const { field, loc, negated, pattern } = predicate;
   const value = { kind: 'string', value: pattern.text } as const;
   return pushAsIs({ kind: 'compare', field, operator: negated ? '!=' : '=', value, loc });
+}
+
+/** `LIKE '%'` is true for every text. */
+function likeAsNullTest(predicate: Predicate): Push | undefined {
+  if (predicate.kind !== 'like' || predicate.negated) return undefined;
+  const { field, loc, pattern } = predicate;
+  const isAnything = pattern.parts.length === 1 && pattern.parts[0]?.kind === 'any';
+  return isAnything ? pushAsIs({ kind: 'isNull', field, negated: true, loc }) : undefined;
 }
 
 /** `LIKE 'ab%x_y%'` → begins with `ab`, or contains the longest piece. NOT LIKE would narrow, so it stays. */

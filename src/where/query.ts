@@ -15,6 +15,8 @@ export interface QueryText {
 
 /** A query that is understood: checked, planned, translated. Depends on nothing but the texts and the object. */
 export interface PreparedQuery {
+  /** The whole filter but its parameters, normalised; absent when there is none. */
+  readonly condition?: Condition;
   readonly plan: Plan;
   /** The fields asked for; all of them when none were named. */
   readonly fields: readonly PushedField[];
@@ -33,7 +35,8 @@ export function prepareQuery(text: QueryText, queryable: Queryable): PreparedQue
   const fields =
     text.fields === undefined ? topLevelFields(queryable) : resolveFields(parseFieldList(text.fields), queryable);
   const plan = planQuery(queryable, { condition, parameters: checked.parameters, orderBy });
-  return { plan, fields, canonical: canonicalText(condition, plan, text.fields === undefined ? undefined : fields) };
+  const canonical = canonicalText(condition, plan, text.fields === undefined ? undefined : fields);
+  return { ...(condition !== undefined && { condition }), plan, fields, canonical };
 }
 
 function resolveOrder(text: string, queryable: Queryable): readonly OrderBy[] {

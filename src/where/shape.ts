@@ -35,8 +35,9 @@ function isFlat(condition: Condition): boolean {
   return !isGroup<Condition>(condition) || condition.operands.every((operand) => !isGroup<Condition>(operand));
 }
 
-/** Multiplying out can explode; past this many groups it is not tried further. */
-const MAX_GROUPS = 256;
+/** Multiplying out can explode; past this many groups or predicates it is not tried further. */
+const MAX_GROUPS = 1000;
+const MAX_PREDICATES = 4096;
 
 interface GroupLimits {
   readonly groups?: number;
@@ -53,8 +54,9 @@ function normalForm(outer: 'and' | 'or', condition: Condition, limits: GroupLimi
   if (largest > (limits.perGroup ?? largest)) {
     return { reason: `the provider takes at most ${limits.perGroup} predicates in a group` };
   }
-  const total = groups.reduce((sum, group) => sum + group.length, 0);
-  if (total > (limits.total ?? total)) return { reason: `the provider takes at most ${limits.total} predicates` };
+  const total = sizeOf(groups);
+  const mostPredicates = Math.min(limits.total ?? MAX_PREDICATES, MAX_PREDICATES);
+  if (total > mostPredicates) return { reason: `the provider takes at most ${mostPredicates} predicates` };
   const shaped = join(
     outer,
     groups.flatMap((group) => join(inner, group) ?? []),
@@ -62,18 +64,24 @@ function normalForm(outer: 'and' | 'or', condition: Condition, limits: GroupLimi
   return { condition: shaped ?? condition };
 }
 
+type Groups = readonly (readonly Condition[])[];
+
 /** The groups of the normal form whose outer connective is given; undefined when there would be too many. */
-function multiplyOut(condition: Condition, outer: 'and' | 'or'): readonly (readonly Condition[])[] | undefined {
+function multiplyOut(condition: Condition, outer: 'and' | 'or'): Groups | undefined {
   if (!isGroup<Condition>(condition)) return [[condition]];
-  const parts = condition.operands.map((operand) => multiplyOut(operand, outer));
-  let groups: readonly (readonly Condition[])[] = condition.kind === outer ? [] : [[]];
-  for (const part of parts) {
+  const plain = condition.operands.filter((operand) => !isGroup<Condition>(operand));
+  const isOuter = condition.kind === outer;
+  let groups: Groups = isOuter ? plain.map((predicate) => [predicate]) : [plain];
+  for (const operand of condition.operands) {
+    if (!isGroup<Condition>(operand)) continue;
+    const part = multiplyOut(operand, outer);
     if (part === undefined) return undefined;
-    groups =
-      condition.kind === outer
-        ? [...groups, ...part]
-        : groups.flatMap((left) => part.map((right) => [...left, ...right]));
-    if (groups.length > MAX_GROUPS) return undefined;
+    groups = isOuter ? [...groups, ...part] : groups.flatMap((left) => part.map((right) => [...left, ...right]));
+    if (groups.length > MAX_GROUPS || sizeOf(groups) > MAX_PREDICATES) return undefined;
   }
   return groups;
+}
+
+function sizeOf(groups: Groups): number {
+  return groups.reduce((sum, group) => sum + group.length, 0);
 }

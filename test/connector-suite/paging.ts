@@ -105,7 +105,8 @@ function toParameters(
 const MOST_PAGES = 1000;
 
 async function walkByToken(target: Target, listing: Listing, query: PagedQuery, { pageSize, maxProviderCalls }: Walk) {
-  const headers = maxProviderCalls === undefined ? {} : { 'Elements-Max-Provider-Calls': String(maxProviderCalls) };
+  const headers: Readonly<Record<string, string>> =
+    maxProviderCalls === undefined ? {} : { 'Elements-Max-Provider-Calls': String(maxProviderCalls) };
   const pages: ApiAnswer[] = [];
   for (let nextPage: string | undefined; pages.length < MOST_PAGES; ) {
     const page = await getOk(target, listing.path, {

@@ -132,10 +132,14 @@ function nanoseconds(text: string): bigint {
 }
 
 function likeToRegExp(spec: FieldSpec, pattern: string): RegExp {
-  const source = fold(spec, pattern).replace(/\\(.)|[%_]|[^]/gsu, (token, escaped: string | undefined) => {
-    if (escaped !== undefined) return RegExp.escape(escaped);
-    if (token === '%') return '[^]*';
-    return token === '_' ? '[^]' : RegExp.escape(token);
+  const source = fold(spec, pattern).replace(/\\?./gsu, (token) => {
+    if (token === '%') return '.*';
+    if (token === '_') return '.';
+    return escapeForRegExp(token.length > 1 ? token.replace(/^\\/, '') : token);
   });
-  return new RegExp(`^${source}$`, 'u');
+  return new RegExp(`^${source}$`, 'su');
+}
+
+function escapeForRegExp(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
 }

@@ -1,7 +1,5 @@
 import { describeConnector, startTarget } from '../connector-suite.ts';
 
-const CHOICES = ['department', 'employmentHistoryStatus', 'customField4401'];
-
 describeConnector({
   name: 'bamboohr',
   start: () =>
@@ -18,6 +16,17 @@ describeConnector({
         payRate: 15.05,
         customField4402: true,
       }),
+      // The other texts are chosen from lists of the account.
+      freeTexts: [
+        'firstName',
+        'lastName',
+        'middleName',
+        'employeeNumber',
+        'homeEmail',
+        'mobilePhone',
+        'address1',
+        'city',
+      ],
     },
   },
 });

@@ -39,6 +39,7 @@ export interface TestApp {
 
 export const ORGANIZATION_SECRET = 'organization-secret-of-the-tests';
 export const USER_SECRET = 'user-secret-of-the-tests';
+export const ENCRYPTION_KEYS = `test:${Buffer.alloc(32, 7).toString('base64')}`;
 
 /** Starts a service before the tests of the suite that calls this, and stops it after. */
 export function useApp(environment: Readonly<Record<string, string>> = {}): TestApp {
@@ -122,7 +123,7 @@ function testConfig(environment: Readonly<Record<string, string>>): Config {
     PORT: '0',
     SIMULATORS_PORT: '0',
     EGRESS_ALLOW: '127.0.0.0/8,::1',
-    ENCRYPTION_KEYS: `test:${Buffer.alloc(32, 7).toString('base64')}`,
+    ENCRYPTION_KEYS,
     BOOTSTRAP_ORGANIZATION_SECRET: ORGANIZATION_SECRET,
     BOOTSTRAP_USER_SECRET: USER_SECRET,
     NODE_ENV: 'test',

@@ -13,11 +13,21 @@ export { type RateLimitState, readRateLimit } from './rate-limit.ts';
 export interface ProviderClient {
   /** Answers what the connector or a 2xx status calls a success. @throws AppError for the rest; the reason of `signal` when it aborts. */
   readonly send: (call: ProviderCall, request: ProviderRequest) => Promise<ProviderResponse>;
+  /** What `send` would send first, with every secret masked; nothing is sent. */
+  readonly preview: (call: Pick<ProviderCall, 'connector' | 'config'>, request: ProviderRequest) => RequestPreview;
   readonly execute: <Input, Output>(
     operation: Operation<Input, Output>,
     input: Input,
     call: ProviderCall,
   ) => Promise<Output>;
+}
+
+/** A request for people to read. */
+export interface RequestPreview {
+  readonly method: string;
+  /** At the provider, also when a simulator would answer. */
+  readonly url: string;
+  readonly body?: string;
 }
 
 export function createProviderClient(ports: ClientPorts): ProviderClient {
@@ -40,7 +50,14 @@ export function createProviderClient(ports: ClientPorts): ProviderClient {
     }
   }
 
-  return { send, execute: (operation, input, call) => execute(send, operation, input, call) };
+  function preview(call: Pick<ProviderCall, 'connector' | 'config'>, request: ProviderRequest): RequestPreview {
+    const binding = getBinding(call.connector, call.config);
+    const { method, body } = prepareOutgoing(binding, request);
+    const url = ports.redactor.redact(resolveTarget(binding, request).href);
+    return { method, url, ...(body !== undefined && { body: ports.redactor.redact(body) }) };
+  }
+
+  return { send, preview, execute: (operation, input, call) => execute(send, operation, input, call) };
 }
 
 async function sleepUnlessAborted(ports: ClientPorts, ms: number, signal: AbortSignal): Promise<void> {

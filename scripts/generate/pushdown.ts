@@ -1,0 +1,125 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import { createProviderClient } from '../../src/connector/client/index.ts';
+import type { Config, Connector, FieldSpec, ObjectSpec, Objects, Operator } from '../../src/connector/index.ts';
+import { createRegistry, loadConnectors, OWN_CONNECTORS } from '../../src/connector/registry.ts';
+import { listen } from '../../src/connector/simulators/server.ts';
+import { createEgress } from '../../src/egress/index.ts';
+
+/** What of a filter each provider answers itself, as Markdown made from the declarations of the connectors. */
+export async function describePushdown(): Promise<string> {
+  const { server, port } = await listen({ port: 0, host: '127.0.0.1', folders: [OWN_CONNECTORS] });
+  const egress = createEgress({ allow: ['127.0.0.0/8'] });
+  try {
+    const { connectors } = createRegistry(await loadConnectors([OWN_CONNECTORS]));
+    const client = createProviderClient({
+      egress,
+      redactor: { add: () => {}, redact: (text) => text },
+      now: Date.now,
+      sleep: (ms) => sleep(ms),
+      random: Math.random,
+      simulatorsUrl: `http://127.0.0.1:${port}`,
+    });
+    const chapters = [];
+    for (const connector of connectors) chapters.push(describeElement(connector, await findObjects(client, connector)));
+    return [...INTRODUCTION, ...chapters.flat(), ''].join('\n');
+  } finally {
+    await egress.close();
+    server.closeAllConnections();
+    server.close();
+  }
+}
+
+/** Fields that an account brings itself are shown as the simulator has them. */
+async function findObjects(client: ReturnType<typeof createProviderClient>, connector: Connector): Promise<Objects> {
+  if (typeof connector.objects !== 'function') return connector.objects;
+  const discover = connector.objects;
+  const config = { ...(await demoConfiguration(connector.key)), simulator: true };
+  const call = { connector, config, signal: AbortSignal.timeout(10_000) };
+  return client.execute({ run: (context) => discover(context) }, undefined, call);
+}
+
+async function demoConfiguration(key: string): Promise<Config> {
+  const file = pathToFileURL(join(OWN_CONNECTORS, key, 'simulator.ts')).href;
+  const { DEMO_CONFIGURATION }: { readonly DEMO_CONFIGURATION?: Config } = await import(file);
+  if (DEMO_CONFIGURATION === undefined) throw new Error(`The simulator of ${key} exports no DEMO_CONFIGURATION.`);
+  return DEMO_CONFIGURATION;
+}
+
+const INTRODUCTION = [
+  '# What each provider answers itself',
+  '',
+  'Every filter works on every object; this is who does the work. ● the provider, exactly; ○ the provider, perhaps with more',
+  'rows than meant, which are checked again here; blank: checked here. The fields are those of the demo accounts on the',
+  'simulators; `GET /objects/{objectName}/metadata` says the same of yours.',
+  '',
+];
+
+const SHAPES: Readonly<Record<NonNullable<ObjectSpec['shape']>['kind'], string>> = {
+  none: 'takes no filter',
+  any: 'takes AND and OR in any nesting',
+  and: 'takes AND only',
+  dnf: 'takes an OR of ANDs',
+  cnf: 'takes an AND of ORs',
+  'and-xor-or': 'takes either ANDs or ORs, never both',
+};
+
+function describeElement(connector: Connector, objects: Objects): readonly string[] {
+  return [
+    `## ${connector.name}`,
+    '',
+    ...Object.entries(objects).flatMap(([name, object]) => describeObject(name, object)),
+  ];
+}
+
+function describeObject(name: string, object: ObjectSpec): readonly string[] {
+  const children = Object.entries(object.children ?? {});
+  const table = object.list === undefined ? [] : describeFields(name, object);
+  return [...table, ...children.flatMap(([child, spec]) => describeObject(`${name}/{id}/${child}`, spec))];
+}
+
+/** Operators that are nearly always declared together share a column. */
+const COLUMNS: readonly (readonly [string, readonly Operator[]])[] = [
+  ['=', ['=']],
+  ['!=', ['!=']],
+  ['< <=', ['<', '<=']],
+  ['> >=', ['>', '>=']],
+  ['IN', ['IN']],
+  ['NOT IN', ['NOT IN']],
+  ['LIKE', ['LIKE']],
+  ['NOT LIKE', ['NOT LIKE']],
+  ['IS NULL', ['IS NULL', 'IS NOT NULL']],
+];
+
+function describeFields(name: string, object: ObjectSpec): readonly string[] {
+  const filterable = Object.values(object.fields).some(({ filter }) => Object.keys(filter ?? {}).length > 0);
+  const shape = SHAPES[object.shape?.kind ?? (object.translator === undefined ? 'none' : 'and')];
+  const parameters = Object.entries(object.parameters ?? {});
+  const columns = [...COLUMNS.map(([title]) => title), 'sort'];
+  return [
+    `### ${name}`,
+    '',
+    filterable ? `The provider ${shape}.` : 'The provider filters nothing; all of it is checked here.',
+    '',
+    ...parameters.map(([parameter, { type, description }]) => `- parameter \`${parameter}\` (${type}): ${description}`),
+    ...(parameters.length > 0 ? [''] : []),
+    `| field | type | ${columns.map((title) => (title === 'sort' ? title : `\`${title}\``)).join(' | ')} |`,
+    `| --- | --- |${columns.map(() => ' :-: |').join('')}`,
+    ...Object.entries(object.fields).map(([field, spec]) => describeField(field, spec)),
+    '',
+  ];
+}
+
+const MARKS = { exact: '●', superset: '○' } as const;
+
+function describeField(name: string, spec: FieldSpec): string {
+  const marks = COLUMNS.map(([, operators]) => {
+    const found = operators
+      .map((operator) => spec.filter?.[operator])
+      .map((exactness) => (exactness ? MARKS[exactness] : ''));
+    return [...new Set(found)].join(' / ');
+  });
+  const collation = spec.type === 'string' && spec.collation === 'ci' ? ', ci' : '';
+  return `| \`${name}\` | ${spec.type}${collation} | ${marks.join(' | ')} | ${spec.sortable === true ? '●' : ''} |`;
+}

@@ -1,0 +1,268 @@
+import { expect } from 'chai';
+import { type ApiAnswer, ORGANIZATION_SECRET, USER_SECRET, useApp } from '../support/app.ts';
+import { expectProblem } from './support/expect-problem.ts';
+import { sendRaw } from './support/raw-request.ts';
+import { SHOP } from './support/simulated.ts';
+import { authorizationOf, createTenants, FIRST_TENANT, type OtherTenants } from './support/tenants.ts';
+
+const FORM =
+  '`User <secret>, Organization <secret>` for the platform, `User <secret>, Element <token>` for an instance';
+const USER = `User ${USER_SECRET}`;
+const ORGANIZATION = `Organization ${ORGANIZATION_SECRET}`;
+const WRONG_SECRET = 'The User or Organization secret is not valid.';
+const WRONG_TOKEN = 'The Element token is not valid, or its instance was deleted.';
+
+function expectUnauthenticated(answer: ApiAnswer, message: string): void {
+  expectProblem(answer, 'UNAUTHENTICATED', message);
+  expect(answer.headers.get('www-authenticate')).to.equal('User realm="causeway"');
+}
+
+describe('authorization', () => {
+  const service = useApp();
+  let tenants: OtherTenants;
+  let instance: { readonly id: number; readonly token: string };
+  before(async () => {
+    tenants = await createTenants(service);
+    instance = await service.createInstance('odata', SHOP);
+  });
+
+  const get = (path: string, authorization: string) => service.call(path, { headers: { authorization } });
+
+  describe('of platform calls', () => {
+    it('needs the header', async () => {
+      const answer = await sendRaw(service.app.url, { path: '/elements/api-v2/elements' });
+      expectUnauthenticated(answer, `The Authorization header is missing; it is ${FORM}.`);
+    });
+
+    const unreadable = `The Authorization header cannot be read; it is ${FORM}.`;
+    const withoutUser = `The Authorization header has no User; it is ${FORM}.`;
+    const withoutOrganization = 'This path needs `Organization <secret>` in the Authorization header as well.';
+    const refused: Readonly<Record<string, readonly [string, string]>> = {
+      'an empty header': ['', `The Authorization header is missing; it is ${FORM}.`],
+      'blanks alone': ['  ', `The Authorization header is missing; it is ${FORM}.`],
+      'a keyword without its secret': ['User', 'The Authorization header has no secret after User.'],
+      'half a header': [`${USER}, Organization`, 'The Authorization header has no secret after Organization.'],
+      'User alone': [USER, withoutOrganization],
+      'Organization alone': [ORGANIZATION, withoutUser],
+      'Element alone': ['Element abc', withoutUser],
+      'an unknown keyword': [`Bearer ${USER_SECRET}`, unreadable],
+      'an unknown keyword beside the known ones': [`${USER}, ${ORGANIZATION}, Admin yes`, unreadable],
+      'no comma between the parts': [`${USER} ${ORGANIZATION}`, unreadable],
+      'an empty part': [`${USER},, ${ORGANIZATION}`, unreadable],
+      'a comma at the end': [`${USER}, ${ORGANIZATION},`, unreadable],
+      'a keyword twice with one secret': [`${USER}, ${USER}`, 'The Authorization header has User twice.'],
+      'a keyword twice in two spellings': [
+        `${USER}, ${ORGANIZATION}, organization x`,
+        'The Authorization header has organization twice.',
+      ],
+      'letters that look like ours': [`Usér ${USER_SECRET}, ${ORGANIZATION}`, unreadable],
+      'a wrong user secret': [`User wrong, ${ORGANIZATION}`, WRONG_SECRET],
+      'a wrong organization secret': [`${USER}, Organization wrong`, WRONG_SECRET],
+      'the secrets exchanged': [`User ${ORGANIZATION_SECRET}, Organization ${USER_SECRET}`, WRONG_SECRET],
+      'a secret with a letter too many': [`${USER}x, ${ORGANIZATION}`, WRONG_SECRET],
+      'a secret in another case': [`User ${USER_SECRET.toUpperCase()}, ${ORGANIZATION}`, WRONG_SECRET],
+      'the names of members of objects': ['User __proto__, Organization constructor', WRONG_SECRET],
+      'more than any secret has': [
+        `User ${'x'.repeat(5000)}, ${ORGANIZATION}`,
+        'The Authorization header is too long.',
+      ],
+    };
+    for (const [what, [authorization, message]] of Object.entries(refused)) {
+      it(`refuses ${what}`, async () => expectUnauthenticated(await get('/elements', authorization), message));
+    }
+
+    it('refuses the secret of another organization', async () => {
+      const authorization = `${USER}, Organization ${tenants.stranger.organizationSecret}`;
+      expectUnauthenticated(await get('/elements', authorization), WRONG_SECRET);
+    });
+
+    it('refuses two headers', async () => {
+      const answer = await sendRaw(service.app.url, {
+        path: '/elements/api-v2/elements',
+        headers: { authorization: [USER, ORGANIZATION] },
+      });
+      expect(answer.status).to.equal(401);
+    });
+
+    for (const authorization of [
+      `${ORGANIZATION}, ${USER}`,
+      `user ${USER_SECRET}, ORGANIZATION ${ORGANIZATION_SECRET}`,
+      `  User   ${USER_SECRET}  ,Organization\t${ORGANIZATION_SECRET} `,
+    ]) {
+      it(`takes the parts in any order and case, with any blanks: ${JSON.stringify(authorization)}`, async () => {
+        expect((await get('/elements', authorization)).status).to.equal(200);
+      });
+    }
+
+    it('checks the caller before it reads the body', async () => {
+      const answer = await service.call('/instances', {
+        method: 'POST',
+        body: '{',
+        headers: { authorization: 'User x, Organization y' },
+      });
+      expectUnauthenticated(answer, WRONG_SECRET);
+    });
+
+    it('does not say whether a path exists to somebody unknown', async () => {
+      for (const path of ['/instances/999', '/accounts/999/instances', '/instances/x/y/z']) {
+        expectUnauthenticated(await get(path, `User wrong, ${ORGANIZATION}`), WRONG_SECRET);
+      }
+    });
+  });
+
+  describe('of calls on an instance', () => {
+    it('is User and Element', async () => {
+      expect((await get('/Products', `${USER}, Element ${instance.token}`)).status).to.equal(200);
+    });
+
+    it('takes the Organization as well, if it is the right one', async () => {
+      const authorization = `${USER}, ${ORGANIZATION}, Element ${instance.token}`;
+      expect((await get('/Products', authorization)).status).to.equal(200);
+      const wrong = `${USER}, Organization wrong, Element ${instance.token}`;
+      expectUnauthenticated(await get('/Products', wrong), WRONG_SECRET);
+    });
+
+    it('is not Organization and Element', async () => {
+      const answer = await get('/Products', `${ORGANIZATION}, Element ${instance.token}`);
+      expectUnauthenticated(answer, `The Authorization header has no User; it is ${FORM}.`);
+    });
+
+    it('needs a token for an object', async () => {
+      const message = 'This path is an object of an element: add `Element <token>` to the Authorization header.';
+      for (const path of ['/Products', '/Products/1', '/objects', '/objects/Products/metadata', '/']) {
+        expectUnauthenticated(await get(path, `${USER}, ${ORGANIZATION}`), message);
+      }
+    });
+
+    it('needs the Organization for a path of the platform, token or not', async () => {
+      const message = 'This path needs `Organization <secret>` in the Authorization header as well.';
+      const answer = await get(`/instances/${instance.id}`, `${USER}, Element ${instance.token}`);
+      expectUnauthenticated(answer, message);
+    });
+
+    it('refuses what is no token', async () => {
+      for (const token of ['x', instance.token.slice(1), `${instance.token}x`, String(instance.id), '__proto__']) {
+        expectUnauthenticated(await get('/Products', `${USER}, Element ${token}`), WRONG_TOKEN);
+      }
+    });
+
+    it('refuses the token of another account and of another organization', async () => {
+      for (const tenant of [tenants.sibling, tenants.stranger]) {
+        const answer = await service.call('/Products', { headers: authorizationOf(tenant, instance.token) });
+        expectUnauthenticated(answer, WRONG_TOKEN);
+      }
+    });
+
+    it('takes the token from another user of the account', async () => {
+      const answer = await service.call('/Products', { headers: authorizationOf(tenants.colleague, instance.token) });
+      expect(answer.status).to.equal(200);
+    });
+
+    it('refuses the token of a deleted instance', async () => {
+      const { id, token } = await service.createInstance('odata', SHOP);
+      expect((await service.call('/Products', { token })).status).to.equal(200);
+      await service.call(`/instances/${id}`, { method: 'DELETE' });
+      expectUnauthenticated(await service.call('/Products', { token }), WRONG_TOKEN);
+      expectUnauthenticated(await service.call('/instances', { token }), WRONG_TOKEN);
+    });
+
+    it('leads the paths of the platform to the element’s objects', async () => {
+      for (const path of ['/elements', '/accounts', '/users', '/accounts/1/instances']) {
+        const answer = await service.call(path, { token: instance.token });
+        expectProblem(answer, 'NOT_FOUND', /^OData has no object '\w+'\./);
+      }
+    });
+  });
+
+  describe('of what belongs to another tenant', () => {
+    const others = ['stranger', 'sibling'] as const;
+
+    for (const other of others) {
+      it(`answers 404 for an instance, as if there were none, to the ${other}`, async () => {
+        const headers = authorizationOf(tenants[other]);
+        const requests: readonly (readonly [string, string, unknown?])[] = [
+          ['GET', ''],
+          ['PATCH', '', { name: 'mine' }],
+          ['PUT', '', { name: 'mine', configuration: SHOP }],
+          ['DELETE', ''],
+          ['PUT', '/enabled'],
+          ['DELETE', '/enabled'],
+          ['GET', '/configuration'],
+          ['PATCH', '/configuration', SHOP],
+        ];
+        for (const [method, end, body] of requests) {
+          const answer = await service.call(`/instances/${instance.id}${end}`, { method, body, headers });
+          expectProblem(answer, 'NOT_FOUND', `There is no instance ${instance.id}.`);
+        }
+        const unchanged = await service.call(`/instances/${instance.id}`);
+        expect(unchanged.body).to.include({ name: 'Test', disabled: false });
+      });
+
+      it(`answers 404 for the account to the ${other}`, async () => {
+        const headers = authorizationOf(tenants[other]);
+        const answer = await service.call(`/accounts/${FIRST_TENANT.accountId}/instances`, { headers });
+        expectProblem(answer, 'NOT_FOUND', `There is no account ${FIRST_TENANT.accountId}.`);
+      });
+
+      it(`lists nothing of it to the ${other}`, async () => {
+        const headers = authorizationOf(tenants[other]);
+        for (const path of ['/instances', '/accounts/instances', `/accounts/${tenants[other].accountId}/instances`]) {
+          expect((await service.call(path, { headers })).body).to.deep.equal([]);
+        }
+      });
+    }
+
+    it('answers 404 for the account of a stranger and for no account alike', async () => {
+      for (const id of [String(tenants.stranger.accountId), '999999', '01', '1 ', 'x', "1' or '1'='1", '%']) {
+        const answer = await service.call(`/accounts/${encodeURIComponent(id)}/instances`);
+        expectProblem(answer, 'NOT_FOUND', `There is no account ${id}.`);
+      }
+    });
+  });
+
+  describe('of a disabled instance', () => {
+    let disabled: { readonly id: number; readonly token: string };
+    before(async () => {
+      disabled = await service.createInstance('odata', SHOP);
+      await service.call(`/instances/${disabled.id}/enabled`, { method: 'DELETE' });
+    });
+
+    it('answers 403 to every call on its objects', async () => {
+      const requests: readonly (readonly [string, string, unknown?])[] = [
+        ['GET', '/Products'],
+        ['GET', '/Products/1'],
+        ['POST', '/Products', { Name: 'x' }],
+        ['PATCH', '/Products/1', { Name: 'x' }],
+        ['PUT', '/Products/1', { Name: 'x' }],
+        ['DELETE', '/Products/1'],
+        ['GET', '/Products/1/Lines'],
+        ['GET', '/hubs/general/Products'],
+      ];
+      for (const [method, path, body] of requests) {
+        const answer = await service.call(path, { method, body, token: disabled.token });
+        const message = `Instance ${disabled.id} is disabled; PUT /instances/${disabled.id}/enabled switches it on.`;
+        expectProblem(answer, 'FORBIDDEN', message);
+      }
+    });
+
+    it('still answers what its objects are', async () => {
+      for (const path of [
+        '/objects',
+        '/objects/Products/metadata',
+        '/hubs/general/objects',
+        '/hubs/general/objects/Products/metadata',
+        '/instances',
+      ]) {
+        expect((await service.call(path, { token: disabled.token })).status, path).to.equal(200);
+      }
+    });
+  });
+
+  it('lets nobody have words blanked out for others by sending them as secrets', async () => {
+    await get('/elements', 'User requestId, Organization message');
+    await get('/elements', 'User Authorization, Organization "code":');
+    const { body } = await get('/elements', '');
+    expect(body).to.have.all.keys('requestId', 'code', 'message');
+    expect(body.message).to.match(/^The Authorization header is missing/);
+  });
+});

@@ -1,0 +1,22 @@
+import { expect } from 'chai';
+import { ERROR_STATUS, type ErrorCode } from '../../../src/errors.ts';
+import type { ApiAnswer } from '../../support/app.ts';
+
+/** An error as decisions D4 have it: status by code, the body's members and no others, the request's id. */
+export function expectProblem(answer: Readonly<ApiAnswer>, code: ErrorCode, message?: string | RegExp): void {
+  const { body, headers, status } = answer;
+  expect(body, `${status} ${JSON.stringify(body)}`).to.include({ code });
+  expect(status).to.equal(ERROR_STATUS[code]);
+  expect(headers.get('content-type')).to.match(/^application\/json/);
+  expect(body.requestId).to.be.a('string').and.equal(headers.get('elements-request-id'));
+  expect(Object.keys(body)).to.include.members(['requestId', 'code', 'message']);
+  expect(['requestId', 'code', 'message', 'details', 'providerMessage']).to.include.members(Object.keys(body));
+  if (typeof message === 'string') expect(body.message).to.equal(message);
+  if (message instanceof RegExp) expect(body.message).to.match(message);
+}
+
+/** The paths of `details`, and what is said of each. */
+export function faultsOf({ body }: Readonly<ApiAnswer>): Record<string, string> {
+  const details: readonly { readonly path: string; readonly message: string }[] = body.details ?? [];
+  return Object.fromEntries(details.map(({ path, message }) => [path, message]));
+}
