@@ -14,6 +14,8 @@ export function listHeaders(
 
 /** The same request with the token in place of the page it had. */
 function nextUrl(url: string, token: string): string {
+  // Most requests have no page yet, and parsing a long URL costs more than the rest of the headers.
+  if (!/[?&](?:page|nextPage)=/.test(url)) return `${url}${url.includes('?') ? '&' : '?'}nextPage=${token}`;
   const next = new URL(url);
   next.searchParams.delete('page');
   next.searchParams.set('nextPage', token);

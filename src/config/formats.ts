@@ -1,3 +1,4 @@
+import { createSecretKey, type KeyObject } from 'node:crypto';
 /** What a variable may hold: `parse` answers undefined for anything else. */
 export interface Format<Value> {
   readonly expected: string;
@@ -7,7 +8,7 @@ export interface Format<Value> {
 /** One key of ENCRYPTION_KEYS. */
 export interface EncryptionKey {
   readonly id: string;
-  readonly bytes: Buffer;
+  readonly key: KeyObject;
 }
 
 /** `id:base64,…` → keys, the encrypting one first; undefined when any part is not well formed or an id comes twice. */
@@ -16,7 +17,7 @@ export function parseEncryptionKeys(text: string): readonly [EncryptionKey, ...E
   for (const part of text.split(',')) {
     const match = /^\s*([A-Za-z0-9_-]{1,64}):([A-Za-z0-9+/]{43}=)\s*$/.exec(part);
     if (match?.[1] === undefined || match[2] === undefined) return undefined;
-    keys.push({ id: match[1], bytes: Buffer.from(match[2], 'base64') });
+    keys.push({ id: match[1], key: createSecretKey(Buffer.from(match[2], 'base64')) });
   }
   const [first, ...others] = keys;
   if (first === undefined || new Set(keys.map(({ id }) => id)).size < keys.length) return undefined;

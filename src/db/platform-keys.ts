@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import type { Knex } from 'knex';
 import { ConfigError } from '../config.ts';
 import { DecryptionError, type Keyring, openBytes, sealBytes } from './keyring.ts';
@@ -36,7 +36,7 @@ export async function openPlatformKeys({
 }
 
 /** A forged or foreign token is an everyday input, not a fault: the caller answers it with a 400. */
-function openSealed(key: Buffer, sealed: string, context: string): string | undefined {
+function openSealed(key: KeyObject, sealed: string, context: string): string | undefined {
   try {
     return openBytes(key, Buffer.from(sealed, 'base64url'), context);
   } catch {
@@ -44,11 +44,11 @@ function openSealed(key: Buffer, sealed: string, context: string): string | unde
   }
 }
 
-async function openKey(knex: Knex, keyring: Keyring, name: KeyName): Promise<Buffer> {
+async function openKey(knex: Knex, keyring: Keyring, name: KeyName): Promise<KeyObject> {
   const stored = (await findCiphertext(knex, name)) ?? (await createKey(knex, keyring, name));
   const plain = unwrap(keyring, stored, name);
   if (!stored.startsWith(`v1.${keyring.currentKeyId}.`)) await rewrap({ knex, keyring, name, stored, plain });
-  return Buffer.from(plain, 'base64');
+  return createSecretKey(Buffer.from(plain, 'base64'));
 }
 
 async function findCiphertext(knex: Knex, name: KeyName): Promise<string | undefined> {

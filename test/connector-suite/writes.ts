@@ -175,8 +175,10 @@ export async function writeHostileIds(target: Target, { name, sample }: Written)
   if (object?.get === undefined || field?.type !== 'string' || field.createable !== true || field.format !== undefined)
     return [];
   const faults: string[] = [];
-  for (const text of TEXTS.filter((id) => id !== '')) {
+  for (const text of TEXTS.filter((id) => id !== '' && !sample.alteredTexts?.includes(id))) {
     const path = `/${name}/${encodeURIComponent(text)}`;
+    const isTaken = (await target.call(path)).status === 200;
+    if (isTaken) continue;
     const created = await target.call(`/${name}`, { method: 'POST', body: { ...sample.create(4), [idField]: text } });
     const got = await target.call(path);
     const removed = object.remove === undefined ? got : await target.call(path, { method: 'DELETE' });

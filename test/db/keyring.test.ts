@@ -121,7 +121,9 @@ describe('createDevelopmentKeys', () => {
 
   it('makes keys once, for the eyes of the owner only', async () => {
     const keys = await createDevelopmentKeys(dataDir);
-    expect(parseEncryptionKeys(keys)?.map(({ id, bytes }) => [id, bytes.length])).to.deep.equal([['development', 32]]);
+    expect(parseEncryptionKeys(keys)?.map(({ id, key }) => [id, key.symmetricKeySize])).to.deep.equal([
+      ['development', 32],
+    ]);
     expect(await createDevelopmentKeys(dataDir)).to.equal(keys);
     expect((await stat(join(dataDir, 'encryption-keys'))).mode & 0o777).to.equal(0o600);
     expect(await readFile(join(dataDir, 'encryption-keys'), 'utf8')).to.equal(`${keys}\n`);

@@ -1,0 +1,281 @@
+import { expect } from 'chai';
+import { type ApiAnswer, useApp } from '../support/app.ts';
+import { expectProblem } from './support/expect-problem.ts';
+import { BAMBOOHR, PRIVATE_SHOP, SHOP } from './support/simulated.ts';
+import { authorizationOf, createTenants, FIRST_TENANT, type OtherTenants } from './support/tenants.ts';
+
+interface Made {
+  readonly name: string;
+  readonly tags: readonly string[];
+}
+
+const MADE: readonly Made[] = [
+  { name: 'Alpha', tags: ['payroll', 'emea'] },
+  { name: 'beta 100%', tags: ['payroll'] },
+  { name: 'under_score', tags: ['emea', 'Payroll'] },
+  { name: 'back\\slash', tags: [] },
+  { name: 'ALPHABET', tags: ['payroll', 'emea', 'a,b', '%'] },
+  { name: '<b>Zoë</b>', tags: ['{emea}', '"quoted"', "it's"] },
+  { name: 'last one', tags: ['emea'] },
+];
+
+describe('listing instances', () => {
+  const service = useApp();
+  let tenants: OtherTenants;
+  let strangersId: number;
+  before(async () => {
+    for (const { name, tags } of MADE) await service.createInstance('odata', SHOP, { name, tags });
+    tenants = await createTenants(service);
+    const body = { element: { key: 'odata' }, name: 'Alpha of another', tags: ['payroll'], configuration: SHOP };
+    const headers = authorizationOf(tenants.stranger);
+    strangersId = (await service.call('/instances', { method: 'POST', body, headers })).body.id;
+  });
+
+  const list = (query: Readonly<Record<string, string | number | readonly string[]>> = {}) =>
+    service.call('/instances', { query });
+  const namesOf = ({ body }: ApiAnswer): string[] => body.map(({ name }: Made) => name);
+
+  it('shows all of the account, oldest first, with how many they are', async () => {
+    const answer = await list();
+    expect(namesOf(answer)).to.deep.equal(MADE.map(({ name }) => name));
+    expect(answer.headers.get('elements-returned-count')).to.equal('7');
+    expect(answer.headers.has('link')).to.equal(false);
+    expect(answer.headers.has('elements-next-page-token')).to.equal(false);
+  });
+
+  it('shows each as it is got', async () => {
+    for (const record of (await list()).body) {
+      expect((await service.call(`/instances/${record.id}`)).body).to.deep.equal(record);
+    }
+  });
+
+  describe('by tags', () => {
+    const cases: readonly (readonly [readonly string[], readonly string[]])[] = [
+      [['payroll'], ['Alpha', 'beta 100%', 'ALPHABET']],
+      [
+        ['payroll', 'emea'],
+        ['Alpha', 'ALPHABET'],
+      ],
+      [
+        ['emea', 'payroll', 'payroll'],
+        ['Alpha', 'ALPHABET'],
+      ],
+      [['Payroll'], ['under_score']],
+      [['a,b'], ['ALPHABET']],
+      [['{emea}', '"quoted"', "it's"], ['<b>Zoë</b>']],
+      [['%'], ['ALPHABET']],
+      [['pay'], []],
+      [['payroll', 'nowhere'], []],
+      [['\0'], []],
+    ];
+    for (const [tags, names] of cases) {
+      it(`has every one of ${JSON.stringify(tags)}`, async () => {
+        expect(namesOf(await list({ 'tags[]': tags }))).to.deep.equal(names);
+      });
+    }
+
+    it('takes brackets that are percent-encoded and those that are not', async () => {
+      for (const query of ['tags[]=payroll&tags[]=emea', 'tags%5B%5D=payroll&tags%5b%5d=emea']) {
+        expect(namesOf(await service.call(`/instances?${query}`))).to.deep.equal(['Alpha', 'ALPHABET']);
+      }
+    });
+
+    it('refuses an empty one', async () => {
+      expectProblem(await service.call('/instances?tags[]='), 'REQUEST_INVALID', /^query\.tags\.0 must /);
+    });
+  });
+
+  describe('by searchText', () => {
+    const cases: Readonly<Record<string, readonly string[]>> = {
+      alpha: ['Alpha', 'ALPHABET'],
+      '%': ['beta 100%'],
+      _: ['under_score'],
+      '\\': ['back\\slash'],
+      '\\%': [],
+      'a%a': [],
+      'k\\s': ['back\\slash'],
+      'ZOË</B>': ['<b>Zoë</b>'],
+      "' or 1=1 --": [],
+      ODATA: MADE.map(({ name }) => name),
+      '\0': [],
+    };
+    for (const [text, names] of Object.entries(cases)) {
+      it(`finds ${JSON.stringify(text)} as plain text in name or element key`, async () => {
+        expect(namesOf(await list({ searchText: text }))).to.deep.equal(names);
+      });
+    }
+
+    it('and tags together narrow down', async () => {
+      expect(namesOf(await list({ searchText: 'alpha', 'tags[]': ['a,b'] }))).to.deep.equal(['ALPHABET']);
+    });
+  });
+
+  describe('page by page', () => {
+    for (const pageSize of [1, 2, 3, 7, 8]) {
+      it(`has no gap and no overlap with ${pageSize} on a page, following the Link as it is`, async () => {
+        const found: string[] = [];
+        let url: string | undefined = `${service.app.baseUrl}/instances?pageSize=${pageSize}`;
+        while (url !== undefined) {
+          const response: Response = await fetch(url, { headers: authorizationOf(FIRST_TENANT) });
+          const page: readonly Made[] = await response.json();
+          found.push(...page.map(({ name }) => name));
+          expect(response.headers.get('elements-returned-count')).to.equal(String(page.length));
+          expect(page.length).to.equal(Math.min(pageSize, MADE.length - (found.length - page.length)));
+          url = /^<([^>]+)>; rel="next"$/.exec(response.headers.get('link') ?? '')?.[1];
+          const token = response.headers.get('elements-next-page-token');
+          expect(url === undefined).to.equal(token === null);
+          if (url !== undefined) expect(new URL(url).searchParams.get('nextPage')).to.equal(token);
+        }
+        expect(found).to.deep.equal(MADE.map(({ name }) => name));
+      });
+    }
+
+    it('keeps its filters on the next page', async () => {
+      const query = { 'tags[]': ['payroll', 'emea'], searchText: 'alpha', pageSize: 1 };
+      const first = await list(query);
+      expect(namesOf(first)).to.deep.equal(['Alpha']);
+      const url = /^<([^>]+)>/.exec(first.headers.get('link') ?? '')?.[1] ?? '';
+      const next = await fetch(url, { headers: authorizationOf(FIRST_TENANT) });
+      expect((await next.json()).map(({ name }: Made) => name)).to.deep.equal(['ALPHABET']);
+      expect(next.headers.has('link')).to.equal(false);
+    });
+
+    it('does not shift when instances come and go', async () => {
+      const first = await list({ pageSize: 3 });
+      const extra = await service.createInstance('odata', SHOP, { name: 'extra' });
+      const nextPage = first.headers.get('elements-next-page-token') ?? '';
+      expect(namesOf(await list({ pageSize: 3, nextPage }))).to.deep.equal(MADE.slice(3, 6).map(({ name }) => name));
+      await service.call(`/instances/${extra.id}`, { method: 'DELETE' });
+    });
+
+    const NOT_OURS =
+      'nextPage does not belong to this listing: send the token of the page before, with the same filters.';
+
+    it('refuses a token of other filters, of another account, of records, a changed one and nonsense', async () => {
+      const nextPage = (await list({ pageSize: 2 })).headers.get('elements-next-page-token') ?? '';
+      expectProblem(await list({ nextPage, searchText: 'alpha' }), 'REQUEST_INVALID', NOT_OURS);
+      expectProblem(await list({ nextPage, 'tags[]': 'emea' }), 'REQUEST_INVALID', NOT_OURS);
+      const headers = authorizationOf(tenants.stranger);
+      const others = await service.call('/instances', { query: { nextPage }, headers });
+      expectProblem(others, 'REQUEST_INVALID', NOT_OURS);
+
+      const { token } = (await list({ pageSize: 1 })).body[0];
+      const records = await service.call('/Products?pageSize=1', { token });
+      const ofRecords = records.headers.get('elements-next-page-token') ?? '';
+      expectProblem(await list({ nextPage: ofRecords }), 'REQUEST_INVALID', NOT_OURS);
+      const toRecords = await service.call('/Products', { token, query: { nextPage } });
+      expectProblem(toRecords, 'REQUEST_INVALID', /^nextPage does not belong to this query: /);
+
+      for (const wrong of ['x', '5', nextPage.slice(1), `${nextPage}A`, flipLast(nextPage), '../..', '\0', 'ü']) {
+        expectProblem(await list({ nextPage: wrong }), 'REQUEST_INVALID', NOT_OURS);
+      }
+    });
+
+    it('takes a token with another page size', async () => {
+      const nextPage = (await list({ pageSize: 2 })).headers.get('elements-next-page-token') ?? '';
+      expect(namesOf(await list({ nextPage, pageSize: 100 }))).to.deep.equal(MADE.slice(2).map(({ name }) => name));
+    });
+  });
+
+  describe('of an account', () => {
+    const FIELDS = [
+      'id',
+      'name',
+      'createdDate',
+      'token',
+      'element',
+      'elementId',
+      'tags',
+      'provisionInteractions',
+      'valid',
+      'disabled',
+      'maxCacheSize',
+      'cacheTimeToLive',
+      'providerData',
+      'configuration',
+      'eventsEnabled',
+      'eventsNotificationCallbackUrl',
+      'traceLoggingEnabled',
+      'cachingEnabled',
+      'externalAuthentication',
+      'user',
+    ];
+    const ELEMENT_FIELDS = [
+      'id',
+      'name',
+      'key',
+      'image',
+      'deleted',
+      'typeOauth',
+      'trialAccount',
+      'transformationsEnabled',
+      'bulkDownloadEnabled',
+      'bulkUploadEnabled',
+      'cloneable',
+      'extendable',
+      'beta',
+      'extended',
+    ];
+
+    it('has exactly the fields of the contract, the same for one’s own account and for its id', async () => {
+      const own = await service.call('/accounts/instances');
+      const byId = await service.call(`/accounts/${FIRST_TENANT.accountId}/instances`);
+      expect(byId.body).to.deep.equal(own.body);
+      expect(namesOf(own)).to.deep.equal(MADE.map(({ name }) => name));
+      expect(own.headers.get('elements-returned-count')).to.equal('7');
+      for (const record of own.body) {
+        expect(record).to.have.all.keys(FIELDS);
+        expect(record.element).to.have.all.keys(ELEMENT_FIELDS);
+        expect(record.user).to.deep.equal({ id: 1 });
+        expect(record.configuration).to.deep.equal({});
+        expect(record.eventsNotificationCallbackUrl).to.equal('false');
+      }
+    });
+
+    it('shows the owner’s id to a colleague', async () => {
+      const headers = authorizationOf(tenants.colleague);
+      const { id } = await createAs(headers);
+      const own = await service.call('/accounts/instances', { headers });
+      const owners = new Set(own.body.map(({ user }: { user: { id: number } }) => user.id));
+      expect(owners).to.have.property('size', 2);
+      const record = (await service.call(`/instances/${id}`)).body;
+      expect(record.user).to.deep.include({ emailAddress: 'colleague@example.com', firstName: '', lastName: '' });
+      await service.call(`/instances/${id}`, { method: 'DELETE' });
+    });
+
+    async function createAs(headers: Readonly<Record<string, string>>) {
+      const body = { element: { key: 'bamboohr' }, name: 'Of a colleague', configuration: BAMBOOHR };
+      return (await service.call('/instances', { method: 'POST', body, headers })).body;
+    }
+
+    it('has no parameters', async () => {
+      for (const query of ['pageSize=1', 'searchText=x', 'tags[]=x']) {
+        const [name] = query.split(/=|\[/);
+        const answer = await service.call(`/accounts/instances?${query}`);
+        expectProblem(answer, 'REQUEST_INVALID', new RegExp(`^Unknown query parameter '${name}`));
+      }
+    });
+
+    it('shows a stranger its own, and only those', async () => {
+      const headers = authorizationOf(tenants.stranger);
+      for (const path of ['/accounts/instances', `/accounts/${tenants.stranger.accountId}/instances`, '/instances']) {
+        const { body } = await service.call(path, { headers });
+        expect(body.map(({ id }: { id: number }) => id)).to.deep.equal([strangersId]);
+      }
+    });
+  });
+
+  it('shows no secret anywhere', async () => {
+    await service.createInstance('odata', PRIVATE_SHOP, { name: 'with a secret' });
+    for (const path of ['/instances', '/accounts/instances', '/elements', '/elements/odata']) {
+      const { body } = await service.call(path);
+      expect(JSON.stringify(body)).not.to.include(PRIVATE_SHOP.password);
+    }
+  });
+});
+
+/** Another last character, of which all bits count. */
+function flipLast(token: string): string {
+  const middle = Math.floor(token.length / 2);
+  return token.slice(0, middle) + (token[middle] === 'A' ? 'B' : 'A') + token.slice(middle + 1);
+}
