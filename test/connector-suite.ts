@@ -67,11 +67,14 @@ export function describeConnector({ name, start, writes = {} }: ConnectorSuite):
     });
 
     it('gives the same rows in pages of any size, and tells the last page', async () => {
+      const kinds = new Set<string>();
       const faults = await faultsOf(listings, async (listing) => {
         const queries = await findQueries(target, listing, SEED);
+        for (const { kind } of queries) kinds.add(kind);
         return (await Promise.all(queries.map((query) => walkPages(target, listing, query)))).flat();
       });
       assertNone(faults);
+      expect([...kinds]).to.include.members(['everything', 'pushed', 'residual', 'sparse', 'sorted']);
     });
 
     it('refuses the page token of another query', async () => {

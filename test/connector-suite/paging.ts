@@ -14,7 +14,7 @@ export interface PagedQuery {
   readonly rows: number;
 }
 
-/** Filters that leave some tens of rows, and one or two; answered by the provider alone, and with a recheck here. */
+/** Everything; filters that leave some tens of rows, or one or two; answered by the provider alone, and with a recheck here; sorted. */
 export async function findQueries(target: Target, listing: Listing, seed: number): Promise<readonly PagedQuery[]> {
   const samples = fc.sample(filtersOn(listing), { numRuns: 600, seed });
   const counted = samples.map((filter) => ({ filter, rows: countMatches(listing, filter) }));
@@ -25,7 +25,23 @@ export async function findQueries(target: Target, listing: Listing, seed: number
     findQuery(target, listing, { candidates: some, pushdown: /partial|none/, kind: 'residual' }),
     findQuery(target, listing, { candidates: sparse, pushdown: /partial|none/, kind: 'sparse' }),
   ]);
-  return [{ kind: 'everything', rows: listing.rows.length }, ...found.flatMap((query) => query ?? [])];
+  const [, residual] = found;
+  return [
+    { kind: 'everything', rows: listing.rows.length },
+    ...found.flatMap((query) => query ?? []),
+    ...(residual === undefined ? [] : findOrders(listing).map((orderBy) => ({ ...residual, kind: 'sorted', orderBy }))),
+  ];
+}
+
+/** By a field that the provider sorts, and by one that is sorted here, where there are such. */
+function findOrders({ object, idField }: Listing): readonly string[] {
+  const simple = Object.entries(object.fields).filter(
+    ([name, { type }]) => /^\w+$/.test(name) && type !== 'object' && type !== 'array',
+  );
+  const found = [true, false].map((pushed) =>
+    simple.find(([name, { sortable }]) => name !== idField && (sortable === true) === pushed),
+  );
+  return found.flatMap((entry) => (entry === undefined ? [] : [`${entry[0]} desc`]));
 }
 
 function countMatches({ rows, object }: Listing, filter: Filter): number {
@@ -81,7 +97,7 @@ export async function walkPages(target: Target, listing: Listing, query: PagedQu
 }
 
 /** Pages of one row only where there are few. */
-function walksFor({ rows }: PagedQuery): readonly Walk[] {
+function walksFor({ rows, orderBy }: PagedQuery): readonly Walk[] {
   const small: readonly Walk[] = rows > 60 ? [] : [{ pageSize: 1, by: 'nextPage' }];
   return [
     ...small,
@@ -90,7 +106,10 @@ function walksFor({ rows }: PagedQuery): readonly Walk[] {
     { pageSize: Math.max(rows, 1), by: 'nextPage' },
     { pageSize: 7, by: 'page' },
     { pageSize: 200, by: 'page' },
-    ...[1, 2, 3].map((maxProviderCalls): Walk => ({ pageSize: 25, by: 'nextPage', maxProviderCalls })),
+    // What is sorted here needs all rows at once, and says so when the budget does not reach them.
+    ...(orderBy === undefined ? [1, 2, 3] : []).map(
+      (maxProviderCalls): Walk => ({ pageSize: 25, by: 'nextPage', maxProviderCalls }),
+    ),
   ];
 }
 
