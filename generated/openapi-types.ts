@@ -1630,6 +1630,16 @@ export interface components {
                 "application/json": components["schemas"]["InstanceListOrInstance"];
             };
         };
+        /** @description The request is not as this operation takes it (`REQUEST_INVALID`), or the `where` does not parse (`WHERE_SYNTAX`), does not fit the object (`WHERE_INVALID`) or cannot be answered as asked (`WHERE_UNSUPPORTED`). */
+        BadQuery: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
         /** @description The instance. Secrets of its configuration are shown as `********`. */
         Instance: {
             headers: {
@@ -1798,16 +1808,6 @@ export interface components {
                 "application/json": components["schemas"]["QueryExplanation"];
             };
         };
-        /** @description The request is not as this operation takes it (`REQUEST_INVALID`), or the `where` does not parse (`WHERE_SYNTAX`), does not fit the object (`WHERE_INVALID`) or cannot be answered as asked (`WHERE_UNSUPPORTED`). */
-        BadQuery: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ErrorResponse"];
-            };
-        };
         /** @description The object cannot do this (`OPERATION_UNSUPPORTED`); the message and `Allow` say what it can. */
         OperationUnsupported: {
             headers: {
@@ -1926,6 +1926,11 @@ export interface components {
          * @example payroll
          */
         InstanceSearchText: string;
+        /**
+         * @description A filter in the query language over `id`, `name`, `element.key`, `createdDate`, `valid`, `disabled` and `user.id`.
+         * @example element.key = 'bamboohr' AND valid = FALSE
+         */
+        InstanceWhere: string;
         /**
          * @description How many entries a page has at most.
          * @example 50
@@ -2301,6 +2306,11 @@ export interface operations {
                  */
                 searchText?: components["parameters"]["InstanceSearchText"];
                 /**
+                 * @description A filter in the query language over `id`, `name`, `element.key`, `createdDate`, `valid`, `disabled` and `user.id`.
+                 * @example element.key = 'bamboohr' AND valid = FALSE
+                 */
+                where?: components["parameters"]["InstanceWhere"];
+                /**
                  * @description How many entries a page has at most.
                  * @example 50
                  */
@@ -2318,7 +2328,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["InstanceListOrInstance"];
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];

@@ -7,8 +7,8 @@ import { assertSound, measureClaims } from './connector-suite/soundness.ts';
 import { findListings, getOk, type Listing, type Target } from './connector-suite/target.ts';
 import { type WriteSample, writeHostileIds, writeRecords } from './connector-suite/writes.ts';
 
-export { assertSound } from './connector-suite/soundness.ts';
-export { findListings, startTarget, type Target, type TargetOptions } from './connector-suite/target.ts';
+export { assertSound, measureClaims } from './connector-suite/soundness.ts';
+export { findListings, type Listing, startTarget, type Target, type TargetOptions } from './connector-suite/target.ts';
 
 export interface ConnectorSuite {
   readonly name: string;
@@ -23,7 +23,7 @@ const FILTERS = Number(CONFORMANCE_RUNS ?? 150);
 const SEED = Number(CONFORMANCE_SEED ?? (CONFORMANCE_RUNS === undefined ? 20260 : Date.now() % 2 ** 31));
 /** Fewer rows tell hardly one filter from another. */
 const ENOUGH_ROWS = 15;
-const LITERALS_PER_CLAIM = CONFORMANCE_RUNS === undefined ? 5 : 60;
+const LITERALS_PER_CLAIM = CONFORMANCE_RUNS === undefined ? 7 : 60;
 
 /** What every connector must keep, whatever its provider. */
 export function describeConnector({ name, start, writes = {} }: ConnectorSuite): void {

@@ -129,7 +129,10 @@ describe('one employee', () => {
       { id: 'directory', fields: [] },
     );
     const error = await get.catch((reason: unknown) => reason);
-    expect(error).to.be.an('error').with.property('message', 'BambooHR answered without the id of an employee.');
+    expect(error).to.be.an('error').and.to.include({
+      code: 'NOT_FOUND',
+      message: "BambooHR has no employee 'directory'.",
+    });
   });
 
   it('is written under the endpoint names and read back', async () => {

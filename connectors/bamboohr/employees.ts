@@ -4,6 +4,7 @@ import {
   defineObject,
   type ListInput,
   type ListPage,
+  notFound,
   type ObjectSpec,
   type ProviderRequest,
   type ProviderResponse,
@@ -94,7 +95,7 @@ function readRecords(answer: Json): readonly Json[] {
 /** "The maximum number of fields per request." */
 const MAX_FIELDS = 400;
 
-/** @throws what `send` throws; a provider's 404 is NOT_FOUND. */
+/** @throws what `send` throws; not found also for an id that names another resource. */
 async function getEmployee(context: ConnectorContext, endpoints: Endpoints, input: RecordInput): Promise<Json> {
   const natives = unique([ID, ...input.fields.map(({ native }) => native)]);
   const shared = natives.filter((native) => endpoints.has(native));
@@ -116,7 +117,7 @@ async function getShared(
   const { body } = await send({ path: path`/api/v1/employees/${id}`, query: { fields: names.join(',') } });
   const answer = getObject(body, 'an employee');
   // `/employees/directory` and the like are other resources.
-  if (answer.id === undefined) throw new Error('BambooHR answered without the id of an employee.');
+  if (answer.id === undefined) throw notFound(`BambooHR has no employee '${id}'.`);
   const found = natives.filter((_, index) => Object.hasOwn(answer, names[index] ?? ''));
   return Object.fromEntries(found.map((native) => [native, answer[endpoints.get(native) ?? native]]));
 }

@@ -1,3 +1,4 @@
+import { AppError } from '../errors.ts';
 import type { Connector, ObjectSpec } from './contract.ts';
 
 /** A connector is a frozen value: what it says cannot change after it was checked. */
@@ -9,4 +10,9 @@ export function defineConnector(connector: Connector): Connector {
 export function defineObject<Native>(object: ObjectSpec<Native>): ObjectSpec {
   // The registry hands a translator's output to this object's own operations only, so the type may be forgotten here.
   return Object.freeze(object) as ObjectSpec;
+}
+
+/** What `read` or `run` throws when a successful answer says that there is no such record. */
+export function notFound(message: string): Error {
+  return new AppError('NOT_FOUND', message);
 }

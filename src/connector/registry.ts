@@ -41,27 +41,30 @@ export const OWN_CONNECTORS = resolve(import.meta.dirname, '../../connectors');
 
 /**
  * Loads every `<folder>/<key>/index.ts`; its default export is the connector.
- * @throws ConnectorError when a module has none, or a connector's folder is not named as its key
+ * @throws ConnectorError that lists every module without one, and every connector whose folder is not named as its key
  */
 export async function loadConnectors(folders: readonly string[]): Promise<readonly Connector[]> {
   provideContract();
-  const loaded = await Promise.all(folders.map(loadFolder));
-  return loaded.flat();
+  const loaded = (await Promise.all(folders.map(loadFolder))).flat();
+  const problems = loaded.flatMap((result) => ('problem' in result ? [result.problem] : []));
+  if (problems.length > 0) throw new ConnectorError(problems);
+  return loaded.flatMap((result) => ('connector' in result ? [result.connector] : []));
 }
 
-async function loadFolder(folder: string): Promise<readonly Connector[]> {
+type Loaded = { readonly connector: Connector } | { readonly problem: string };
+
+async function loadFolder(folder: string): Promise<readonly Loaded[]> {
   const entries = await readdir(folder, { withFileTypes: true });
   const keys = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
   return Promise.all(keys.filter((key) => existsSync(join(folder, key, 'index.ts'))).map((key) => load(folder, key)));
 }
 
-async function load(folder: string, key: string): Promise<Connector> {
+async function load(folder: string, key: string): Promise<Loaded> {
   const module: { readonly default?: Connector } = await import(pathToFileURL(join(folder, key, 'index.ts')).href);
   const connector = module.default;
-  if (connector === undefined) throw new ConnectorError([`${key}: index.ts has no default export`]);
-  if (connector.key !== key)
-    throw new ConnectorError([`${key}: the folder holds a connector with the key '${connector.key}'`]);
-  return connector;
+  if (connector === undefined) return { problem: `${key}: index.ts has no default export` };
+  if (connector.key === key) return { connector };
+  return { problem: `${key}: the folder holds a connector with the key '${connector.key}'` };
 }
 
 let provided = false;

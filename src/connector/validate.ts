@@ -1,5 +1,5 @@
 import type { Operator } from '../where/ast.ts';
-import type { FieldSpec, Translator } from '../where/model.ts';
+import type { FieldSpec, FieldType, Translator } from '../where/model.ts';
 import type { Connector, ObjectSpec, Objects } from './contract.ts';
 
 /** A connector that must not be used; `problems` is complete. */
@@ -87,14 +87,15 @@ export function findObjectProblems(objects: Objects): readonly string[] {
 function objectProblems(name: string, object: ObjectSpec): readonly string[] {
   const idField = object.idField ?? 'id';
   const byId = object.get ?? object.update ?? object.replace ?? object.remove;
-  const required = (object.requiredFilters ?? []).filter(
-    (filter) => !(filter in object.fields) && !(filter in (object.parameters ?? {})),
-  );
+  const isField = (field: string) => Object.hasOwn(object.fields, field);
+  const parameters = Object.keys(object.parameters ?? {});
+  const required = (object.requiredFilters ?? []).filter((filter) => !isField(filter) && !parameters.includes(filter));
   const problems = [
     ...when(!/^[\w][\w.-]*$/.test(name), 'the name does not fit a path segment'),
-    ...when(byId !== undefined && !(idField in object.fields), `there is no field '${idField}' to identify a record`),
+    ...when(byId !== undefined && !isField(idField), `there is no field '${idField}' to identify a record`),
     ...when((object.list?.maxPageSize ?? 1) < 1, 'maxPageSize is below 1'),
     ...required.map((filter) => `the required filter '${filter}' is neither a field nor a parameter`),
+    ...parameters.filter(isField).map((parameter) => `the parameter '${parameter}' has the name of a field`),
     ...shapeProblems(object),
     ...Object.entries(object.fields).flatMap(([field, spec]) =>
       fieldProblems(spec, object.translator).map((problem) => `${field}: ${problem}`),
@@ -110,10 +111,29 @@ function shapeProblems({ shape, translator }: ObjectSpec): readonly string[] {
   return joins.flatMap((join) => when(translator[join] === undefined, `its shape needs '${join}' in the translator`));
 }
 
+const NULLS: readonly Operator[] = ['IS NULL', 'IS NOT NULL'];
+const EQUALITIES: readonly Operator[] = [...NULLS, '=', '!=', 'IN', 'NOT IN'];
+const COMPARISONS: readonly Operator[] = [...EQUALITIES, '<', '<=', '>', '>='];
+const ALL_OPERATORS: readonly Operator[] = [...COMPARISONS, 'LIKE', 'NOT LIKE'];
+
+/** What the language allows for each type of field. */
+const OPERATORS_OF: Readonly<Record<FieldType, ReadonlySet<Operator>>> = {
+  string: new Set(ALL_OPERATORS),
+  number: new Set(COMPARISONS),
+  integer: new Set(COMPARISONS),
+  boolean: new Set(EQUALITIES),
+  date: new Set(COMPARISONS),
+  datetime: new Set(COMPARISONS),
+  object: new Set(NULLS),
+  array: new Set(NULLS),
+};
+
 function fieldProblems(field: FieldSpec, translator: Translator<unknown> | undefined): readonly string[] {
   const operators = Object.keys(field.filter ?? {}) as Operator[];
   const untranslated = operators.filter((operator) => translator?.[CONSTRUCT_OF[operator]] === undefined);
+  const meaningless = operators.filter((operator) => !OPERATORS_OF[field.type].has(operator));
   return [
+    ...meaningless.map((operator) => `${operator} is declared, but no filter can use it on the type ${field.type}`),
     ...untranslated.map((operator) => `${operator} is declared, but the translator has no '${CONSTRUCT_OF[operator]}'`),
     ...when(field.collation !== undefined && field.type !== 'string', 'only text has a collation'),
     ...when(field.likeForms !== undefined && field.filter?.LIKE === undefined, 'likeForms without LIKE'),

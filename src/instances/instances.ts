@@ -1,5 +1,4 @@
 import type { Knex } from 'knex';
-import { LRUCache } from 'lru-cache';
 import type { ProviderClient } from '../connector/client/index.ts';
 import type { Config, Connector } from '../connector/contract.ts';
 import type { Registry } from '../connector/registry.ts';
@@ -8,9 +7,12 @@ import type { Notifier } from '../db/notifier.ts';
 import type { PlatformKeys } from '../db/platform-keys.ts';
 import { AppError } from '../errors.ts';
 import type { Redactor } from '../log.ts';
+import { prepareSql } from '../where/index.ts';
 import { resolveConfiguration, splitSecrets, unmasked } from './configuration.ts';
+import { FILTERABLE_INSTANCE } from './filter.ts';
 import { assertStorable, isStorable } from './storable.ts';
 import { createInstanceStore, type InstanceFilter, type InstanceRow } from './store.ts';
+import { createTokenCache } from './token-cache.ts';
 import { verifyCredentials } from './verify.ts';
 
 /** An instance with its secrets in clear. Never leaves the process as it is. */
@@ -28,6 +30,8 @@ export interface Instance {
   readonly invalidReason: string | null;
   readonly disabled: boolean;
   readonly createdAt: Date;
+  /** Changes with every change of the instance. */
+  readonly version: string;
 }
 
 export interface InstancePorts {
@@ -52,6 +56,9 @@ export interface NewInstance {
 
 export type InstanceUpdate = Partial<Omit<NewInstance, 'element'>>;
 
+/** What to list; `where` is a filter in the query language over `FILTERABLE_INSTANCE`. */
+export type InstanceQuery = Omit<InstanceFilter, 'condition'> & { readonly where?: string | undefined };
+
 export interface InstancePage {
   readonly instances: readonly Instance[];
   /** The id to go on from; absent at the end. */
@@ -69,7 +76,7 @@ export interface Instances {
   /** @throws AppError NOT_FOUND */
   readonly get: (accountId: number, id: number) => Promise<Instance>;
   /** Without `limit`: all of them. */
-  readonly list: (accountId: number, filter: InstanceFilter) => Promise<InstancePage>;
+  readonly list: (accountId: number, query: InstanceQuery) => Promise<InstancePage>;
   /** From memory when it was asked for before and nothing changed. */
   readonly findByToken: (accountId: number, token: string) => Promise<Instance | undefined>;
   /** New credentials are verified first; id and token stay. */
@@ -91,40 +98,19 @@ export interface Instances {
 }
 
 const TOKEN_BYTES = 32;
-const KEPT_INSTANCES = 10_000;
-/** Changes are announced; this is for an announcement that was lost. */
-const KEEP_MS = 30_000;
-const TOPIC = 'instance';
 
 export function createInstances(ports: InstancePorts): Instances {
   const { keyring, platformKeys, notifier, registry, client, redactor } = ports;
   const store = createInstanceStore(ports.knex);
-  const byToken = new LRUCache<string, Loaded>({ max: KEPT_INSTANCES });
-  let generation = 0;
-
-  function forget(accountId: number, id: number): void {
-    generation++;
-    for (const [key, { instance }] of byToken.entries()) {
-      if (instance.accountId === accountId && instance.id === id) byToken.delete(key);
-    }
-  }
-
-  notifier.subscribe(TOPIC, (payload) => {
-    const [accountId, id] = payload.split(':').map(Number);
-    if (accountId !== undefined && id !== undefined) forget(accountId, id);
+  const cache = createTokenCache(notifier, async (accountId, token, kept) => {
+    const row = await store.findByTokenHash(accountId, platformKeys.lookupHash(token));
+    if (row === undefined) return undefined;
+    // The same row stays the same object: what is derived from it (headers, metadata, plans) is kept with it.
+    return kept?.version === row.version ? kept : decode(row);
   });
-  notifier.onGap(() => {
-    generation++;
-    byToken.clear();
-  });
-
-  async function changed(accountId: number, id: number): Promise<void> {
-    forget(accountId, id);
-    await notifier.publish(TOPIC, `${accountId}:${id}`);
-  }
 
   function decode(row: InstanceRow): Instance {
-    const { accountId, id, elementKey, credentials, token, version: _, ...rest } = row;
+    const { accountId, id, elementKey, credentials, token, ...rest } = row;
     const secrets: Config = JSON.parse(keyring.decrypt(credentials, contextOf(accountId, id, 'credentials')));
     const plainToken = keyring.decrypt(token, contextOf(accountId, id, 'token'));
     redactor.add(plainToken);
@@ -151,11 +137,20 @@ export function createInstances(ports: InstancePorts): Instances {
     return decode(row);
   }
 
-  async function settle(accountId: number, id: number, changes: Parameters<typeof store.update>[2]): Promise<Instance> {
-    const row = await store.update(accountId, id, changes);
-    if (row === undefined) throw notFound(id);
-    await changed(accountId, id);
-    return decode(row);
+  /** With `version`: only if nobody changed the instance since. */
+  async function settle(
+    accountId: number,
+    id: number,
+    changes: Parameters<typeof store.update>[2],
+    version?: string,
+  ): Promise<Instance> {
+    const row = await store.update(accountId, id, changes, version);
+    if (row !== undefined) {
+      await cache.changed(accountId, id);
+      return decode(row);
+    }
+    if (version === undefined || (await store.find(accountId, id)) === undefined) throw notFound(id);
+    throw new AppError('CONFLICT', `Instance ${id} was changed at the same time. Read it again and repeat the change.`);
   }
 
   /** New settings become part of the changes only after the provider took them. */
@@ -163,24 +158,6 @@ export function createInstances(ports: InstancePorts): Instances {
     const { connector, accountId, id } = instance;
     await verifyCredentials(client, { connector, config, signal });
     return { ...encrypted(connector, config, accountId, id), valid: true, invalidReason: null };
-  }
-
-  async function reload(
-    key: string,
-    accountId: number,
-    token: string,
-    kept: Loaded | undefined,
-  ): Promise<Instance | undefined> {
-    const before = generation;
-    const row = await store.findByTokenHash(accountId, platformKeys.lookupHash(token));
-    if (row === undefined) {
-      byToken.delete(key);
-      return undefined;
-    }
-    // The same row stays the same object: what is derived from it (headers, metadata, plans) is kept with it.
-    const instance = kept?.version === row.version ? kept.instance : decode(row);
-    if (generation === before) byToken.set(key, { instance, version: row.version, loadedAtMs: performance.now() });
-    return instance;
   }
 
   return {
@@ -209,22 +186,19 @@ export function createInstances(ports: InstancePorts): Instances {
 
     get,
 
-    list: async (accountId, filter) => {
+    list: async (accountId, { where, ...filter }) => {
       const { limit, searchText = '', tags = [] } = filter;
+      const condition = where === undefined ? undefined : prepareSql(where, FILTERABLE_INSTANCE);
       // What no instance can hold would be an error to PostgreSQL.
       if (![searchText, ...tags].every(isStorable)) return { instances: [] };
-      const rows = await store.list(accountId, { ...filter, limit: limit === undefined ? undefined : limit + 1 });
+      const oneMore = limit === undefined ? undefined : limit + 1;
+      const rows = await store.list(accountId, { ...filter, condition, limit: oneMore });
       const instances = rows.slice(0, limit).map(decode);
       const last = instances.at(-1);
       return { instances, ...(rows.length > instances.length && last && { nextAfterId: last.id }) };
     },
 
-    findByToken: async (accountId, token) => {
-      const key = `${accountId}:${token}`;
-      const kept = byToken.get(key);
-      if (kept !== undefined && performance.now() - kept.loadedAtMs < KEEP_MS) return kept.instance;
-      return reload(key, accountId, token, kept);
-    },
+    findByToken: cache.find,
 
     update: async (accountId, id, changes, signal) => {
       const instance = await get(accountId, id);
@@ -239,11 +213,13 @@ export function createInstances(ports: InstancePorts): Instances {
               resolveConfiguration(instance.connector, configuration, instance.config),
               signal,
             );
-      return settle(accountId, id, {
+      const change = {
         ...settings,
         ...(changes.name !== undefined && { name: changes.name.trim() }),
         ...(changes.tags !== undefined && { tags: trimmed(changes.tags) }),
-      });
+      };
+      // A configuration is merged into the one that was read, so it must still be that one.
+      return settle(accountId, id, change, configuration === undefined ? undefined : instance.version);
     },
 
     replace: async (accountId, id, input, signal) => {
@@ -252,27 +228,22 @@ export function createInstances(ports: InstancePorts): Instances {
       assertStorable(input);
       const config = resolveConfiguration(instance.connector, unmasked(input.configuration, instance.config));
       const settings = await reauthenticate(instance, config, signal);
-      return settle(accountId, id, { ...settings, name: input.name.trim(), tags: trimmed(input.tags) });
+      const change = { ...settings, name: input.name.trim(), tags: trimmed(input.tags) };
+      return settle(accountId, id, change, instance.version);
     },
 
     setDisabled: (accountId, id, disabled) => settle(accountId, id, { disabled }),
 
     remove: async (accountId, id) => {
       if (!(await store.remove(accountId, id))) throw notFound(id);
-      await changed(accountId, id);
+      await cache.changed(accountId, id);
     },
 
     noteCredentials: async ({ accountId, id }, verdict) => {
       const reason = verdict === 'refused' ? 'The provider refuses the credentials.' : null;
-      if (await store.setValid(accountId, id, verdict === 'accepted', reason)) await changed(accountId, id);
+      if (await store.setValid(accountId, id, verdict === 'accepted', reason)) await cache.changed(accountId, id);
     },
   };
-}
-
-interface Loaded {
-  readonly instance: Instance;
-  readonly version: string;
-  readonly loadedAtMs: number;
 }
 
 function contextOf(accountId: number, id: number, column: 'credentials' | 'token'): string {

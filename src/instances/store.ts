@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import type { Sql } from '../where/index.ts';
 
 /** A row of `instance`, still encrypted. */
 export interface InstanceRow {
@@ -35,6 +36,8 @@ export type InstanceChanges = Partial<
 export interface InstanceFilter {
   readonly tags?: readonly string[] | undefined;
   readonly searchText?: string | undefined;
+  /** True for the rows to list. */
+  readonly condition?: Sql | undefined;
   /** Only ids above it: the listing goes from old to new. */
   readonly afterId?: number | undefined;
   readonly limit?: number | undefined;
@@ -94,6 +97,8 @@ export function createInstanceStore(knex: Knex) {
       const query = select(accountId).orderBy('id');
       if (filter.tags !== undefined) query.where('tags', '@>', [...filter.tags]);
       if (filter.afterId !== undefined) query.where('id', '>', filter.afterId);
+      if (filter.condition !== undefined)
+        query.whereRaw(filter.condition.sql, filter.condition.bindings.map(toMutable));
       if (filter.limit !== undefined) query.limit(filter.limit);
       if (filter.searchText !== undefined) {
         const pattern = `%${filter.searchText.replace(/[\\%_]/g, '\\$&')}%`;
@@ -102,11 +107,16 @@ export function createInstanceStore(knex: Knex) {
       return query;
     },
 
-    /** Undefined when there is no such instance. */
-    update: async (accountId: number, id: number, changes: InstanceChanges): Promise<InstanceRow | undefined> => {
-      const count = await knex('instance')
-        .where({ account_id: accountId, id })
-        .update({ ...toColumns(changes), updated_at: knex.fn.now() });
+    /** Undefined when there is no such instance, or none of the version where one is given. */
+    update: async (
+      accountId: number,
+      id: number,
+      changes: InstanceChanges,
+      version?: string,
+    ): Promise<InstanceRow | undefined> => {
+      const rows = knex('instance').where({ account_id: accountId, id });
+      if (version !== undefined) rows.whereRaw('xmin::text = ?', [version]);
+      const count = await rows.update({ ...toColumns(changes), updated_at: knex.fn.now() });
       return count === 0 ? undefined : single(await select(accountId).where({ id }));
     },
 
@@ -131,6 +141,11 @@ function single(rows: readonly InstanceRow[]): InstanceRow {
 
 function toColumns(row: Partial<NewInstanceRow> | InstanceChanges): Record<string, unknown> {
   return Object.fromEntries(Object.entries(row).map(([key, value]) => [COLUMNS[key as Column], toBinding(value)]));
+}
+
+/** knex asks for arrays it could change. */
+function toMutable(binding: string | readonly string[]): string | string[] {
+  return typeof binding === 'string' ? binding : [...binding];
 }
 
 /** Arrays are PostgreSQL arrays, other objects are JSON. */

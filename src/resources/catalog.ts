@@ -17,6 +17,8 @@ const KEEP_MS = 10 * 60_000;
 interface Discovery {
   readonly objects: Promise<Objects>;
   readonly startedAtMs: number;
+  /** Of the caller who began it. */
+  readonly signal: AbortSignal;
 }
 
 export function createCatalog({ now }: Pick<ResourcePorts, 'now'>): Catalog {
@@ -26,12 +28,24 @@ export function createCatalog({ now }: Pick<ResourcePorts, 'now'>): Catalog {
     const { connector } = call.instance;
     if (typeof connector.objects !== 'function') return Promise.resolve(connector.objects);
     const kept = discoveries.get(call.instance);
-    if (kept !== undefined && now() - kept.startedAtMs < KEEP_MS) return kept.objects;
-    const objects = discover(call);
-    discoveries.set(call.instance, { objects, startedAtMs: now() });
+    if (kept !== undefined && now() - kept.startedAtMs < KEEP_MS) return share(kept, call);
+    const discovery = { objects: discover(call), startedAtMs: now(), signal: call.signal };
+    discoveries.set(call.instance, discovery);
     // A failed discovery is not kept: the next call tries again. The failure itself goes to whoever awaits `objects`.
-    objects.catch(() => discoveries.delete(call.instance));
-    return objects;
+    discovery.objects.catch(() => {
+      if (discoveries.get(call.instance) === discovery) discoveries.delete(call.instance);
+    });
+    return discovery.objects;
+  }
+
+  /** When the caller who began it hangs up, the others go on with one of their own. */
+  async function share(discovery: Discovery, call: InstanceCall): Promise<Objects> {
+    try {
+      return await discovery.objects;
+    } catch (error) {
+      if (discovery.signal.aborted && !call.signal.aborted) return getObjects(call);
+      throw error;
+    }
   }
 
   async function getObject(call: InstanceCall, name: string): Promise<ObjectSpec> {

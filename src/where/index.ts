@@ -5,5 +5,6 @@ export type * from './model.ts';
 export { compareValues } from './order.ts';
 export { assertFullyPushed, type Decision, type OrderBy, type Plan } from './plan.ts';
 export { print } from './print.ts';
-export { type PreparedQuery, prepareQuery, type QueryText } from './query.ts';
+export { type PreparedQuery, prepareQuery, prepareSql, type QueryText, type SqlQueryable } from './query.ts';
 export { type Row, reader } from './row-values.ts';
+export { EXACT_IN_SQL, type Sql } from './sql.ts';

@@ -5,6 +5,7 @@ import { normalise } from './normalise.ts';
 import { parseFieldList, parseOrderBy, parseWhere } from './parse.ts';
 import { type OrderBy, type Plan, planQuery } from './plan.ts';
 import { print } from './print.ts';
+import { type Sql, type SqlColumns, toSql } from './sql.ts';
 
 /** A query as it arrives: texts. */
 export interface QueryText {
@@ -37,6 +38,20 @@ export function prepareQuery(text: QueryText, queryable: Queryable): PreparedQue
   const plan = planQuery(queryable, { condition, parameters: checked.parameters, orderBy });
   const canonical = canonicalText(condition, plan, text.fields === undefined ? undefined : fields);
   return { ...(condition !== undefined && { condition }), plan, fields, canonical };
+}
+
+/** A table of the platform's own that callers may filter. */
+export interface SqlQueryable extends Queryable {
+  readonly columns: SqlColumns;
+}
+
+/**
+ * The same language over a table of ours: the whole filter becomes SQL. Undefined for a filter of parameters only.
+ * @throws AppError WHERE_SYNTAX, WHERE_INVALID
+ */
+export function prepareSql(where: string, queryable: SqlQueryable): Sql | undefined {
+  const { condition } = checkFilter(parseWhere(where), queryable);
+  return condition && toSql(normalise(condition), queryable.columns);
 }
 
 function resolveOrder(text: string, queryable: Queryable): readonly OrderBy[] {

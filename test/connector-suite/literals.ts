@@ -144,7 +144,7 @@ function asInstant(value: string): readonly Literal[] {
 /** Patterns of every form around texts that occur, with wildcards, and with wildcards that are meant literally. */
 export function patternsFor(literals: readonly Literal[]): readonly Literal[] {
   const texts = literals.flatMap((literal) => (literal.kind === 'string' ? [literal.text] : []));
-  return ['%', '%%', '_', '', '_%', '%_', ...texts.flatMap(patternsAround), ...HOSTILE_TEXTS].map(text);
+  return [...texts.flatMap(patternsAround), '%', '%%', '_', '', '_%', '%_', ...HOSTILE_TEXTS].map(text);
 }
 
 function patternsAround(value: string): readonly string[] {

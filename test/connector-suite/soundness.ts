@@ -71,7 +71,7 @@ export async function measureClaims(target: Target, listing: Listing, perClaim: 
 
 async function measureClaim(target: Target, listing: Listing, claim: Claim, most: number): Promise<readonly string[]> {
   const { name, spec, operator, exactness } = claim;
-  const filters = spread(predicatesFor(operator, name, literalsFor(name, spec, listing.rows)), most);
+  const filters = choose(predicatesFor(operator, name, literalsFor(name, spec, listing.rows)), most);
   const faults: string[] = [];
   let pushed = 0;
   for (const filter of filters) {
@@ -92,8 +92,12 @@ async function measureClaim(target: Target, listing: Listing, claim: Claim, most
   return faults;
 }
 
-/** At most so many of them, from all over the list. */
-function spread<Item>(items: readonly Item[], most: number): readonly Item[] {
-  const step = Math.max(1, items.length / most);
-  return items.filter((_, index) => Math.floor(index / step) !== Math.floor((index - 1) / step));
+const FIRST = 3;
+
+/** The first ones, which are the likeliest to tell, and others from all over the list. */
+function choose<Item>(items: readonly Item[], most: number): readonly Item[] {
+  const rest = items.slice(FIRST);
+  const step = Math.max(1, rest.length / (most - FIRST));
+  const spread = rest.filter((_, index) => Math.floor(index / step) !== Math.floor((index - 1) / step));
+  return [...items.slice(0, FIRST), ...spread];
 }

@@ -1,0 +1,186 @@
+import type { ComparisonOperator, Operator } from './ast.ts';
+import { type Folding, foldingOfEverything, foldingTowards, foldText } from './collation.ts';
+import type { Condition } from './condition.ts';
+import { printLikePattern } from './like.ts';
+import type { Exactness, LikePattern, PushedField, Translator, Value } from './model.ts';
+import { translate } from './translate.ts';
+
+/** A condition for `knex.raw` and `whereRaw`: a `?` for each binding, no value in the text. */
+export interface Sql {
+  readonly sql: string;
+  readonly bindings: readonly (string | readonly string[])[];
+}
+
+/**
+ * Field → expression over the table, such as `d.config->>'url'`: trusted text of ours without a `?`. It yields what the
+ * field's type says: text, numeric or any integer (not a double: it would round), boolean, date, timestamptz.
+ */
+export type SqlColumns = Readonly<Record<string, string>>;
+
+/** What a field of a table of ours declares: PostgreSQL answers every operator exactly. */
+export const EXACT_IN_SQL = {
+  '=': 'exact',
+  '!=': 'exact',
+  '<': 'exact',
+  '<=': 'exact',
+  '>': 'exact',
+  '>=': 'exact',
+  IN: 'exact',
+  'NOT IN': 'exact',
+  LIKE: 'exact',
+  'NOT LIKE': 'exact',
+  'IS NULL': 'exact',
+  'IS NOT NULL': 'exact',
+} as const satisfies Record<Operator, Exactness>;
+
+/** The condition in PostgreSQL's SQL, true for exactly the rows for which it is true here. */
+export function toSql(condition: Condition, columns: SqlColumns): Sql {
+  return translate(condition, createSqlTranslator(columns));
+}
+
+/** For the platform's own tables: PostgreSQL 15 or later, its database in UTF-8, whatever its locale. */
+export function createSqlTranslator(columns: SqlColumns): Translator<Sql> {
+  const columnOf = ({ name }: PushedField): Sql => {
+    const column = Object.hasOwn(columns, name) ? columns[name] : undefined;
+    if (column === undefined) throw new Error(`The field '${name}' has no column.`);
+    return { sql: `(${column})`, bindings: [] };
+  };
+  return {
+    and: (operands) => joinSql('and', operands),
+    or: (operands) => joinSql('or', operands),
+    compare: (field, operator, value) => compare(columnOf(field), field, operator, value),
+    in: (field, values, negated) => among(columnOf(field), field, values, negated),
+    like: (field, pattern, negated) => like(columnOf(field), field, pattern, negated),
+    isNull: (field, negated) => isNull(columnOf(field), negated),
+  };
+}
+
+/** Builds from a text whose `{}` are filled with parts, in order. */
+function fill(template: string, ...parts: readonly Sql[]): Sql {
+  const pieces = template.split('{}');
+  return {
+    sql: pieces.map((piece, index) => piece + (parts[index]?.sql ?? '')).join(''),
+    bindings: parts.flatMap((part) => part.bindings),
+  };
+}
+
+function bind(value: string | readonly string[], cast: string): Sql {
+  return { sql: `?::${cast}`, bindings: [value] };
+}
+
+function joinSql(word: 'and' | 'or', operands: readonly Sql[]): Sql {
+  return {
+    sql: `(${operands.map(({ sql }) => sql).join(` ${word} `)})`,
+    bindings: operands.flatMap(({ bindings }) => bindings),
+  };
+}
+
+function isNull(column: Sql, negated: boolean): Sql {
+  return fill(`{} is ${negated ? 'not ' : ''}null`, column);
+}
+
+const NEVER: Sql = { sql: 'false', bindings: [] };
+
+/** What a column can hold of a value: the value, or the greatest one below it. */
+interface Held {
+  readonly text: string;
+  readonly isExact: boolean;
+}
+
+function held(value: Value, field: PushedField): Held {
+  switch (value.kind) {
+    case 'string':
+      return heldText(foldText(value.value, field.collation));
+    case 'datetime':
+      return heldInstant(value);
+    case 'date':
+      return { text: dated(value.text), isExact: true };
+    case 'number':
+      return { text: value.text, isExact: true };
+    case 'boolean':
+      return { text: String(value.value), isExact: true };
+  }
+}
+
+/** PostgreSQL's text has no NUL, and nothing but the text before it comes right below a text with one. */
+function heldText(text: string): Held {
+  const end = text.indexOf('\0');
+  return end === -1 ? { text, isExact: true } : { text: text.slice(0, end), isExact: false };
+}
+
+/** A timestamptz counts microseconds. */
+function heldInstant({ text, nanos }: Extract<Value, { kind: 'datetime' }>): Held {
+  const cut = text
+    .replace(/(\.\d{6})\d+/, '$1')
+    .replace('T', ' ')
+    .replace('Z', '+00');
+  return { text: dated(cut), isExact: nanos % 1000 === 0 };
+}
+
+/** ISO 8601 has a year 0000; for PostgreSQL it is 1 BC. */
+function dated(text: string): string {
+  return text.startsWith('0000') ? `0001${text.slice(4)} BC` : text;
+}
+
+function castOf(field: PushedField, values: readonly Held[]): string {
+  if (field.type === 'integer') return values.every(({ text }) => fitsBigint(text)) ? 'bigint' : 'numeric';
+  return CASTS[field.type];
+}
+
+const CASTS = {
+  string: 'text',
+  number: 'numeric',
+  boolean: 'boolean',
+  date: 'date',
+  datetime: 'timestamptz',
+  object: 'jsonb',
+  array: 'jsonb',
+} as const;
+
+function fitsBigint(text: string): boolean {
+  return BigInt.asIntN(64, BigInt(text)) === BigInt(text);
+}
+
+/** For values between two that the column can hold; `below` is the lower of them. */
+const AROUND: Readonly<Partial<Record<ComparisonOperator, ComparisonOperator>>> = {
+  '<': '<=',
+  '<=': '<=',
+  '>': '>',
+  '>=': '>',
+};
+
+function compare(column: Sql, field: PushedField, operator: ComparisonOperator, value: Value): Sql {
+  const limit = held(value, field);
+  const sqlOperator = limit.isExact ? operator : AROUND[operator];
+  if (sqlOperator === undefined) return operator === '=' ? NEVER : isNull(column, true);
+  const isOrdered = operator !== '=' && operator !== '!=';
+  const folding = isOrdered ? foldingOfEverything : () => foldingTowards(limit.text);
+  return fill(`{} ${sqlOperator} {}`, operand(column, field, folding), bind(limit.text, castOf(field, [limit])));
+}
+
+function among(column: Sql, field: PushedField, values: readonly Value[], negated: boolean): Sql {
+  const possible = values.map((value) => held(value, field)).filter(({ isExact }) => isExact);
+  if (possible.length === 0) return negated ? isNull(column, true) : NEVER;
+  const texts = possible.map(({ text }) => text);
+  const left = operand(column, field, () => foldingTowards(texts.join('')));
+  return fill(negated ? '{} <> all({})' : '{} = any({})', left, bind(texts, `${castOf(field, possible)}[]`));
+}
+
+function like(column: Sql, field: PushedField, pattern: LikePattern, negated: boolean): Sql {
+  const text = foldText(printLikePattern(pattern), field.collation);
+  if (text.includes('\0')) return negated ? isNull(column, true) : NEVER;
+  const left = operand(column, field, () => foldingTowards(text));
+  return fill(`{} ${negated ? 'not ' : ''}like {} escape '\\'`, left, bind(text, 'text'));
+}
+
+/**
+ * The column as it compares. `collate "C"` is the order of code points everywhere. Cases are folded with our own table, because
+ * `lower` depends on the database's locale and version; only ordering needs the whole table.
+ */
+function operand(column: Sql, field: PushedField, foldingOf: () => Folding): Sql {
+  if (field.type !== 'string') return column;
+  if (field.collation !== 'ci') return fill('{} collate "C"', column);
+  const { from, to } = foldingOf();
+  if (from.length === 0) return fill('{} collate "C"', column);
+  return fill('translate({}, {}, {}) collate "C"', column, bind(from.join(''), 'text'), bind(to.join(''), 'text'));
+}

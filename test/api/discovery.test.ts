@@ -1,0 +1,166 @@
+import { expect } from 'chai';
+import { useApp } from '../support/app.ts';
+import { expectProblem } from './support/expect-problem.ts';
+import { BAMBOOHR, SHOP } from './support/simulated.ts';
+
+interface Named {
+  readonly name: string;
+}
+
+describe('discovery', () => {
+  const service = useApp();
+  let shop: { readonly id: number; readonly token: string };
+  let people: { readonly id: number; readonly token: string };
+  before(async () => {
+    shop = await service.createInstance('odata', SHOP);
+    people = await service.createInstance('bamboohr', BAMBOOHR);
+  });
+
+  it('lists the elements, by hub and by text too', async () => {
+    const keysOf = async (query = '') =>
+      (await service.call(`/elements${query}`)).body.map(({ key }: { key: string }) => key);
+    expect(await keysOf()).to.include.members(['bamboohr', 'odata']);
+    expect(await keysOf('?hub=humancapital')).to.deep.equal(['bamboohr']);
+    expect(await keysOf('?searchText=TIME%20OFF')).to.deep.equal(['bamboohr']);
+    expect(await keysOf('?hub=general&searchText=bamboo')).to.deep.equal([]);
+    expect(await keysOf('?searchText=%25')).to.deep.equal([]);
+    const { headers } = await service.call('/elements?hub=humancapital');
+    expect(headers.get('elements-returned-count')).to.equal('1');
+  });
+
+  it('shows an element by key and by id, with the configuration that it takes', async () => {
+    const { body } = await service.call('/elements/bamboohr');
+    expect((await service.call('/elements/1002')).body).to.deep.equal(body);
+    expect(body.configuration.map(({ description: _, ...rest }: { description: string }) => rest)).to.deep.equal([
+      { key: 'username', type: 'string', required: true, secret: true },
+      { key: 'company.name', type: 'string', required: true, secret: false, example: 'acme' },
+      { key: 'simulator', type: 'boolean', required: false, secret: false },
+    ]);
+    const message = "There is no element 'bamborh'. Did you mean 'bamboohr'?";
+    expectProblem(await service.call('/elements/bamborh'), 'NOT_FOUND', message);
+  });
+
+  it('lists the hubs with their elements', async () => {
+    const { body } = await service.call('/hubs');
+    expect(body).to.deep.include({ key: 'humancapital', elements: ['bamboohr'] });
+  });
+
+  it('lists the objects of an instance', async () => {
+    const { body, headers } = await service.call('/objects', { token: people.token });
+    expect(body[0]).to.deep.equal({
+      name: 'employees',
+      nativeName: 'employee',
+      label: 'Employees',
+      operations: ['list', 'get', 'create', 'update'],
+      children: ['files', 'time-off'],
+      custom: false,
+    });
+    const keys = ['name', 'nativeName', 'label', 'operations', 'children', 'custom'];
+    for (const object of body) expect(object).to.have.all.keys(keys);
+    expect(headers.get('elements-returned-count')).to.equal(String(body.length));
+    expect(headers.get('elements-element-instance-id')).to.equal(String(people.id));
+  });
+
+  it('lists plain names with Elements-Version: Hydrogen', async () => {
+    const objects = await service.call('/objects', { token: shop.token });
+    const headers = { 'elements-version': 'Hydrogen' };
+    for (const path of ['/objects', '/hubs/general/objects']) {
+      const names = await service.call(path, { token: shop.token, headers });
+      expect(names.body).to.deep.equal(objects.body.map(({ name }: Named) => name));
+      expect(names.body).to.have.members(['Countries', 'Customers', 'OrderLines', 'Orders', 'Products']);
+    }
+  });
+
+  it('describes the fields of an object', async () => {
+    const { body, headers } = await service.call('/objects/Products/metadata', { token: shop.token });
+    expect(body).to.have.all.keys('name', 'fields', 'parameters', 'limits');
+    expect(headers.get('elements-element-instance-id')).to.equal(String(shop.id));
+    const fields = new Map(body.fields.map((field: Named) => [field.name, field]));
+    expect(fields.get('Stock')).to.deep.equal({
+      name: 'Stock',
+      nativeName: 'Stock',
+      label: 'Stock',
+      type: 'integer',
+      nativeType: 'Edm.Int16',
+      nullable: true,
+      required: false,
+      readOnly: false,
+      createable: true,
+      updateable: true,
+      sortable: true,
+      custom: false,
+      filter: Object.fromEntries(
+        ['IS NULL', 'IS NOT NULL', '=', '!=', 'IN', 'NOT IN', '<', '<=', '>', '>='].map((name) => [name, 'exact']),
+      ),
+    });
+    expect(fields.get('Name')).to.include({ required: true, collation: 'cs' });
+    expect(fields.get('Category')).to.deep.include({ values: ['Book', 'Music', 'Tool'] });
+  });
+
+  it('of what is no object answers 404 with the nearest name', async () => {
+    const message = "OData has no object 'Prodcts'. Did you mean 'Products'? GET /objects lists them all.";
+    for (const path of ['/objects/Prodcts/metadata', '/Prodcts', '/Prodcts/1', '/hubs/general/Prodcts']) {
+      const answer = await service.call(path, { token: shop.token });
+      expectProblem(answer, 'NOT_FOUND', message);
+      expect(answer.body.details).to.deep.equal([
+        { path: 'objectName', message: "Unknown object 'Prodcts'.", nearest: 'Products' },
+      ]);
+    }
+  });
+
+  describe('below a hub', () => {
+    it('answers as without it', async () => {
+      for (const path of [
+        '/objects',
+        '/objects/employees/metadata',
+        '/employees?pageSize=3',
+        '/employees/101',
+        '/employees/101/time-off',
+      ]) {
+        const direct = await service.call(path, { token: people.token });
+        const inHub = await service.call(`/hubs/humancapital${path}`, { token: people.token });
+        expect(inHub.status, path).to.equal(200);
+        expect(inHub.body, path).to.deep.equal(direct.body);
+        for (const name of ['elements-returned-count', 'elements-total-count', 'elements-query-pushdown']) {
+          expect(inHub.headers.get(name), `${path} ${name}`).to.equal(direct.headers.get(name));
+        }
+      }
+    });
+
+    it('creates, changes and deletes as without it', async () => {
+      const call = (method: string, path: string, body?: unknown) =>
+        service.call(`/hubs/general${path}`, { method, token: shop.token, ...(body !== undefined && { body }) });
+      const { body } = await call('POST', '/Products', { Name: 'In a hub' });
+      expect(body).to.include({ Name: 'In a hub' });
+      expect((await call('PATCH', `/Products/${body.Id}`, { Stock: 1 })).body).to.include({
+        Name: 'In a hub',
+        Stock: 1,
+      });
+      expect((await call('PUT', `/Products/${body.Id}`, { Name: 'x' })).body).to.include({ Name: 'x', Stock: null });
+      expect((await call('DELETE', `/Products/${body.Id}`)).body).to.deep.equal({ id: String(body.Id) });
+      expectProblem(await call('GET', `/Products/${body.Id}`), 'NOT_FOUND');
+    });
+
+    it('of another one answers 404, whatever the operation', async () => {
+      const requests: readonly (readonly [string, string, unknown?])[] = [
+        ['GET', '/objects'],
+        ['GET', '/objects/Products/metadata'],
+        ['GET', '/Products'],
+        ['POST', '/Products', { Name: 'x' }],
+        ['GET', '/Products/1'],
+        ['PATCH', '/Products/1', { Name: 'x' }],
+        ['PUT', '/Products/1', { Name: 'x' }],
+        ['DELETE', '/Products/1'],
+        ['GET', '/Products/1/Lines'],
+      ];
+      for (const hub of ['humancapital', 'nowhere', 'General', '__proto__']) {
+        for (const [method, path, body] of requests) {
+          const answer = await service.call(`/hubs/${hub}${path}`, { method, body, token: shop.token });
+          const message = `The element of this instance is in the hub 'general', not '${hub}'.`;
+          expectProblem(answer, 'NOT_FOUND', message);
+        }
+      }
+      expect((await service.call('/Products/1', { token: shop.token })).body.Name).to.equal("O'Neil's guide");
+    });
+  });
+});

@@ -1,0 +1,175 @@
+import { expect } from 'chai';
+import { type TestApp, useApp } from '../support/app.ts';
+
+const CONFIGURATION = { username: 'demo-key', 'company.name': 'acme', simulator: true };
+
+async function explain(service: TestApp, token: string, body: object) {
+  return service.call('/query/explain', { method: 'POST', token, body });
+}
+
+describe('POST /query/explain', () => {
+  const service = useApp();
+  let token = '';
+
+  before(async () => {
+    ({ token } = await service.createInstance('bamboohr', CONFIGURATION));
+  });
+
+  it('says of each predicate who answers it and why, and shows the request', async () => {
+    const where = "status = 'Active' and (lastName like 'O%' or not hireDate < 2024-01-01) and id > 5";
+    const { status, body, headers } = await explain(service, token, { objectName: 'employees', where, fields: 'id' });
+    expect(status).to.equal(200);
+    expect(headers.get('elements-element-instance-id')).to.match(/^\d+$/);
+    expect(body).to.include({
+      objectName: 'employees',
+      parsed: "status = 'Active' AND (lastName LIKE 'O%' OR hireDate >= 2024-01-01) AND id > 5",
+      pushed: "status = 'Active' AND id > 5",
+      residual: "lastName LIKE 'O%' OR hireDate >= 2024-01-01",
+      pushdown: 'partial',
+      estimatedProviderCalls: 1,
+    });
+    const why = "the provider has no LIKE for 'lastName'";
+    expect(body.predicates).to.deep.equal([
+      { predicate: "status = 'Active'", position: 0, length: 17, exactness: 'exact', pushed: true },
+      { predicate: "lastName LIKE 'O%'", position: 23, length: 18, exactness: 'none', pushed: false, reason: why },
+      {
+        predicate: 'hireDate >= 2024-01-01',
+        position: 49,
+        length: 21,
+        exactness: 'exact',
+        pushed: false,
+        reason: `it stands in an OR that cannot be pushed: ${why}`,
+      },
+      { predicate: 'id > 5', position: 76, length: 6, exactness: 'exact', pushed: true },
+    ]);
+    expect(body.limit).to.deep.equal({
+      providerPageSize: 1000,
+      pushed: false,
+      reason: 'rows are checked again in the service',
+    });
+    expect(body.request).to.include({
+      method: 'POST',
+      url: 'https://acme.bamboohr.com/api/v2/datasets/employee/data',
+    });
+    expect(JSON.parse(body.request.body)).to.include({ filter: "status eq 'Active' and eeid gt 5" });
+  });
+
+  it('passes page size and order on when the provider answers all of it', async () => {
+    const query = { objectName: 'employees', where: "status = 'Active'", orderBy: 'hireDate desc' };
+    const { body } = await explain(service, token, query);
+    expect(body).to.deep.include({
+      pushdown: 'full',
+      sort: { orderBy: 'hireDate desc', pushed: true },
+      limit: { providerPageSize: 200, pushed: true },
+    });
+    expect(body).not.to.have.property('residual');
+  });
+
+  it('says when the rows are sorted here', async () => {
+    const { body } = await explain(service, token, { objectName: 'employees', orderBy: 'payRate' });
+    expect(body.sort).to.deep.equal({ orderBy: 'payRate asc', pushed: false });
+    expect(body.limit.reason).to.equal('rows are sorted in the service');
+    expect(body).not.to.have.property('parsed');
+  });
+
+  it('agrees with the query itself on the pushdown', async () => {
+    for (const where of ["status = 'Active'", "lastName = 'Smith'", "lastName like '%a%'", 'payRate > 1 and id > 1']) {
+      const { body } = await explain(service, token, { objectName: 'employees', where });
+      const answer = await service.call('/employees', { token, query: { where, pageSize: 1 } });
+      expect(answer.headers.get('elements-query-pushdown'), where).to.equal(body.pushdown);
+    }
+  });
+
+  it('answers for a disabled instance', async () => {
+    const instance = await service.createInstance('bamboohr', CONFIGURATION);
+    await service.call(`/instances/${instance.id}/enabled`, { method: 'DELETE' });
+    const { status } = await explain(service, instance.token, { objectName: 'employees', where: 'id = 1' });
+    expect(status).to.equal(200);
+  });
+
+  it('refuses what the query would refuse, and what it does not know', async () => {
+    const cases = [
+      [{ objectName: 'employees', where: 'hireDat > 2024-01-01' }, 'WHERE_INVALID'],
+      [{ objectName: 'employees', where: 'id = = 1' }, 'WHERE_SYNTAX'],
+      [{ objectName: 'employes' }, 'NOT_FOUND'],
+      [{ objectName: 'employees', pageSize: 5 }, 'REQUEST_INVALID'],
+      [{}, 'REQUEST_INVALID'],
+    ] as const;
+    for (const [query, code] of cases) {
+      expect((await explain(service, token, query)).body.code, JSON.stringify(query)).to.equal(code);
+    }
+  });
+
+  it('shows no secret', async () => {
+    const { body } = await explain(service, token, { objectName: 'employees', where: "lastName = 'demo-key'" });
+    expect(JSON.stringify(body.request)).not.to.include('demo-key');
+  });
+});
+
+describe('the filter of GET /instances', () => {
+  const service = useApp();
+
+  before(async () => {
+    for (const name of ["O'Neil 100%", 'Payroll', 'payroll'])
+      await service.createInstance('bamboohr', CONFIGURATION, { name });
+    await service.createInstance(
+      'odata',
+      { 'base.url': 'https://demo.example.com/odata/v4/shop', simulator: true },
+      { name: 'Shop' },
+    );
+  });
+
+  async function names(where: string): Promise<string[]> {
+    const { status, body } = await service.call('/instances', { query: { where } });
+    expect(status, JSON.stringify(body)).to.equal(200);
+    return body.map(({ name }: { name: string }) => name);
+  }
+
+  it('is the query language, answered by the database', async () => {
+    expect(await names("element.key = 'odata'")).to.deep.equal(['Shop']);
+    expect(await names("name LIKE '%\\%' OR name IN ('Payroll', 'x')")).to.deep.equal(["O'Neil 100%", 'Payroll']);
+    expect(await names("NOT (element.key != 'bamboohr' OR name = 'O''Neil 100%')")).to.deep.equal([
+      'Payroll',
+      'payroll',
+    ]);
+    expect(await names('createdDate > 2020-01-01 AND valid = TRUE AND disabled = FALSE AND id >= 1')).to.have.length(4);
+    expect(await names('createdDate < 2020-01-01 OR user.id IS NULL')).to.deep.equal([]);
+  });
+
+  it('goes along with tags, search and paging', async () => {
+    const where = "element.key = 'bamboohr'";
+    const first = await service.call('/instances', { query: { where, searchText: 'PAY', pageSize: 1 } });
+    expect(first.body.map(({ name }: { name: string }) => name)).to.deep.equal(['Payroll']);
+    const nextPage = first.headers.get('elements-next-page-token') ?? '';
+    const second = await service.call('/instances', { query: { where, searchText: 'PAY', pageSize: 1, nextPage } });
+    expect(second.body.map(({ name }: { name: string }) => name)).to.deep.equal(['payroll']);
+    expect(second.headers.get('elements-next-page-token')).to.equal(null);
+    const other = await service.call('/instances', { query: { where: 'id > 0', searchText: 'PAY', nextPage } });
+    expect(other.body.code).to.equal('REQUEST_INVALID');
+  });
+
+  it('says what is wrong with a filter', async () => {
+    const { status, body } = await service.call('/instances', { query: { where: "nam = 'x' and id = 'a'" } });
+    expect(status).to.equal(400);
+    expect(body.code).to.equal('WHERE_INVALID');
+    expect(body.details.map(({ message }: { message: string }) => message)).to.deep.equal([
+      "There is no field 'nam'. Did you mean 'name'?",
+      "'id' is of type integer: expected a whole number, such as 12.",
+    ]);
+  });
+});
+
+describe('GET /docs/where', () => {
+  const service = useApp();
+
+  it('is a page on the language and on what each provider answers, under a strict policy', async () => {
+    const response = await fetch(`${service.app.url}/docs/where`);
+    const html = await response.text();
+    expect(response.headers.get('content-security-policy')).to.match(/^default-src 'none'/);
+    expect(html)
+      .to.include('<h1>The query language</h1>')
+      .and.include('<h3>employees</h3>')
+      .and.include('<h2>OData</h2>');
+    expect(html).not.to.match(/<script|https?:\/\/(?!127\.0\.0\.1)[a-z]+\.(?!example)/);
+  });
+});

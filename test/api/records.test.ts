@@ -1,0 +1,187 @@
+import { expect } from 'chai';
+import { useApp } from '../support/app.ts';
+import { expectProblem, faultsOf } from './support/expect-problem.ts';
+import { BAMBOOHR, SHOP } from './support/simulated.ts';
+
+describe('records', () => {
+  const service = useApp();
+  let shop: { readonly id: number; readonly token: string };
+  let people: { readonly id: number; readonly token: string };
+  before(async () => {
+    shop = await service.createInstance('odata', SHOP);
+    people = await service.createInstance('bamboohr', BAMBOOHR);
+  });
+
+  const inShop = (method: string, path: string, body?: unknown) =>
+    service.call(path, { method, token: shop.token, ...(body !== undefined && { body }) });
+  const inPeople = (method: string, path: string, body?: unknown) =>
+    service.call(path, { method, token: people.token, ...(body !== undefined && { body }) });
+
+  it('are created, read, changed, replaced and deleted', async () => {
+    const created = await inShop('POST', '/Products', { Name: "It's “new” 😀", Price: 12.5, Stock: 3, Tags: ['a'] });
+    expect(created.status).to.equal(200);
+    expect(created.headers.get('elements-element-instance-id')).to.equal(String(shop.id));
+    expect(Number(created.headers.get('elements-provider-calls'))).to.be.greaterThan(0);
+    const path = `/Products/${created.body.Id}`;
+    expect((await inShop('GET', path)).body).to.deep.equal(created.body);
+
+    const changed = await inShop('PATCH', path, { Price: null, Package: { Unit: 'box' } });
+    expect(changed.body).to.deep.equal({ ...created.body, Price: null, Package: { Unit: 'box' } });
+    const replaced = await inShop('PUT', path, { Name: 'Replaced' });
+    expect(replaced.body).to.deep.include({
+      Id: created.body.Id,
+      Name: 'Replaced',
+      Stock: null,
+      Package: null,
+      Tags: [],
+    });
+    expect((await inShop('GET', path)).body).to.deep.equal(replaced.body);
+
+    const deleted = await inShop('DELETE', path);
+    expect(deleted.body).to.deep.equal({ id: String(created.body.Id) });
+    for (const method of ['GET', 'DELETE']) {
+      expectProblem(await inShop(method, path), 'NOT_FOUND', `There is no record '${created.body.Id}' in 'Products'.`);
+    }
+    const gone = await inShop('PATCH', path, { Stock: 1 });
+    expectProblem(gone, 'NOT_FOUND', `There is no record '${created.body.Id}' in 'Products'.`);
+  });
+
+  it('come back whole after a change of one field', async () => {
+    const before = (await inPeople('GET', '/employees/110')).body;
+    const { body } = await inPeople('PATCH', '/employees/110', { preferredName: 'Zed' });
+    expect(body).to.deep.equal({ ...before, preferredName: 'Zed' });
+    const created = await inPeople('POST', '/employees', { firstName: 'Ada', lastName: "O'Neil" });
+    expect(created.body).to.include({ firstName: 'Ada', lastName: "O'Neil", status: 'Active' });
+    expect((await inPeople('GET', `/employees/${created.body.id}`)).body).to.deep.equal(created.body);
+  });
+
+  it('with composite or textual ids are found by what the list shows', async () => {
+    const [line] = (await inShop('GET', '/OrderLines?pageSize=1')).body;
+    expect((await inShop('GET', `/OrderLines/${encodeURIComponent(line.id)}`)).body).to.deep.equal(line);
+    const [order] = (await inShop('GET', `/Orders?pageSize=1&where=${encodeURIComponent("Code = 'A/0''x'")}`)).body;
+    expect(order.Code).to.equal("A/0'x");
+    expect((await inShop('GET', `/Orders/${encodeURIComponent(order.Code)}`)).body).to.deep.equal(order);
+  });
+
+  it('have children', async () => {
+    const lines = await inShop('GET', '/Products/1/Lines');
+    expect(lines.body).to.have.length.greaterThan(1);
+    for (const line of lines.body) expect(line.ProductId).to.equal(1);
+    const query = { where: 'Quantity > 3', fields: 'id,Quantity', orderBy: 'Quantity desc' };
+    const some = await service.call('/Products/1/Lines', { token: shop.token, query });
+    const quantities: number[] = some.body.map(({ Quantity }: { Quantity: number }) => Quantity);
+    const meant: number[] = lines.body
+      .map(({ Quantity }: { Quantity: number }) => Quantity)
+      .filter((quantity: number) => quantity > 3);
+    expect(quantities).to.deep.equal(meant.sort((a, b) => b - a));
+    expectProblem(
+      await inShop('GET', '/Products/99999/Lines'),
+      'NOT_FOUND',
+      "There is no record '99999' in 'Products'.",
+    );
+    expectProblem(
+      await inShop('GET', '/Products/1/Line'),
+      'NOT_FOUND',
+      "'Products' has no child object 'Line'. Did you mean 'Lines'? It has: Lines.",
+    );
+    expectProblem(
+      await inShop('GET', '/Countries/DE/Cities'),
+      'NOT_FOUND',
+      "'Countries' has no child object 'Cities'. It has none.",
+    );
+  });
+
+  it('refuse an operation that their object does not support, and say which ones it does', async () => {
+    const cases: readonly (readonly [typeof inShop, string, string, string, string])[] = [
+      [
+        inPeople,
+        'DELETE',
+        '/employees/101',
+        'GET, PATCH',
+        'BambooHR cannot DELETE /employees/{objectId}; it supports GET, PATCH there.',
+      ],
+      [
+        inPeople,
+        'PUT',
+        '/employees/101',
+        'GET, PATCH',
+        'BambooHR cannot PUT /employees/{objectId}; it supports GET, PATCH there.',
+      ],
+      [inPeople, 'POST', '/time-off', 'GET', 'BambooHR cannot POST /time-off; it supports GET there.'],
+      [inPeople, 'GET', '/time-off/1', '', 'BambooHR cannot GET /time-off/{objectId}; it supports nothing there.'],
+      [inShop, 'POST', '/Countries', 'GET', 'OData cannot POST /Countries; it supports GET there.'],
+      [inShop, 'PATCH', '/Countries/DE', 'GET', 'OData cannot PATCH /Countries/{objectId}; it supports GET there.'],
+    ];
+    for (const [call, method, path, allow, message] of cases) {
+      const answer = await call(method, path, method === 'GET' || method === 'DELETE' ? undefined : {});
+      expectProblem(answer, 'OPERATION_UNSUPPORTED', message);
+      expect(answer.headers.get('allow')).to.equal(allow);
+    }
+  });
+
+  describe('refuse', () => {
+    it('fields that are unknown, cannot be set or are missing, all at once', async () => {
+      const answer = await inShop('POST', '/Products', { Nmae: 'x', Pirce: 1, id: 2 });
+      expectProblem(
+        answer,
+        'REQUEST_INVALID',
+        "There is no field 'Nmae'. Did you mean 'Name'? (and 3 more, see details)",
+      );
+      expect(faultsOf(answer)).to.deep.equal({
+        Nmae: "There is no field 'Nmae'. Did you mean 'Name'?",
+        Pirce: "There is no field 'Pirce'. Did you mean 'Price'?",
+        id: "There is no field 'id'. Did you mean 'Id'?",
+        Name: "'Name' is required.",
+      });
+      expect(answer.body.details[0].nearest).to.equal('Name');
+      const update = await inPeople('PATCH', '/employees/101', { id: 5, supervisor: 'x' });
+      expect(faultsOf(update)).to.include({ id: "'id' cannot be set on update." });
+    });
+
+    it('names of members that every object has', async () => {
+      const body = '{"__proto__":{"Name":"x"},"constructor":1,"toString":2,"hasOwnProperty":3,"Name":"x"}';
+      const answer = await inShop('POST', '/Products', body);
+      expectProblem(answer, 'REQUEST_INVALID');
+      expect(Object.keys(faultsOf(answer))).to.have.members(['constructor', 'toString', 'hasOwnProperty', '__proto__']);
+      expect(Reflect.get({}, 'Name')).to.equal(undefined);
+    });
+
+    it('lists and objects in place of single values', async () => {
+      const answer = await inPeople('PATCH', '/employees/101', {
+        firstName: ['a'],
+        hireDate: {},
+        payRate: { toString: 1, valueOf: 2 },
+      });
+      expectProblem(
+        answer,
+        'REQUEST_INVALID',
+        "'firstName' is of type string: expected a single value. (and 2 more, see details)",
+      );
+      expect(faultsOf(answer)).to.deep.equal({
+        firstName: "'firstName' is of type string: expected a single value.",
+        hireDate: "'hireDate' is of type date: expected a single value.",
+        payRate: "'payRate' is of type number: expected a single value.",
+      });
+    });
+
+    it('what the provider refuses, in its words', async () => {
+      const twice = await inShop('POST', '/Products', { Id: 1, Name: 'There already' });
+      expectProblem(twice, 'PROVIDER_REJECTED', 'OData answered 409: it rejects the request. Correct the request.');
+      expect(twice.body.providerMessage).to.equal('There is an entity with this key already.');
+      const date = await inPeople('PATCH', '/employees/101', { hireDate: 'tomorrow' });
+      expectProblem(date, 'PROVIDER_REJECTED');
+      expect(date.body.providerMessage).to.equal('Invalid value for hireDate');
+    });
+
+    it('changes that come from two callers at once in no half way', async () => {
+      const { body } = await inShop('POST', '/Products', { Name: 'Shared' });
+      const stocks = Array.from({ length: 8 }, (_, index) => index);
+      const answers = await Promise.all(
+        stocks.map((Stock) => inShop('PATCH', `/Products/${body.Id}`, { Stock, Description: `stock ${Stock}` })),
+      );
+      for (const { status } of answers) expect(status).to.equal(200);
+      const { Stock, Description } = (await inShop('GET', `/Products/${body.Id}`)).body;
+      expect(Description).to.equal(`stock ${Stock}`);
+    });
+  });
+});

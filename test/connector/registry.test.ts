@@ -1,0 +1,188 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { Connector } from '../../src/connector/contract.ts';
+import { path } from '../../src/connector/index.ts';
+import { createRegistry, loadConnectors, OWN_CONNECTORS } from '../../src/connector/registry.ts';
+import { ConnectorError } from '../../src/connector/validate.ts';
+import { isAppError } from '../../src/errors.ts';
+import { startTestApp } from '../support/app.ts';
+
+function createConnector(key: string, id: number): Connector {
+  return {
+    key,
+    id,
+    name: key,
+    description: key,
+    hub: 'general',
+    auth: { type: 'none' },
+    configuration: [],
+    baseUrl: () => 'https://example.com',
+    hosts: ['example.com'],
+    objects: {},
+    probe: { path: '/' },
+  };
+}
+
+/** What is thrown; undefined when nothing is. */
+async function thrownBy(work: () => unknown): Promise<unknown> {
+  try {
+    await work();
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
+
+describe('the registry of connectors', () => {
+  const registry = createRegistry([createConnector('zebra', 2), createConnector('antelope', 1)]);
+
+  it('finds a connector by key and by id', () => {
+    expect(registry.getConnector('zebra').id).to.equal(2);
+    expect(registry.getConnector('1').key).to.equal('antelope');
+  });
+
+  it('lists connectors by key', () => {
+    expect(registry.connectors.map(({ key }) => key)).to.deep.equal(['antelope', 'zebra']);
+  });
+
+  it('suggests the nearest key for one that is not there', async () => {
+    const error = await thrownBy(() => registry.getConnector('zebr'));
+    expect(isAppError(error, 'NOT_FOUND') && error.message).to.equal(
+      "There is no element 'zebr'. Did you mean 'zebra'?",
+    );
+  });
+
+  it('suggests nothing for a key that is like no other', async () => {
+    for (const key of ['qqqqqqqqqq', '99', 'constructor']) {
+      const error = await thrownBy(() => registry.getConnector(key));
+      expect(isAppError(error, 'NOT_FOUND') && error.message).to.equal(`There is no element '${key}'.`);
+    }
+  });
+
+  it('is not made of connectors with problems', async () => {
+    const error = await thrownBy(() => createRegistry([createConnector('a', 1), createConnector('b', 1)]));
+    expect(error).to.be.instanceOf(ConnectorError);
+    expect(error).to.have.property('problems').that.deep.equals(['b: the id 1 belongs to another connector already']);
+  });
+});
+
+describe('connectors in folders', () => {
+  let folder: string;
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'causeway-connectors-'));
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  async function write(key: string, files: Readonly<Record<string, string>>): Promise<void> {
+    await mkdir(join(folder, key));
+    await Promise.all(Object.entries(files).map(([name, text]) => writeFile(join(folder, key, name), text)));
+  }
+
+  it('are all of this repository, and usable', async () => {
+    const { connectors } = createRegistry(await loadConnectors([OWN_CONNECTORS]));
+    expect(connectors.map(({ key }) => key)).to.include.members(['bamboohr', 'odata']);
+  });
+
+  it('are those folders that have an index.ts', async () => {
+    await mkdir(join(folder, 'notes'));
+    await writeFile(join(folder, 'index.ts'), 'throw new Error("not a connector");');
+    expect(await loadConnectors([folder])).to.deep.equal([]);
+  });
+
+  it('need a default export and the name of its key, and all that do not are named', async () => {
+    await write('empty', { 'index.ts': 'export const nothing = 1;' });
+    await write('one', { 'index.ts': "export default { key: 'two' };" });
+    const error = await thrownBy(() => loadConnectors([folder]));
+    expect(error).to.be.instanceOf(ConnectorError);
+    expect(error)
+      .to.have.property('problems')
+      .that.has.members([
+        'empty: index.ts has no default export',
+        "one: the folder holds a connector with the key 'two'",
+      ]);
+  });
+
+  it('may be outside the repository and import #connector, and are served with their simulator', async () => {
+    await write('greeter', { 'index.ts': GREETER, 'simulator.ts': GREETER_SIMULATOR });
+    const service = await startTestApp({ CONNECTORS_PATH: folder });
+    try {
+      const { token } = await service.createInstance('greeter', { simulator: true });
+      const { body, headers } = await service.call('/greetings', { token, query: { where: "text LIKE 'hel%'" } });
+      expect(body).to.deep.equal([{ id: 1, text: 'hello' }]);
+      expect(headers.get('elements-query-pushdown')).to.equal('none');
+      const one = await service.call('/greetings/9', { token });
+      expect([one.status, one.body.message]).to.deep.equal([404, "There is no record '9' in 'greetings'."]);
+    } finally {
+      await service.stop();
+    }
+  });
+});
+
+const GREETER = `
+import { defineConnector, defineObject, notFound, path } from '#connector';
+
+const ROWS = [{ id: 1, text: 'hello' }, { id: 2, text: 'good bye' }];
+
+export default defineConnector({
+  key: 'greeter',
+  id: 990001,
+  name: 'Greeter',
+  description: 'Greetings',
+  hub: 'general',
+  auth: { type: 'none' },
+  configuration: [],
+  baseUrl: () => 'https://greeter.example.com',
+  hosts: ['greeter.example.com'],
+  objects: {
+    greetings: defineObject({
+      fields: { id: { type: 'integer', nullable: false }, text: { type: 'string' } },
+      list: {
+        request: () => ({ path: '/greetings' }),
+        read: (response) => ({ records: response.body }),
+        maxPageSize: 100,
+      },
+      get: {
+        request: ({ id }) => ({ path: path\`/greetings?only=\${id}\` }),
+        read: (response, { id }) => {
+          const found = response.body.find((row) => String(row.id) === id);
+          if (found === undefined) throw notFound('There is no such greeting.');
+          return found;
+        },
+      },
+    }),
+  },
+  probe: { path: '/' },
+});
+`;
+
+const GREETER_SIMULATOR = `
+export function createSimulator() {
+  return {
+    handle: (request, response) => {
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify([{ id: 1, text: 'hello' }, { id: 2, text: 'good bye' }]));
+    },
+  };
+}
+`;
+
+describe('a path at the provider', () => {
+  it('keeps every value inside its segment', () => {
+    const value = "a/b?c#d%e f'g\\h:ä";
+    expect(path`/rows/${value}/notes/${7}`).to.equal("/rows/a%2Fb%3Fc%23d%25e%20f'g%5Ch%3A%C3%A4/notes/7");
+  });
+
+  for (const dots of ['.', '..']) {
+    it(`has no record with the id '${dots}'`, async () => {
+      const error = await thrownBy(() => path`/rows/${dots}`);
+      expect(isAppError(error, 'NOT_FOUND') && error.message).to.equal(`There is no record with the id '${dots}'.`);
+    });
+  }
+
+  it('takes dots among other characters, and an empty value', () => {
+    expect(path`/rows/${'...'}/${'a.b'}/${''}`).to.equal('/rows/.../a.b/');
+  });
+});

@@ -1,0 +1,257 @@
+import { expect } from 'chai';
+import type { Connector, FieldSpec, ObjectSpec } from '../../src/connector/index.ts';
+import { ConnectorError, findObjectProblems, findProblems } from '../../src/connector/validate.ts';
+import type { Operator } from '../../src/where/ast.ts';
+
+const list = { run: async () => ({ records: [] }), maxPageSize: 100 };
+const get = { run: async () => ({}) };
+
+function createConnector(changes: Partial<Connector> = {}): Connector {
+  return {
+    key: 'shop',
+    id: 1,
+    name: 'Shop',
+    description: 'Things for sale',
+    hub: 'general',
+    auth: { type: 'none' },
+    configuration: [{ key: 'site', type: 'string', description: 'The site' }],
+    baseUrl: () => 'https://shop.example.com',
+    hosts: ['shop.example.com'],
+    objects: { things: createObject() },
+    probe: { path: '/' },
+    ...changes,
+  };
+}
+
+function createObject(changes: Partial<ObjectSpec> = {}): ObjectSpec {
+  return { fields: { id: { type: 'integer' } }, list, get, ...changes };
+}
+
+function problemsOfField(field: FieldSpec, changes: Partial<ObjectSpec> = {}): readonly string[] {
+  return findObjectProblems({ things: createObject({ fields: { id: { type: 'integer' }, x: field }, ...changes }) });
+}
+
+describe('a connector without problems', () => {
+  it('has none', () => {
+    expect(findProblems([createConnector(), createConnector({ key: 'other', id: 2 })])).to.deep.equal([]);
+  });
+
+  for (const hosts of [['*.example.com'], ['a-b.example.com:8443', 'example.org']]) {
+    it(`may have the hosts ${hosts}`, () => {
+      expect(findProblems([createConnector({ hosts })])).to.deep.equal([]);
+    });
+  }
+
+  it('may have hosts and objects that are known later only', () => {
+    const later = createConnector({ hosts: () => [], objects: async () => ({ '/': createObject() }) });
+    expect(findProblems([later])).to.deep.equal([]);
+  });
+});
+
+describe('the problems of a connector', () => {
+  const cases: readonly (readonly [what: string, changes: Partial<Connector>, problems: readonly string[]])[] = [
+    [
+      'a key with capitals',
+      { key: 'Shop' },
+      ['Shop: the key is lower-case letters and digits, beginning with a letter'],
+    ],
+    [
+      'a key that begins with a digit',
+      { key: '1shop' },
+      ['1shop: the key is lower-case letters and digits, beginning with a letter'],
+    ],
+    ['an id of 0', { id: 0 }, ['shop: the id is a whole number from 1']],
+    ['a fraction as id', { id: 1.5 }, ['shop: the id is a whole number from 1']],
+    ['a blank name', { name: ' ' }, ['shop: the name is empty']],
+    ['a blank hub', { hub: '' }, ['shop: the hub is empty']],
+    ['no host', { hosts: [] }, ['shop: it names no host']],
+    ...['https://a.example.com', 'a.example.com/path', 'localhost', 'a.*.com', '*'].map(
+      (host) =>
+        [
+          `the host ${host}`,
+          { hosts: [host] },
+          [`shop: '${host}' is not a host, as in api.example.com or *.example.com`],
+        ] as const,
+    ),
+    [
+      'a configuration key twice',
+      { configuration: [configured('a'), configured('b'), configured('a')] },
+      ["shop: the configuration key 'a' is declared twice"],
+    ],
+    [
+      "the platform's configuration key",
+      { configuration: [configured('simulator')] },
+      ["shop: the configuration key 'simulator' belongs to the platform"],
+    ],
+    [
+      'a required key with a default',
+      { configuration: [{ ...configured('a'), required: true, default: 'x' }] },
+      ["shop: 'a' is required and has a default"],
+    ],
+  ];
+
+  for (const [what, changes, problems] of cases) {
+    it(`include ${what}`, () => {
+      expect(findProblems([createConnector(changes)])).to.deep.equal(problems);
+    });
+  }
+
+  it('include a key and an id that another connector has', () => {
+    expect(findProblems([createConnector(), createConnector()])).to.deep.equal([
+      'shop: the key shop belongs to another connector already',
+      'shop: the id 1 belongs to another connector already',
+    ]);
+  });
+
+  it('are reported all at once, in one message', () => {
+    const broken = createConnector({
+      id: -1,
+      hosts: ['*'],
+      configuration: [configured('simulator')],
+      objects: { 'a b': createObject({ fields: {} }) },
+    });
+    const problems = [
+      'shop: the id is a whole number from 1',
+      "shop: the configuration key 'simulator' belongs to the platform",
+      "shop: '*' is not a host, as in api.example.com or *.example.com",
+      'shop: a b: the name does not fit a path segment',
+      "shop: a b: there is no field 'id' to identify a record",
+    ];
+    expect(findProblems([broken])).to.deep.equal(problems);
+    expect(new ConnectorError(problems).message).to.equal(
+      `A connector is not usable:\n${problems.map((problem) => `- ${problem}`).join('\n')}`,
+    );
+  });
+});
+
+function configured(key: string) {
+  return { key, type: 'string', description: 'A setting' } as const;
+}
+
+describe('the problems of an object', () => {
+  const problemsOf = (changes: Partial<ObjectSpec>) => findObjectProblems({ things: createObject(changes) });
+
+  for (const name of ['', 'a/b', '.hidden', 'a b', 'ä', '-a']) {
+    it(`include the name '${name}'`, () => {
+      expect(findObjectProblems({ [name]: createObject() })).to.deep.equal([
+        `${name}: the name does not fit a path segment`,
+      ]);
+    });
+  }
+
+  for (const name of ['time-off', 'Order_Lines', '2024.items']) {
+    it(`do not include the name '${name}'`, () => {
+      expect(findObjectProblems({ [name]: createObject() })).to.deep.equal([]);
+    });
+  }
+
+  it('include an id field that does not exist, where records have addresses', () => {
+    expect(problemsOf({ idField: 'code' })).to.deep.equal(["things: there is no field 'code' to identify a record"]);
+    const { get: _, ...listOnly } = createObject({ fields: { name: { type: 'string' } } });
+    expect(findObjectProblems({ things: listOnly })).to.deep.equal([]);
+  });
+
+  it('include a page size below 1', () => {
+    expect(problemsOf({ list: { ...list, maxPageSize: 0 } })).to.deep.equal(['things: maxPageSize is below 1']);
+  });
+
+  it('include a required filter that does not exist', () => {
+    const parameters = { since: { type: 'date', description: 'From when' } } as const;
+    expect(problemsOf({ parameters, requiredFilters: ['since', 'id', 'until'] })).to.deep.equal([
+      "things: the required filter 'until' is neither a field nor a parameter",
+    ]);
+  });
+
+  it('include a parameter that a field hides', () => {
+    const parameters = { id: { type: 'integer', description: 'The id' } } as const;
+    expect(problemsOf({ parameters })).to.deep.equal(["things: the parameter 'id' has the name of a field"]);
+  });
+
+  it('are not hidden by names that every JavaScript object has', () => {
+    expect(problemsOf({ idField: 'constructor', requiredFilters: ['toString'] })).to.deep.equal([
+      "things: there is no field 'constructor' to identify a record",
+      "things: the required filter 'toString' is neither a field nor a parameter",
+    ]);
+  });
+
+  it('include a boolean shape without its words in the translator', () => {
+    const and = (operands: readonly unknown[]) => operands;
+    const missing = (word: string) => `things: its shape needs '${word}' in the translator`;
+    expect(problemsOf({ translator: {} })).to.deep.equal([missing('and')]);
+    expect(problemsOf({ translator: {}, shape: { kind: 'none' } })).to.deep.equal([]);
+    expect(problemsOf({ translator: { and } })).to.deep.equal([]);
+    for (const kind of ['any', 'dnf', 'cnf', 'and-xor-or'] as const) {
+      expect(problemsOf({ translator: { and }, shape: { kind } }), kind).to.deep.equal([missing('or')]);
+    }
+  });
+
+  it('include those of its children, under their names', () => {
+    const child = createObject({ list: { ...list, maxPageSize: 0 }, fields: {} });
+    expect(problemsOf({ children: { notes: child } })).to.deep.equal([
+      "things: notes: there is no field 'id' to identify a record",
+      'things: notes: maxPageSize is below 1',
+    ]);
+  });
+});
+
+describe('the problems of a field', () => {
+  const CONSTRUCTS: Readonly<Record<Operator, string>> = {
+    '=': 'compare',
+    '!=': 'compare',
+    '<': 'compare',
+    '<=': 'compare',
+    '>': 'compare',
+    '>=': 'compare',
+    IN: 'in',
+    'NOT IN': 'in',
+    LIKE: 'like',
+    'NOT LIKE': 'like',
+    'IS NULL': 'isNull',
+    'IS NOT NULL': 'isNull',
+  };
+
+  for (const [operator, construct] of Object.entries(CONSTRUCTS)) {
+    it(`include ${operator} without its translator function, and without any translator`, () => {
+      const field: FieldSpec = { type: 'string', filter: { [operator]: 'exact' } };
+      const problem = `things: x: ${operator} is declared, but the translator has no '${construct}'`;
+      expect(problemsOfField(field)).to.deep.equal([problem]);
+      expect(problemsOfField(field, { translator: { and: () => '' } })).to.deep.equal([problem]);
+      expect(problemsOfField(field, { translator: { and: () => '', [construct]: () => '' } })).to.deep.equal([]);
+    });
+  }
+
+  it('include operators that no filter can use on the type', () => {
+    const translator = { and: () => '', compare: () => '', like: () => '', isNull: () => '' };
+    const meaningless: readonly (readonly [FieldSpec['type'], Operator])[] = [
+      ['number', 'LIKE'],
+      ['date', 'NOT LIKE'],
+      ['boolean', '<'],
+      ['object', '='],
+      ['array', '!='],
+    ];
+    for (const [type, operator] of meaningless) {
+      expect(problemsOfField({ type, filter: { [operator]: 'exact' } }, { translator })).to.deep.equal([
+        `things: x: ${operator} is declared, but no filter can use it on the type ${type}`,
+      ]);
+      expect(problemsOfField({ type, filter: { 'IS NULL': 'exact' } }, { translator })).to.deep.equal([]);
+    }
+  });
+
+  it('include a collation of anything but text', () => {
+    expect(problemsOfField({ type: 'date', collation: 'ci' })).to.deep.equal(['things: x: only text has a collation']);
+    expect(problemsOfField({ type: 'string', collation: 'ci' })).to.deep.equal([]);
+  });
+
+  it('include forms of LIKE without LIKE', () => {
+    expect(problemsOfField({ type: 'string', likeForms: ['prefix'] })).to.deep.equal([
+      'things: x: likeForms without LIKE',
+    ]);
+  });
+
+  it('include a required value that nobody can give', () => {
+    expect(problemsOfField({ type: 'string', required: true })).to.deep.equal([
+      'things: x: it is required, but cannot be set on create',
+    ]);
+    expect(problemsOfField({ type: 'string', required: true, createable: true })).to.deep.equal([]);
+  });
+});

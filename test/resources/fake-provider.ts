@@ -1,0 +1,206 @@
+import type {
+  Connector,
+  ConnectorContext,
+  ListInput,
+  ListOperation,
+  ListPage,
+  ObjectSpec,
+  ProviderResponse,
+  Translator,
+} from '../../src/connector/index.ts';
+import { type AppError, isAppError } from '../../src/errors.ts';
+import type { ConnectedInstance, ResourcePorts } from '../../src/resources/ports.ts';
+import { createResources, type ListRequest, type RecordList, type Resources } from '../../src/resources/resources.ts';
+
+/** A filter of the pretended provider: all of these must hold. */
+export type FakeFilter = readonly (readonly [field: string, operator: string, value: string])[];
+
+export interface FakeRow {
+  readonly id: number;
+  readonly [field: string]: unknown;
+}
+
+/** Knows `=` and `>=`, and AND between them. */
+const translator: Translator<FakeFilter> = {
+  and: (operands) => operands.flat(),
+  compare: (field, operator, value) => [[field.native, operator, 'text' in value ? value.text : String(value.value)]],
+};
+
+/** An object over rows in memory: `id` is filtered and sorted by the provider, `score` as a superset, the rest not at all. */
+export function createObject(rows: readonly FakeRow[], options: Partial<ListOperation<FakeFilter>> = {}): ObjectSpec {
+  const object: ObjectSpec<FakeFilter> = {
+    fields: {
+      id: { type: 'integer', nullable: false, sortable: true, filter: { '=': 'exact', '>=': 'exact' } },
+      name: { type: 'string' },
+      score: { type: 'integer', filter: { '>=': 'superset' } },
+      place: { type: 'object' },
+      'place.city': { type: 'string' },
+    },
+    translator,
+    list: {
+      maxPageSize: 50,
+      run: async ({ send }: ConnectorContext, input: ListInput<FakeFilter>) => {
+        await send({ path: '/rows', json: input });
+        return takePage(rows, input);
+      },
+      ...options,
+    },
+  };
+  return object as ObjectSpec;
+}
+
+function takePage(
+  rows: readonly FakeRow[],
+  { filter = [], orderBy, cursor = '0', limit }: ListInput<FakeFilter>,
+): ListPage {
+  const found = rows.filter((row) => filter.every(([field, operator, value]) => keeps(row[field], operator, value)));
+  const descending = orderBy.some(({ direction }) => direction === 'desc');
+  const sorted = [...found].sort((a, b) => (descending ? b.id - a.id : a.id - b.id));
+  const end = Number(cursor) + limit;
+  return {
+    records: sorted.slice(Number(cursor), end),
+    total: sorted.length,
+    ...(end < sorted.length && { next: String(end) }),
+  };
+}
+
+/** A superset: a score that is a little too low is returned as well. */
+function keeps(value: unknown, operator: string, wanted: string): boolean {
+  if (operator === '=') return Number(value) === Number(wanted);
+  return Number(value) >= Number(wanted) - 1;
+}
+
+export interface FakeService {
+  readonly resources: Resources;
+  readonly instance: ConnectedInstance;
+  /** Another instance, as good as the first. */
+  readonly createInstance: (changes?: Partial<ConnectedInstance>) => ConnectedInstance;
+  /** Bodies of all calls to the provider so far. */
+  readonly sent: readonly unknown[];
+  readonly verdicts: readonly string[];
+  /** Makes the next calls to the provider fail. */
+  readonly failWith: (failure: Error | undefined) => void;
+  readonly moveClock: (ms: number) => void;
+  readonly list: (request?: Partial<ListRequest>, changes?: Partial<ConnectedInstance>) => Promise<RecordList>;
+  /** All rows of a query by its page tokens, and how many answers they took. */
+  readonly listAll: (
+    request: Partial<ListRequest>,
+  ) => Promise<{ readonly rows: readonly unknown[]; readonly answers: readonly RecordList[] }>;
+}
+
+/** The normalised calls over a pretended provider; `objects` is static or discovered. */
+export function createService(objects: Connector['objects']): FakeService {
+  const sent: unknown[] = [];
+  const verdicts: string[] = [];
+  let failure: Error | undefined;
+  let nowMs = 0;
+  const ports: ResourcePorts = {
+    client: createClient(async (request) => {
+      sent.push(request);
+      if (failure !== undefined) throw failure;
+    }),
+    seal: (plain, context) => Buffer.from(JSON.stringify([plain, context])).toString('base64url'),
+    open: (sealed, context) => openSealed(sealed, context),
+    now: () => nowMs,
+    onCredentials: async ({ id }, verdict) => void verdicts.push(`${id} ${verdict}`),
+  };
+  const resources = createResources(ports);
+  const connector = createConnector(objects);
+  const createInstance = (changes: Partial<ConnectedInstance> = {}): ConnectedInstance => ({
+    accountId: 1,
+    id: 7,
+    connector,
+    config: {},
+    disabled: false,
+    valid: true,
+    ...changes,
+  });
+  const instance = createInstance();
+  const list: FakeService['list'] = (request = {}, changes) =>
+    resources.listRecords(
+      {
+        instance: changes === undefined ? instance : createInstance(changes),
+        objectName: 'rows',
+        signal: new AbortController().signal,
+      },
+      { pageSize: 20, maxProviderCalls: 25, pushdownOnly: false, ...request },
+    );
+  return {
+    resources,
+    instance,
+    createInstance,
+    sent,
+    verdicts,
+    failWith: (error) => {
+      failure = error;
+    },
+    moveClock: (ms) => {
+      nowMs += ms;
+    },
+    list,
+    listAll: async (request) => {
+      const answers: RecordList[] = [];
+      for (let nextPage: string | undefined; ; ) {
+        const answer = await list({ ...request, nextPage });
+        answers.push(answer);
+        nextPage = answer.nextPage;
+        if (nextPage === undefined) return { rows: answers.flatMap(({ records }) => records), answers };
+      }
+    },
+  };
+}
+
+function openSealed(sealed: string, context: string): string | undefined {
+  const text = Buffer.from(sealed, 'base64url').toString();
+  if (!text.endsWith(']')) return undefined;
+  const [plain, sealedContext]: readonly string[] = JSON.parse(text);
+  return sealedContext === context ? plain : undefined;
+}
+
+function createConnector(objects: Connector['objects']): Connector {
+  return {
+    key: 'fake',
+    id: 1,
+    name: 'Fake',
+    description: 'Rows in memory',
+    hub: 'general',
+    auth: { type: 'none' },
+    configuration: [],
+    baseUrl: () => 'https://fake.example.com',
+    hosts: ['fake.example.com'],
+    objects,
+    probe: { path: '/' },
+  };
+}
+
+/** Counts calls as the real one does, and hears an abort. */
+function createClient(onSend: (request: unknown) => Promise<void>): ResourcePorts['client'] {
+  const send: ResourcePorts['client']['send'] = async (call, request) => {
+    call.onProviderCall?.();
+    await onSend(request);
+    call.signal.throwIfAborted();
+    return { status: 200, headers: {}, body: undefined } satisfies ProviderResponse;
+  };
+  return {
+    send,
+    preview: () => {
+      throw new Error('Nothing is explained here.');
+    },
+    execute: async (operation, input, call) => {
+      const { config, signal } = call;
+      if ('run' in operation) return operation.run({ config, signal, send: (request) => send(call, request) }, input);
+      return operation.read(await send(call, operation.request(input, config)), input);
+    },
+  };
+}
+
+/** The failure of a call that must fail with one of ours. */
+export async function failureOf(call: Promise<unknown>): Promise<AppError> {
+  try {
+    await call;
+  } catch (error) {
+    if (isAppError(error)) return error;
+    throw error;
+  }
+  throw new Error('The call succeeded, though it must not.');
+}
