@@ -161,6 +161,7 @@ async function build({ config, log, redactor }: AppPorts, cleanup: Cleanup): Pro
 const MAX_HEADER_BYTES = 64 * 1024;
 /** Longer than load balancers keep theirs, so that they never send into a closing connection. */
 const KEEP_ALIVE_MS = 75_000;
+const IDLE_SWEEP_MS = 100;
 
 function listen(server: ReturnType<typeof createServer>, { port, host }: Config): Promise<Server> {
   const listener = createHttpServer({ maxHeaderSize: MAX_HEADER_BYTES, keepAliveTimeout: KEEP_ALIVE_MS }, server);
@@ -174,8 +175,11 @@ function listen(server: ReturnType<typeof createServer>, { port, host }: Config)
 async function close(listener: Server, timeoutMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => listener.close(() => resolve()));
   listener.closeIdleConnections();
+  // The connection of a request that ends later becomes idle then, and would stay for its keep-alive time.
+  const sweep = setInterval(() => listener.closeIdleConnections(), IDLE_SWEEP_MS);
   const timer = setTimeout(() => listener.closeAllConnections(), timeoutMs);
   await closed;
+  clearInterval(sweep);
   clearTimeout(timer);
 }
 

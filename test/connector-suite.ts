@@ -3,7 +3,7 @@ import { callUndeclared, compareDiscovery } from './connector-suite/discovery.ts
 import { askForNothing, makeMistakes } from './connector-suite/errors.ts';
 import { checkOrders } from './connector-suite/order.ts';
 import { findQueries, walkPages } from './connector-suite/paging.ts';
-import { assertSound, measureClaims } from './connector-suite/soundness.ts';
+import { assertSound, measureClaims, shareOfTellingFilters } from './connector-suite/soundness.ts';
 import { findListings, getOk, type Listing, type Target } from './connector-suite/target.ts';
 import { type WriteSample, writeHostileIds, writeRecords } from './connector-suite/writes.ts';
 
@@ -15,6 +15,8 @@ export interface ConnectorSuite {
   readonly start: () => Promise<Target>;
   /** One for each object that can be created. */
   readonly writes?: Readonly<Record<string, WriteSample>>;
+  /** The provider sorts text in an order of its own, which nothing tells. */
+  readonly ownTextOrder?: boolean;
 }
 
 /** Random filters on each listing with enough rows; CONFORMANCE_RUNS makes it more, from another seed each time. */
@@ -26,7 +28,7 @@ const ENOUGH_ROWS = 15;
 const LITERALS_PER_CLAIM = CONFORMANCE_RUNS === undefined ? 7 : 60;
 
 /** What every connector must keep, whatever its provider. */
-export function describeConnector({ name, start, writes = {} }: ConnectorSuite): void {
+export function describeConnector({ name, start, writes = {}, ownTextOrder = false }: ConnectorSuite): void {
   describe(`${name} keeps what connectors promise`, function suite() {
     this.timeout(Math.max(60_000, FILTERS * 400));
     let target: Target;
@@ -62,6 +64,13 @@ export function describeConnector({ name, start, writes = {} }: ConnectorSuite):
       for (const listing of large) await assertSound(target, listing, { filters: FILTERS, seed: SEED });
     });
 
+    it('is asked filters that tell rows apart', () => {
+      for (const listing of large) {
+        const share = shareOfTellingFilters(listing, { filters: Math.min(FILTERS, 150), seed: SEED });
+        expect(share, listing.name).to.be.above(0.15);
+      }
+    });
+
     it('has measured every declared operator: exact ones are exact, supersets lack nothing', async () => {
       assertNone(await faultsOf(large, (listing) => measureClaims(target, listing, LITERALS_PER_CLAIM)));
     });
@@ -89,7 +98,7 @@ export function describeConnector({ name, start, writes = {} }: ConnectorSuite):
     });
 
     it('sorts by the type of the field and loses nothing by it', async () => {
-      assertNone(await faultsOf(large, (listing) => checkOrders(target, listing)));
+      assertNone(await faultsOf(large, (listing) => checkOrders(target, listing, { ownTextOrder })));
     });
 
     it('says precisely what is wrong with a query', async () => {

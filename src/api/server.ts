@@ -52,7 +52,7 @@ export function createServer(ports: ServerPorts): Express {
 }
 
 function createApi(api: ApiPorts): RequestHandler[] {
-  return [acceptJson, authorize(api.authorization), checkPath, ...jsonBody(), createScopes(api)];
+  return [acceptJson, authorize(api.authorization), checkPath, checkQueryNames, ...jsonBody(), createScopes(api)];
 }
 
 /** Gives the request its id, and writes one log line when it has ended. */
@@ -92,6 +92,15 @@ const checkPath: RequestHandler = (request, _response, next) => {
     throw new AppError('REQUEST_INVALID', 'The path is not well percent-encoded.', { cause: error });
   }
   next();
+};
+
+/** The validator would nest what brackets there are, and lose `__proto__[x]`. */
+const checkQueryNames: RequestHandler = (request, _response, next) => {
+  if (!/[?&][^=&]*(?:\[|%5b)/i.test(request.url)) return next();
+  const nested = Object.keys(request.query).find((name) => name.includes('['));
+  if (nested === undefined) return next();
+  const message = `Unknown query parameter '${nested}'.`;
+  throw new AppError('REQUEST_INVALID', message, { details: [{ path: `query.${nested}`, message }] });
 };
 
 type ApiScope = Exclude<Scope, 'root'>;

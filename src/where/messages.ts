@@ -1,86 +1,110 @@
 import { EOF, type IRecognitionException, type IToken, tokenMatcher } from 'chevrotain';
 import { type ErrorDetail, nearestName } from '../errors.ts';
-import { Comma, LeftParen, type Mistake, Name, Null, RightParen } from './tokens.ts';
+import { And, Comma, LeftParen, type Mistake, Name, Null, Or, RightParen } from './tokens.ts';
 
 /** What the caller reads when a filter cannot be parsed: where, what was found, what was expected. */
 export type PositionedDetail = ErrorDetail & { readonly position: number };
 
-const MISTAKES: Record<Mistake, (image: string) => string> = {
-  UnterminatedText: () => "This text has no closing quote. A quote inside a text is written twice: 'O''Neil'.",
-  DoubleQuoted: (image) =>
-    `Text stands in single quotes: '${image.replaceAll('"', '').replaceAll("'", "''")}', not ${image}.`,
-  TypographicQuote: (image) => `${image} is a typographic quote; text stands in straight single quotes: 'text'.`,
-  DoubleEquals: (image) => `Equality is written '=', not '${image}'.`,
-  DoubleAmpersand: (image) => `Write AND instead of '${image}'.`,
-  DoublePipe: (image) => `Write OR instead of '${image}'.`,
-  EmptyName: () => 'A field name in backticks needs at least one character.',
-  UnterminatedName: () => 'This field name has no closing backtick.',
-};
+/** The texts that can be parsed, as messages call them. */
+export type TextKind = 'filter' | 'order' | 'field list' | 'statement';
 
-export function explainMistake(name: Mistake, token: IToken): PositionedDetail {
-  return { position: token.startOffset, length: token.image.length, message: MISTAKES[name](token.image) };
-}
-
-const OPERATORS = [
-  '=',
-  '!=',
-  '<',
-  '<=',
-  '>',
-  '>=',
-  'IN',
-  'LIKE',
-  'BETWEEN',
-  'IS NULL',
-  'NOT IN',
-  'NOT LIKE',
-  'IS NOT NULL',
-];
-const VALUES = ["'text'", 'a number', 'TRUE', 'FALSE', 'a date', 'a date-time'];
-
-interface Expectation {
-  readonly text: string;
+interface Explanation {
+  readonly message: string;
   readonly expected: readonly string[];
 }
 
-const EXPECTED: Record<string, Expectation> = {
-  literal: { text: 'Expected a value', expected: VALUES },
-  predicate: { text: 'Expected an operator', expected: OPERATORS },
-  unary: { text: 'Expected a field, NOT or (', expected: ['field', 'NOT', '('] },
-  field: { text: 'Expected a field name', expected: ['field'] },
-  parenthesised: { text: 'Expected AND, OR or )', expected: ['AND', 'OR', ')'] },
-  nullTest: { text: 'Expected NULL or NOT NULL after IS', expected: ['NULL', 'NOT NULL'] },
-  likeness: { text: "Expected a pattern in single quotes after LIKE, such as 'a%'", expected: ["'text'"] },
-  membership: { text: "Expected a list in parentheses after IN, such as ('a', 'b')", expected: ['(', ',', ')'] },
-  range: { text: 'Expected AND and a second value after BETWEEN', expected: ['AND'] },
-  where: { text: 'Expected AND, OR or the end of the filter', expected: ['AND', 'OR', 'end'] },
-  orderBy: { text: 'Expected ASC, DESC, a comma or the end', expected: ['ASC', 'DESC', ',', 'end'] },
-  fieldList: { text: 'Expected a comma or the end of the list', expected: [',', 'end'] },
+const MISTAKES: Record<Mistake, (image: string) => Explanation> = {
+  UnterminatedText: () => ({
+    message: "This text has no closing quote. A quote inside a text is written twice: 'O''Neil'.",
+    expected: ["'"],
+  }),
+  DoubleQuoted: (image) => {
+    const text = `'${image.replaceAll('"', '').replaceAll("'", "''")}'`;
+    return { message: `Text stands in single quotes: ${text}, not ${image}.`, expected: [text] };
+  },
+  TypographicQuote: (image) => ({
+    message: `${image} is a typographic quote; text stands in straight single quotes: 'text'.`,
+    expected: ["'"],
+  }),
+  DoubleEquals: (image) => ({ message: `Equality is written '=', not '${image}'.`, expected: ['='] }),
+  DoubleAmpersand: (image) => ({ message: `Write AND instead of '${image}'.`, expected: ['AND'] }),
+  DoublePipe: (image) => ({ message: `Write OR instead of '${image}'.`, expected: ['OR'] }),
+  EmptyName: () => ({ message: 'A field name in backticks needs at least one character.', expected: ['field'] }),
+  UnterminatedName: () => ({ message: 'This field name has no closing backtick.', expected: ['`'] }),
+};
+
+export function explainMistake(name: Mistake, token: IToken): PositionedDetail {
+  return { position: token.startOffset, length: token.image.length, ...MISTAKES[name](token.image) };
+}
+
+const VALUES = ["'text'", 'a number', 'TRUE', 'FALSE', 'a date', 'a date-time'];
+const OPERATORS = [
+  ...['=', '!=', '<', '<=', '>', '>='],
+  ...['IN', 'LIKE', 'BETWEEN', 'IS NULL', 'NOT IN', 'NOT LIKE', 'IS NOT NULL'],
+];
+
+/** What each rule of the grammar expects where it stops. */
+const EXPECTED: Readonly<Record<string, Explanation>> = {
+  literal: { message: 'Expected a value', expected: VALUES },
+  predicate: { message: 'Expected an operator', expected: OPERATORS },
+  unary: { message: 'Expected a field, NOT or (', expected: ['field', 'NOT', '('] },
+  field: { message: 'Expected a field name', expected: ['field'] },
+  parenthesised: { message: 'Expected AND, OR or )', expected: ['AND', 'OR', ')'] },
+  nullTest: { message: 'Expected NULL or NOT NULL after IS', expected: ['NULL', 'NOT NULL'] },
+  likeness: { message: "Expected a pattern in single quotes after LIKE, such as 'a%'", expected: ["'text'"] },
+  membership: { message: "Expected a list in parentheses after IN, such as ('a', 'b')", expected: ['(', ',', ')'] },
+  range: { message: 'Expected AND and a second value after BETWEEN', expected: ['AND'] },
   statement: {
-    text: 'Expected SELECT fields FROM object [WHERE …] [ORDER BY …] [LIMIT n]',
+    message: 'Expected SELECT fields FROM object [WHERE …] [ORDER BY …] [LIMIT n]',
     expected: ['SELECT', 'FROM', 'WHERE', 'ORDER BY', 'LIMIT'],
   },
 };
 
-export function explainSyntaxError(error: IRecognitionException, text: string): PositionedDetail {
+/** What can follow where a text could have ended. */
+const EXPECTED_AT_END: Readonly<Record<TextKind, Explanation>> = {
+  filter: { message: 'Expected AND, OR or the end of the filter', expected: ['AND', 'OR', 'end'] },
+  order: { message: 'Expected ASC, DESC, a comma or the end', expected: ['ASC', 'DESC', ',', 'end'] },
+  'field list': { message: 'Expected a comma or the end of the list', expected: [',', 'end'] },
+  statement: {
+    message: 'Expected WHERE, ORDER BY, LIMIT or the end of the statement',
+    expected: ['WHERE', 'ORDER BY', 'LIMIT', 'end'],
+  },
+};
+
+export function explainSyntaxError(error: IRecognitionException, what: TextKind, text: string): PositionedDetail {
   const { token } = error;
   const atEnd = tokenMatcher(token, EOF);
-  const position = atEnd ? text.length : token.startOffset;
-  const length = atEnd ? 0 : token.image.length;
-  const hint = HINTS.find(({ applies }) => applies(error));
-  if (hint !== undefined) return { position, length, message: hint.message(token) };
-  const rule = error.context.ruleStack.findLast((name) => name in EXPECTED) ?? 'where';
-  const { text: expectation, expected } = EXPECTED[rule] ?? { text: 'Unexpected text', expected: [] };
+  const place = { position: atEnd ? text.length : token.startOffset, length: atEnd ? 0 : token.image.length };
+  const rule = ruleOf(error);
+  const hint = HINTS.find(({ applies }) => applies(error, rule));
+  if (hint !== undefined) return { ...place, message: hint.message(token), expected: hint.expected(token) };
+  const { message, expected } = (rule && EXPECTED[rule]) || EXPECTED_AT_END[what];
   const found = atEnd ? 'the end' : `'${token.image}'`;
   const nearest = rule === 'predicate' && !atEnd ? nearestName(token.image, ['LIKE', 'BETWEEN']) : undefined;
   const suggestion = nearest === undefined ? '' : ` Did you mean ${nearest}?`;
-  const message = `${expectation}, found ${found}.${suggestion}`;
-  return { position, length, message, expected, ...(nearest !== undefined && { nearest }) };
+  return {
+    ...place,
+    message: `${message}, found ${found}.${suggestion}`,
+    expected,
+    ...(nearest !== undefined && { nearest }),
+  };
 }
 
+/** Lists that need a first member, by the rule that reads one. */
+const MEMBER_RULES: Readonly<Record<string, string>> = { membership: 'literal', orderBy: 'field', fieldList: 'field' };
+
+/** The innermost rule that was being read; undefined when the text could have ended here. */
+function ruleOf(error: IRecognitionException): string | undefined {
+  const innermost = error.context.ruleStack.at(-1) ?? '';
+  const member = error.name === 'EarlyExitException' ? MEMBER_RULES[innermost] : undefined;
+  return member ?? error.context.ruleStack.findLast((name) => Object.hasOwn(EXPECTED, name));
+}
+
+/** Slips that deserve more than "expected a value". */
 interface Hint {
-  readonly applies: (error: IRecognitionException) => boolean;
+  readonly applies: (error: IRecognitionException, rule: string | undefined) => boolean;
   readonly message: (token: IToken) => string;
+  readonly expected: (token: IToken) => readonly string[];
 }
 
 /** Operators as other languages spell them. */
@@ -93,37 +117,40 @@ const FOREIGN_OPERATORS = new Map([
   ['ge', '>='],
 ]);
 
-const foreignOperator = ({ image }: IToken) => FOREIGN_OPERATORS.get(image.toLowerCase());
+const nativeOperator = ({ image }: IToken) => FOREIGN_OPERATORS.get(image.toLowerCase());
+const isWord = (token: IToken) => tokenMatcher(token, Name) && !tokenMatcher(token, And) && !tokenMatcher(token, Or);
 
-const innermost = (error: IRecognitionException) => error.context.ruleStack.at(-1);
-
-/** Slips that deserve more than "expected a value". */
 const HINTS: readonly Hint[] = [
   {
-    applies: (error) => innermost(error) === 'literal' && tokenMatcher(error.token, Null),
+    applies: ({ token }, rule) => rule === 'literal' && tokenMatcher(token, Null),
     message: () => 'A comparison with NULL never matches. Use IS NULL or IS NOT NULL.',
+    expected: () => ['IS NULL', 'IS NOT NULL'],
   },
   {
-    applies: (error) => innermost(error) === 'literal' && tokenMatcher(error.token, Name),
+    applies: ({ token }, rule) => rule === 'literal' && isWord(token),
     message: ({ image }) => `Text stands in single quotes: '${image}'.`,
+    expected: ({ image }) => [`'${image}'`],
   },
   {
-    applies: (error) => innermost(error) === 'predicate' && foreignOperator(error.token) !== undefined,
-    message: (token) => `Write '${foreignOperator(token)}' instead of '${token.image}'.`,
+    applies: ({ token }, rule) => rule === 'predicate' && nativeOperator(token) !== undefined,
+    message: (token) => `Write '${nativeOperator(token)}' instead of '${token.image}'.`,
+    expected: (token) => [nativeOperator(token) ?? ''],
   },
   {
-    applies: (error) =>
-      tokenMatcher(error.token, RightParen) &&
-      innermost(error) === 'membership' &&
-      tokenMatcher(previous(error), LeftParen),
+    applies: (error, rule) => isClosed(error) && rule === 'literal' && tokenMatcher(previous(error), LeftParen),
     message: () => 'IN needs at least one value.',
+    expected: () => VALUES,
   },
   {
-    applies: (error) =>
-      tokenMatcher(error.token, RightParen) && innermost(error) === 'literal' && tokenMatcher(previous(error), Comma),
+    applies: (error, rule) => isClosed(error) && rule === 'literal' && tokenMatcher(previous(error), Comma),
     message: () => 'Expected a value after the comma.',
+    expected: () => VALUES,
   },
 ];
+
+function isClosed({ token }: IRecognitionException): boolean {
+  return tokenMatcher(token, RightParen);
+}
 
 function previous(error: IRecognitionException): IToken {
   return 'previousToken' in error ? (error.previousToken as IToken) : error.token;

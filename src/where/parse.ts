@@ -4,7 +4,7 @@ import type { FieldRef, Filter } from './ast.ts';
 import { faultyText } from './faults.ts';
 import { Grammar, type OrderTerm, type Statement } from './grammar.ts';
 import { LIMITS } from './limits.ts';
-import { explainMistake, explainSyntaxError } from './messages.ts';
+import { explainMistake, explainSyntaxError, type PositionedDetail, type TextKind } from './messages.ts';
 import { isMistake, LeftParen, lexer, Not, RightParen } from './tokens.ts';
 
 const grammar = new Grammar({ recoveryEnabled: false });
@@ -39,7 +39,7 @@ export function parseStatement(text: string): Statement {
   return statement;
 }
 
-function parse<Tree>(what: string, text: string, entry: (parser: Grammar) => Tree): Tree {
+function parse<Tree>(what: TextKind, text: string, entry: (parser: Grammar) => Tree): Tree {
   assertTextLength(what, text);
   assertWellFormed(what, text);
   const tokens = tokenize(what, text);
@@ -47,11 +47,16 @@ function parse<Tree>(what: string, text: string, entry: (parser: Grammar) => Tre
   grammar.input = tokens;
   const tree = entry(grammar);
   if (grammar.errors.length === 0) return tree;
-  throw syntaxError(what, explainAll(text, tokens, entry));
+  throw syntaxError(what, explainAll(what, text, tokens, entry));
 }
 
-function explainAll(text: string, tokens: IToken[], entry: (parser: Grammar) => unknown): ErrorDetail[] {
-  const firstError = grammar.errors[0];
+function explainAll(
+  what: TextKind,
+  text: string,
+  tokens: IToken[],
+  entry: (parser: Grammar) => unknown,
+): readonly PositionedDetail[] {
+  const firstErrors = grammar.errors;
   recoveringGrammar ??= new Grammar({ recoveryEnabled: true });
   recoveringGrammar.input = tokens;
   try {
@@ -61,16 +66,18 @@ function explainAll(text: string, tokens: IToken[], entry: (parser: Grammar) => 
     if (recoveringGrammar.errors.length === 0) throw cause;
   }
   const errors: readonly IRecognitionException[] =
-    recoveringGrammar.errors.length > 0 ? recoveringGrammar.errors : firstError ? [firstError] : [];
-  const byPosition = new Map<number, ErrorDetail>();
+    recoveringGrammar.errors.length > 0 ? recoveringGrammar.errors : firstErrors;
+  const byPosition = new Map<number, PositionedDetail>();
   for (const error of errors) {
-    const detail = explainSyntaxError(error, text);
+    const detail = explainSyntaxError(error, what, text);
     if (!byPosition.has(detail.position)) byPosition.set(detail.position, detail);
   }
+  // What is missed at the end after another fault is mostly that fault's doing.
+  if (byPosition.size > 1) byPosition.delete(text.length);
   return [...byPosition.values()];
 }
 
-function tokenize(what: string, text: string): IToken[] {
+function tokenize(what: TextKind, text: string): IToken[] {
   const { tokens, errors } = lexer.tokenize(text);
   const unreadable = errors.map(({ offset, length }) => ({
     position: offset,
@@ -86,25 +93,25 @@ function tokenize(what: string, text: string): IToken[] {
   return tokens;
 }
 
-function syntaxError(what: string, details: readonly ErrorDetail[]): AppError {
+function syntaxError(what: TextKind, details: readonly ErrorDetail[]): AppError {
   return faultyText('WHERE_SYNTAX', details, (first) => `The ${what} cannot be read at position ${first?.position}: `);
 }
 
 /** Half a character becomes another one on its way to a provider or a database, and would match other rows there. */
-function assertWellFormed(what: string, text: string): void {
+function assertWellFormed(what: TextKind, text: string): void {
   if (text.isWellFormed()) return;
   const position = text.search(/\p{Surrogate}/u);
   throw syntaxError(what, [{ position, length: 1, message: 'Half of a surrogate pair is not a character.' }]);
 }
 
-function assertTextLength(what: string, text: string): void {
+function assertTextLength(what: TextKind, text: string): void {
   const bytes = Buffer.byteLength(text);
   if (bytes <= LIMITS.textBytes) return;
   throw limitError(`The ${what} has ${bytes} bytes; the limit is ${LIMITS.textBytes}.`);
 }
 
 /** Counts parentheses and NOTs before the parser recurses into them. */
-function assertNesting(what: string, tokens: readonly IToken[]): void {
+function assertNesting(what: TextKind, tokens: readonly IToken[]): void {
   const open: number[] = [];
   let depth = 0;
   let nots = 0;
@@ -154,7 +161,9 @@ function assertInSize(filter: Extract<Filter, { kind: 'in' }>): void {
 function assertRowLimit({ limit }: Statement): void {
   if (limit === undefined || (Number.isSafeInteger(limit.rows) && limit.rows > 0)) return;
   const { offset: position, length } = limit.loc;
-  throw syntaxError('statement', [{ position, length, message: 'LIMIT takes a whole number from 1.' }]);
+  throw syntaxError('statement', [
+    { position, length, message: 'LIMIT takes a whole number from 1.', expected: ['a whole number'] },
+  ]);
 }
 
 function limitError(message: string, position = 0): AppError {

@@ -113,12 +113,13 @@ function likeAsEquality(predicate: Predicate): Push | undefined {
   return pushAsIs({ kind: 'compare', field, operator: negated ? '!=' : '=', value, loc });
 }
 
-/** `LIKE '%'` is true for every text. */
+/** `LIKE '%'` is true for every text; what else a field may hold is checked again. */
 function likeAsNullTest(predicate: Predicate): Push | undefined {
   if (predicate.kind !== 'like' || predicate.negated) return undefined;
   const { field, loc, pattern } = predicate;
   const isAnything = pattern.parts.length === 1 && pattern.parts[0]?.kind === 'any';
-  return isAnything ? pushAsIs({ kind: 'isNull', field, negated: true, loc }) : undefined;
+  const wider = isAnything ? pushAsIs({ kind: 'isNull', field, negated: true, loc }) : undefined;
+  return wider && { ...wider, exactness: 'superset' };
 }
 
 /** `LIKE 'ab%x_y%'` → begins with `ab`, or contains the longest piece. NOT LIKE would narrow, so it stays. */

@@ -69,15 +69,28 @@ type Groups = readonly (readonly Condition[])[];
 /** The groups of the normal form whose outer connective is given; undefined when there would be too many. */
 function multiplyOut(condition: Condition, outer: 'and' | 'or'): Groups | undefined {
   if (!isGroup<Condition>(condition)) return [[condition]];
-  const plain = condition.operands.filter((operand) => !isGroup<Condition>(operand));
-  const isOuter = condition.kind === outer;
-  let groups: Groups = isOuter ? plain.map((predicate) => [predicate]) : [plain];
-  for (const operand of condition.operands) {
+  return condition.kind === outer ? listGroups(condition.operands, outer) : crossGroups(condition.operands, outer);
+}
+
+function listGroups(operands: readonly Condition[], outer: 'and' | 'or'): Groups | undefined {
+  const groups: (readonly Condition[])[] = [];
+  for (const operand of operands) {
+    const more = multiplyOut(operand, outer);
+    if (more === undefined || groups.length + more.length > MAX_GROUPS) return undefined;
+    groups.push(...more);
+  }
+  return groups;
+}
+
+function crossGroups(operands: readonly Condition[], outer: 'and' | 'or'): Groups | undefined {
+  // Plain predicates stand in every group: taken together, so that a long list of them costs one step.
+  let groups: Groups = [operands.filter((operand) => !isGroup<Condition>(operand))];
+  for (const operand of operands) {
     if (!isGroup<Condition>(operand)) continue;
-    const part = multiplyOut(operand, outer);
-    if (part === undefined) return undefined;
-    groups = isOuter ? [...groups, ...part] : groups.flatMap((left) => part.map((right) => [...left, ...right]));
-    if (groups.length > MAX_GROUPS || sizeOf(groups) > MAX_PREDICATES) return undefined;
+    const factor = multiplyOut(operand, outer);
+    if (factor === undefined || groups.length * factor.length > MAX_GROUPS) return undefined;
+    groups = groups.flatMap((left) => factor.map((right) => [...left, ...right]));
+    if (sizeOf(groups) > MAX_PREDICATES) return undefined;
   }
   return groups;
 }

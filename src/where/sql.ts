@@ -8,7 +8,7 @@ import { translate } from './translate.ts';
 /** A condition for `knex.raw` and `whereRaw`: a `?` for each binding, no value in the text. */
 export interface Sql {
   readonly sql: string;
-  readonly bindings: readonly (string | readonly string[])[];
+  readonly bindings: readonly (string | string[])[];
 }
 
 /**
@@ -33,13 +33,15 @@ export const EXACT_IN_SQL = {
   'IS NOT NULL': 'exact',
 } as const satisfies Record<Operator, Exactness>;
 
-/** The condition in PostgreSQL's SQL, true for exactly the rows for which it is true here. */
+/**
+ * The condition in the SQL of PostgreSQL 15 or later, true for exactly the rows for which it is true here, whatever the
+ * locale of the database; its encoding must be UTF-8.
+ */
 export function toSql(condition: Condition, columns: SqlColumns): Sql {
   return translate(condition, createSqlTranslator(columns));
 }
 
-/** For the platform's own tables: PostgreSQL 15 or later, its database in UTF-8, whatever its locale. */
-export function createSqlTranslator(columns: SqlColumns): Translator<Sql> {
+function createSqlTranslator(columns: SqlColumns): Translator<Sql> {
   const columnOf = ({ name }: PushedField): Sql => {
     const column = Object.hasOwn(columns, name) ? columns[name] : undefined;
     if (column === undefined) throw new Error(`The field '${name}' has no column.`);
@@ -64,7 +66,7 @@ function fill(template: string, ...parts: readonly Sql[]): Sql {
   };
 }
 
-function bind(value: string | readonly string[], cast: string): Sql {
+function bind(value: string | string[], cast: string): Sql {
   return { sql: `?::${cast}`, bindings: [value] };
 }
 
@@ -175,12 +177,22 @@ function like(column: Sql, field: PushedField, pattern: LikePattern, negated: bo
 
 /**
  * The column as it compares. `collate "C"` is the order of code points everywhere. Cases are folded with our own table, because
- * `lower` depends on the database's locale and version; only ordering needs the whole table.
+ * `lower` depends on the database's locale and version, but for ASCII.
  */
 function operand(column: Sql, field: PushedField, foldingOf: () => Folding): Sql {
   if (field.type !== 'string') return column;
   if (field.collation !== 'ci') return fill('{} collate "C"', column);
-  const { from, to } = foldingOf();
-  if (from.length === 0) return fill('{} collate "C"', column);
-  return fill('translate({}, {}, {}) collate "C"', column, bind(from.join(''), 'text'), bind(to.join(''), 'text'));
+  const folding = foldingOf();
+  if (folding.from.length === 0) return fill('{} collate "C"', column);
+  const folded = fill('translate({}, {}, {})', column, bindList(folding.from), bindList(folding.to));
+  if (folding.from.length < LONG_TABLE) return fill('{} collate "C"', folded);
+  const isAscii = fill('octet_length({}) = length({})', column, column);
+  return fill('case when {} then lower({} collate "C") else {} end collate "C"', isAscii, column, folded);
+}
+
+/** `translate` walks its table for every character: past this length it is spared where the text is ASCII. */
+const LONG_TABLE = 256;
+
+function bindList(characters: readonly string[]): Sql {
+  return bind(characters.join(''), 'text');
 }

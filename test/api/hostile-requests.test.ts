@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { type ApiAnswer, useApp } from '../support/app.ts';
 import { expectProblem } from './support/expect-problem.ts';
+import { SEGMENTS } from './support/hostile-segments.ts';
 import { sendBytes, sendRaw } from './support/raw-request.ts';
 import { BAMBOOHR, SHOP } from './support/simulated.ts';
 import { authorizationOf, countRows, FIRST_TENANT } from './support/tenants.ts';
@@ -29,48 +30,6 @@ describe('hostile and clumsy requests', () => {
       },
       ...(body !== undefined && { body }),
     });
-
-  const SEGMENTS = [
-    '..',
-    '.',
-    '...',
-    '%2e%2e',
-    '%2E',
-    '.%2e',
-    '..%2f..%2f..%2fetc%2fpasswd',
-    '%2F',
-    '%5C..',
-    '%00',
-    '1%00',
-    '%0d%0aX-Injected:%201',
-    '%3F$select=Id',
-    '%23',
-    ';a=b',
-    "'",
-    "'%20or%201%20eq%201%20or%20'",
-    '1)%20or%20(1%20eq%201',
-    '__proto__',
-    'constructor',
-    'hasOwnProperty',
-    'toString',
-    'null',
-    'undefined',
-    'NaN',
-    '-1',
-    '1e3',
-    '0x10',
-    '%20',
-    '%F0%9F%98%80',
-    '%E2%80%AE',
-    '$metadata',
-    '$batch',
-    '$count',
-    '*',
-    ':id',
-    '{id}',
-    '(.*)',
-    'x'.repeat(200),
-  ];
 
   describe('as names of objects', () => {
     for (const segment of SEGMENTS) {
@@ -116,7 +75,7 @@ describe('hostile and clumsy requests', () => {
     }
 
     it('leave the records as they are', async () => {
-      const products = await service.call('/Products?fields=Id', { token: tokens.shop });
+      const products = await service.call('/Products?fields=Id&pageSize=500', { token: tokens.shop });
       expect(products.body).to.have.length(240);
       const employees = await service.call('/employees?pageSize=1', { token: tokens.people });
       expect(employees.headers.get('elements-total-count')).to.equal('300');
@@ -199,7 +158,7 @@ describe('hostile and clumsy requests', () => {
     ]) {
       const answer = await raw(`/Products?${query}`, tokens.shop);
       if (query === 'where=Id=1&') expect(answer.body).to.have.length(1);
-      else expect(answer.status, `${query} ${JSON.stringify(answer.body)}`).to.equal(400);
+      else expect(answer.status, query).to.equal(400);
     }
     expect(Reflect.get({}, 'where')).to.equal(undefined);
     const pollution = Object.keys(Object.prototype);
@@ -276,7 +235,7 @@ describe('hostile and clumsy requests', () => {
       [`GET http://elsewhere.example${BASE}/hubs HTTP/1.1\r\nHost: elsewhere.example\r\nAuthorization: ${authorization}\r\nConnection: close\r\n\r\n`]:
         /^HTTP\/1\.1 (200|404) /,
       [`GET ${BASE}/hubs HTTP/1.0\r\nAuthorization: ${authorization}\r\n\r\n`]: /^HTTP\/1\.1 200 /,
-      [`GET //elsewhere.example/ HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`]: /^HTTP\/1\.1 404 /,
+      'GET //elsewhere.example/ HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n': /^HTTP\/1\.1 404 /,
       'OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n': /^HTTP\/1\.1 404 /,
       'GET / HTTP/1.1\r\n\r\n': /^HTTP\/1\.1 400 /,
       'nonsense\r\n\r\n': /^HTTP\/1\.1 400 /,

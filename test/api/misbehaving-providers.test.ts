@@ -1,212 +1,23 @@
 import { expect } from 'chai';
-import type { ErrorCode } from '../../src/errors.ts';
 import { useApp } from '../support/app.ts';
 import {
-  type Behaviour,
-  brokenJson,
-  endless,
-  garbage,
   hang,
   html,
   json,
   type MisbehavingServer,
   redirect,
   resetBeforeAnswer,
-  resetInBody,
-  stallInBody,
   startMisbehavingServer,
   status,
 } from '../support/misbehaving-server.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { useOutsideConnectors } from './support/outside-connectors.ts';
 import { countRows } from './support/tenants.ts';
-
-const PASSWORD = 'a-password-nobody-may-see';
-const MEGABYTE = 1024 * 1024;
-
-/** What a provider does, and what of it reaches the caller who reads records. */
-interface Trouble {
-  readonly does: Behaviour;
-  readonly code: ErrorCode;
-  /** `NAME` stands for the element's name. */
-  readonly message: string | RegExp;
-  readonly retryAfter?: string;
-  readonly providerMessage?: string;
-  /** Requests that the provider sees; another try is made where it may help. */
-  readonly requests: number;
-}
-
-const quoted = { error: { message: `Not with '${PASSWORD}'` } };
-const limited = (seconds: number) => `NAME answered 429: it takes no more calls for now. Try again in ${seconds} s.`;
-const noJson = (type: string) => `NAME answered 200 without the JSON that was asked for (${type}).`;
-const UNAVAILABLE = 'it cannot serve the request at the moment. Try again later.';
-
-const TROUBLES: Readonly<Record<string, Trouble>> = {
-  '403 that quotes the password': {
-    does: json(quoted, 403),
-    code: 'PROVIDER_REJECTED',
-    message: 'NAME answered 403: it rejects the request. Correct the request.',
-    providerMessage: "Not with '[redacted]'",
-    requests: 1,
-  },
-  '404': {
-    does: status(404),
-    code: 'NOT_FOUND',
-    message: 'NAME answered 404: there is nothing under this name or id.',
-    requests: 1,
-  },
-  '429 with Retry-After': {
-    does: status(429, { 'retry-after': '17' }),
-    code: 'PROVIDER_RATE_LIMITED',
-    message: limited(17),
-    retryAfter: '17',
-    requests: 1,
-  },
-  '429 without Retry-After': {
-    does: status(429),
-    code: 'PROVIDER_RATE_LIMITED',
-    message: limited(60),
-    retryAfter: '60',
-    requests: 3,
-  },
-  '500': { does: status(500), code: 'PROVIDER_UNAVAILABLE', message: `NAME answered 500: ${UNAVAILABLE}`, requests: 1 },
-  '500 with the password in a page': {
-    does: status(500, { 'content-type': 'text/html' }, `<html><body>${PASSWORD}</body></html>`),
-    code: 'PROVIDER_UNAVAILABLE',
-    message: `NAME answered 500: ${UNAVAILABLE}`,
-    requests: 1,
-  },
-  '503 with Retry-After': {
-    does: status(503, { 'retry-after': '30' }),
-    code: 'PROVIDER_UNAVAILABLE',
-    message: `NAME answered 503: ${UNAVAILABLE}`,
-    retryAfter: '30',
-    requests: 1,
-  },
-  'a reset': {
-    does: resetBeforeAnswer,
-    code: 'PROVIDER_UNAVAILABLE',
-    message: /^NAME did not answer completely: .+ Try again later\.$/,
-    requests: 3,
-  },
-  'a reset in the middle': {
-    does: resetInBody,
-    code: 'PROVIDER_UNAVAILABLE',
-    message: /^NAME did not answer completely: .+ Try again later\.$/,
-    requests: 3,
-  },
-  'HTML in place of JSON': { does: html, code: 'PROVIDER_PROTOCOL', message: noJson('text/html'), requests: 1 },
-  'half of a JSON text': {
-    does: brokenJson,
-    code: 'PROVIDER_PROTOCOL',
-    message: noJson('application/json'),
-    requests: 1,
-  },
-  'bytes that are no HTTP': {
-    does: garbage,
-    code: 'PROVIDER_PROTOCOL',
-    message: /^The answer of NAME cannot be read: /,
-    requests: 1,
-  },
-  '200 MB': {
-    does: endless(200 * MEGABYTE),
-    code: 'PROVIDER_PROTOCOL',
-    message: /^The answer of NAME is too large: .+ Ask for less\.$/,
-    requests: 1,
-  },
-  'a redirect to another host': {
-    does: redirect('https://elsewhere.example/collect'),
-    code: 'PROVIDER_PROTOCOL',
-    message: 'The answer of NAME pointed to another host, elsewhere.example, which Causeway does not follow.',
-    requests: 1,
-  },
-  'a redirect to another port': {
-    does: redirect('http://127.0.0.1:1/collect'),
-    code: 'PROVIDER_PROTOCOL',
-    message: 'The answer of NAME pointed to another host, 127.0.0.1:1, which Causeway does not follow.',
-    requests: 1,
-  },
-  'redirects without end': {
-    does: redirect('?again'),
-    code: 'PROVIDER_PROTOCOL',
-    message: 'NAME redirected more than 3 times.',
-    requests: 4,
-  },
-};
-
-/** They cost the time that a connector gives its provider, so only the impatient one meets them. */
-const SILENCES: Readonly<Record<string, Trouble>> = {
-  'no answer': {
-    does: hang,
-    code: 'PROVIDER_TIMEOUT',
-    message: 'NAME did not answer within 0.3 s. Try again later, or ask for less.',
-    requests: 1,
-  },
-  'half an answer': {
-    does: stallInBody,
-    code: 'PROVIDER_TIMEOUT',
-    message: 'NAME did not answer within 0.3 s. Try again later, or ask for less.',
-    requests: 1,
-  },
-};
-
-/** The refusals that mean "wrong credentials" when an instance is made. */
-const REFUSALS: Readonly<Record<string, Behaviour>> = {
-  '401': status(401),
-  '401 that quotes the password': json(quoted, 401),
-  '403': json(quoted, 403),
-  '404': status(404),
-};
-
-interface Setup {
-  readonly name: string;
-  /** What the first call, which tries the credentials, asks for. */
-  readonly probe: string;
-  readonly list: string;
-  readonly configuration: (url: string) => Readonly<Record<string, unknown>>;
-  readonly checked: string;
-  readonly prepare: (provider: MisbehavingServer) => void;
-  readonly troubles: Readonly<Record<string, Trouble>>;
-}
-
-const METADATA = `<?xml version="1.0"?>
-<edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx"><edmx:DataServices>
-  <Schema Namespace="Test" xmlns="http://docs.oasis-open.org/odata/ns/edm">
-    <EntityType Name="Item"><Key><PropertyRef Name="id"/></Key>
-      <Property Name="id" Type="Edm.Int32" Nullable="false"/><Property Name="name" Type="Edm.String"/></EntityType>
-    <EntityContainer Name="Container"><EntitySet Name="items" EntityType="Test.Item"/></EntityContainer>
-  </Schema></edmx:DataServices></edmx:Edmx>`;
-
-const SETUPS: Readonly<Record<string, Setup>> = {
-  odata: {
-    name: 'OData',
-    probe: '/api/',
-    list: '/api/items',
-    configuration: (url) => ({ 'base.url': `${url}/api`, username: 'somebody', password: PASSWORD }),
-    checked: 'base.url, username, password',
-    prepare: (provider) => {
-      provider.answer('/api/', json({ value: [] }));
-      provider.answer('/api/$metadata', status(200, { 'content-type': 'application/xml' }, METADATA));
-      provider.answer('/api/items', json({ value: [{ id: 1, name: 'one' }] }));
-    },
-    troubles: TROUBLES,
-  },
-  impatient: {
-    name: 'Impatient',
-    probe: '/me',
-    list: '/items',
-    configuration: (url) => ({ 'base.url': url, 'api.key': PASSWORD }),
-    checked: 'base.url, api.key',
-    prepare: (provider) => {
-      provider.answer('/me', json({}));
-      provider.answer('/items', json({ records: [{ id: 1, name: 'one' }] }));
-    },
-    troubles: SILENCES,
-  },
-};
+import { SETUPS } from './support/troubled-setups.ts';
+import { PASSWORD, quoted, REFUSALS } from './support/troubles.ts';
 
 describe('a provider that misbehaves', () => {
-  const service = useApp({ CONNECTORS_PATH: useOutsideConnectors() });
+  const service = useApp({ CONNECTORS_PATH: useOutsideConnectors(), SIMULATORS_PORT: 'off' });
   let provider: MisbehavingServer;
   beforeEach(async () => {
     provider = await startMisbehavingServer();
@@ -310,7 +121,7 @@ describe('a provider that misbehaves', () => {
   describe('while a record is made', () => {
     let token: string;
     beforeEach(async () => {
-      SETUPS.impatient?.prepare(provider);
+      SETUPS.impatient.prepare(provider);
       token = (await service.createInstance('impatient', { 'base.url': provider.url, 'api.key': PASSWORD })).token;
     });
 
@@ -349,7 +160,7 @@ describe('a provider that misbehaves', () => {
   });
 
   it('that answers a record in another shape is a PROVIDER_PROTOCOL, never a 500', async () => {
-    SETUPS.impatient?.prepare(provider);
+    SETUPS.impatient.prepare(provider);
     const { token } = await service.createInstance('impatient', { 'base.url': provider.url, 'api.key': PASSWORD });
     for (const body of [null, [], 5, 'x', {}, { records: {} }, { records: [null] }, { records: [[1]] }]) {
       provider.answer('/items', json(body));
@@ -362,8 +173,8 @@ describe('a provider that misbehaves', () => {
   });
 
   it('answers the second time when the first fails in passing', async () => {
-    SETUPS.odata?.prepare(provider);
-    const { token } = await service.createInstance('odata', SETUPS.odata?.configuration(provider.url) ?? {});
+    SETUPS.odata.prepare(provider);
+    const { token } = await service.createInstance('odata', SETUPS.odata.configuration(provider.url));
     const rows = [{ id: 2, name: null }];
     for (const passing of [status(503), status(429), status(429, { 'retry-after': '0' }), resetBeforeAnswer]) {
       provider.answer('/api/items', passing, json({ value: rows }));
@@ -375,7 +186,7 @@ describe('a provider that misbehaves', () => {
   });
 
   it('that tells its budget has it passed on', async () => {
-    SETUPS.impatient?.prepare(provider);
+    SETUPS.impatient.prepare(provider);
     const { token } = await service.createInstance('impatient', { 'base.url': provider.url, 'api.key': PASSWORD });
     const budget = { 'x-ratelimit-limit': '100', 'x-ratelimit-remaining': '42', 'x-ratelimit-reset': '7' };
     provider.answer('/items', json({ records: [] }, 200, budget));
@@ -385,8 +196,8 @@ describe('a provider that misbehaves', () => {
   });
 
   it('whose metadata break says so, and works when they are mended', async () => {
-    SETUPS.odata?.prepare(provider);
-    const configuration = SETUPS.odata?.configuration(provider.url) ?? {};
+    SETUPS.odata.prepare(provider);
+    const configuration = SETUPS.odata.configuration(provider.url);
     const { token } = await service.createInstance('odata', configuration);
     for (const does of [html, status(200, { 'content-type': 'application/xml' }, '<x'), json({}), status(204)]) {
       provider.answer('/api/$metadata', does);
@@ -394,12 +205,12 @@ describe('a provider that misbehaves', () => {
         expectProblem(await service.call(path, { token }), 'PROVIDER_PROTOCOL');
       }
     }
-    SETUPS.odata?.prepare(provider);
+    SETUPS.odata.prepare(provider);
     expect((await service.call('/items', { token })).body).to.deep.equal([{ id: 1, name: 'one' }]);
   });
 
   it('is left alone when the caller hangs up', async () => {
-    SETUPS.impatient?.prepare(provider);
+    SETUPS.impatient.prepare(provider);
     const { token } = await service.createInstance('impatient', { 'base.url': provider.url, 'api.key': PASSWORD });
     let closed = false;
     const asked = new Promise<void>((resolve) => {

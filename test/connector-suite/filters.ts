@@ -2,26 +2,24 @@ import fc from 'fast-check';
 import type { FieldSpec } from '#connector';
 import type { ComparisonOperator, FieldRef, Filter, Literal } from '../../src/where/ast.ts';
 import { literalsFor, NOWHERE, patternsFor } from './literals.ts';
-import type { Fields } from './reference.ts';
-import type { Listing } from './target.ts';
+import { readField } from './reference.ts';
+import type { Listing, Row } from './target.ts';
 
 const EQUALITIES: readonly ComparisonOperator[] = ['=', '!='];
 const COMPARISONS: readonly ComparisonOperator[] = [...EQUALITIES, '<', '<=', '>', '>='];
 
 /** Random filters on the fields of a listing, nested up to three levels. */
 export function filtersOn({ object, rows }: Pick<Listing, 'object' | 'rows'>): fc.Arbitrary<Filter> {
-  const fields: Fields = object.fields;
-  const predicates = Object.entries(fields).map(([name, spec]) =>
-    predicatesOn(name, spec, literalsFor(name, spec, rows)),
-  );
+  const predicates = Object.entries(object.fields).map(([name, spec]) => predicatesOn(name, spec, rows));
   return treesOf(fc.oneof(...predicates), 3);
 }
 
-function predicatesOn(name: string, spec: FieldSpec, literals: readonly Literal[]): fc.Arbitrary<Filter> {
+function predicatesOn(name: string, spec: FieldSpec, rows: readonly Row[]): fc.Arbitrary<Filter> {
   const field: FieldRef = { name, loc: NOWHERE };
   const isNull = fc.boolean().map((negated): Filter => ({ kind: 'isNull', field, negated, loc: NOWHERE }));
+  const literals = literalsFor(name, spec, rows);
   if (literals.length === 0) return isNull;
-  const literal = fc.constantFrom(...literals);
+  const literal = literalOf(literals, new Set(rows.map((row) => String(readField(row, name)))));
   return fc.oneof(
     { weight: 1, arbitrary: isNull },
     { weight: 4, arbitrary: comparisons(field, spec, literal) },
@@ -29,6 +27,12 @@ function predicatesOn(name: string, spec: FieldSpec, literals: readonly Literal[
     ...(spec.type === 'boolean' ? [] : [{ weight: 1, arbitrary: betweens(field, literal) }]),
     ...(spec.type === 'string' ? [{ weight: 3, arbitrary: likes(field, literals) }] : []),
   );
+}
+
+/** A value that occurs as often as any other, so that filters find something. */
+function literalOf(literals: readonly Literal[], values: ReadonlySet<string>): fc.Arbitrary<Literal> {
+  const present = literals.filter((literal) => literal.kind !== 'boolean' && values.has(literal.text));
+  return fc.oneof(fc.constantFrom(...literals), fc.constantFrom(...(present.length === 0 ? literals : present)));
 }
 
 function comparisons(field: FieldRef, { type }: FieldSpec, literal: fc.Arbitrary<Literal>): fc.Arbitrary<Filter> {
@@ -39,8 +43,11 @@ function comparisons(field: FieldRef, { type }: FieldSpec, literal: fc.Arbitrary
 }
 
 function memberships(field: FieldRef, literal: fc.Arbitrary<Literal>): fc.Arbitrary<Filter> {
+  const few = fc.array(literal, { minLength: 1, maxLength: 6 });
+  // More than most providers take at once.
+  const many = fc.array(literal, { minLength: 30, maxLength: 60 });
   return fc
-    .tuple(fc.boolean(), fc.array(literal, { minLength: 1, maxLength: 6 }))
+    .tuple(fc.boolean(), fc.oneof({ weight: 9, arbitrary: few }, { weight: 1, arbitrary: many }))
     .map(([negated, values]): Filter => ({ kind: 'in', field, negated, values, loc: NOWHERE }));
 }
 

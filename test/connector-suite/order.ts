@@ -6,7 +6,11 @@ import { getOk, idsOf, type Listing, listAll, type Target } from './target.ts';
 const MOST_FIELDS = 12;
 
 /** What is wrong with the listing in the order of each of its fields. */
-export async function checkOrders(target: Target, listing: Listing): Promise<readonly string[]> {
+export async function checkOrders(
+  target: Target,
+  listing: Listing,
+  { ownTextOrder }: { readonly ownTextOrder: boolean },
+): Promise<readonly string[]> {
   const comparable = Object.entries(listing.object.fields).filter(
     ([, { type }]) => type !== 'object' && type !== 'array',
   );
@@ -14,8 +18,9 @@ export async function checkOrders(target: Target, listing: Listing): Promise<rea
   const others = comparable.filter(([, spec]) => spec.sortable !== true);
   const faults: string[] = [];
   for (const [name, spec] of [...sortable.slice(0, MOST_FIELDS), ...others.slice(0, 3)]) {
+    const isTold = !(ownTextOrder && spec.type === 'string' && spec.sortable === true);
     for (const direction of ['asc', 'desc'] as const) {
-      const fault = await checkOrder(target, listing, { name, spec, direction });
+      const fault = await checkOrder(target, listing, { name, spec, direction, isTold });
       if (fault !== undefined) faults.push(`${listing.name} orderBy ${name} ${direction}: ${fault}`);
     }
   }
@@ -26,9 +31,11 @@ interface Order {
   readonly name: string;
   readonly spec: FieldSpec;
   readonly direction: 'asc' | 'desc';
+  /** Whether the metadata tells how values compare in this order. */
+  readonly isTold: boolean;
 }
 
-async function checkOrder(target: Target, listing: Listing, { name, spec, direction }: Order) {
+async function checkOrder(target: Target, listing: Listing, { name, spec, direction, isTold }: Order) {
   const orderBy = `${/^[A-Za-z_][\w.]*$/.test(name) ? name : `\`${name}\``} ${direction}`;
   const whole = await getOk(target, listing.path, { query: { orderBy, pageSize: 5000 } });
   const rows = await listAll(target, listing.path, {
@@ -41,7 +48,7 @@ async function checkOrder(target: Target, listing: Listing, { name, spec, direct
   if (idsOf(listing, rows).join() !== idsOf(listing, whole.body).join())
     return 'pages have another order than the whole';
   const values = rows.map((row) => readField(row, name));
-  return findDisorder(values, { spec, direction });
+  return isTold ? findDisorder(values, { spec, direction }) : undefined;
 }
 
 /** Nulls stand together at one end; here, as in PostgreSQL, at the end of an ascending order. */

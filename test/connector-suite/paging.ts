@@ -16,7 +16,7 @@ export interface PagedQuery {
 
 /** Everything; filters that leave some tens of rows, or one or two; answered by the provider alone, and with a recheck here; sorted. */
 export async function findQueries(target: Target, listing: Listing, seed: number): Promise<readonly PagedQuery[]> {
-  const samples = fc.sample(filtersOn(listing), { numRuns: 600, seed });
+  const samples = fc.sample(filtersOn(listing), { numRuns: 400, seed });
   const counted = samples.map((filter) => ({ filter, rows: countMatches(listing, filter) }));
   const some = counted.filter(({ rows }) => rows >= 9 && rows <= 60);
   const sparse = counted.filter(({ rows }) => rows === 1 || rows === 2);
@@ -98,13 +98,13 @@ export async function walkPages(target: Target, listing: Listing, query: PagedQu
 
 /** Pages of one row only where there are few. */
 function walksFor({ rows, orderBy }: PagedQuery): readonly Walk[] {
-  const small: readonly Walk[] = rows > 60 ? [] : [{ pageSize: 1, by: 'nextPage' }];
+  const small: readonly Walk[] = rows > 30 ? [] : [{ pageSize: 1, by: 'nextPage' }];
   return [
     ...small,
     { pageSize: 7, by: 'nextPage' },
     { pageSize: 200, by: 'nextPage' },
     { pageSize: Math.max(rows, 1), by: 'nextPage' },
-    { pageSize: 7, by: 'page' },
+    { pageSize: rows > 100 ? 70 : 7, by: 'page' },
     { pageSize: 200, by: 'page' },
     // What is sorted here needs all rows at once, and says so when the budget does not reach them.
     ...(orderBy === undefined ? [1, 2, 3] : []).map(

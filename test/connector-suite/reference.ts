@@ -102,8 +102,16 @@ export function compareAs(spec: FieldSpec, left: string, right: string): number 
   }
 }
 
+/** Unicode's simple case folding: one character for one character. */
 function fold({ collation }: FieldSpec, text: string): string {
-  return collation === 'ci' ? text.toLowerCase() : text;
+  return collation === 'ci' ? Array.from(text, foldCharacter).join('') : text;
+}
+
+function foldCharacter(character: string): string {
+  // The Turkish letters are only themselves.
+  if (character === 'ı' || character === 'İ') return character;
+  const single = (changed: string, otherwise: string) => ([...changed].length === 1 ? changed : otherwise);
+  return single(single(character.toUpperCase(), character).toLowerCase(), character);
 }
 
 function sign(difference: bigint): number {
@@ -111,7 +119,7 @@ function sign(difference: bigint): number {
 }
 
 /** More digits behind the point than any number of these tests. */
-const DIGITS = 400;
+const DIGITS = 60;
 
 function scaled(text: string): bigint {
   const match = /^([+-]?)(\d*)\.?(\d*)(?:e([+-]?\d+))?$/i.exec(text.trim());

@@ -6,7 +6,7 @@ import { literalsFor } from './literals.ts';
 import { evaluate } from './reference.ts';
 import { getOk, idOnly, idsOf, type Listing, listAll, type Target } from './target.ts';
 
-/** A random filter found other rows than it means. */
+/** How many random filters, from which seed. */
 export interface Sample {
   readonly filters: number;
   readonly seed: number;
@@ -22,6 +22,16 @@ export async function assertSound(target: Target, listing: Listing, { filters, s
   if (!run.failed) return;
   const reason = run.errorInstance instanceof Error ? run.errorInstance.message : String(run.errorInstance);
   throw new Error(`${reason}\n(seed ${run.seed}, after ${run.numRuns} filters on ${listing.name})`);
+}
+
+/** The share of the filters of `assertSound` that leave some rows and not all: the others tell little. */
+export function shareOfTellingFilters(listing: Listing, { filters, seed }: Sample): number {
+  const samples = fc.sample(filtersOn(listing), { numRuns: filters, seed });
+  const telling = samples.filter((filter) => {
+    const count = listing.rows.filter((row) => evaluate(filter, row, listing.object.fields) === true).length;
+    return count > 0 && count < listing.rows.length;
+  });
+  return telling.length / filters;
 }
 
 async function assertAnswers(target: Target, listing: Listing, filter: Filter): Promise<void> {

@@ -1,4 +1,4 @@
-import { describeConnector, startTarget } from '../connector-suite.ts';
+import { describeConnector, startTarget, type Target } from '../connector-suite.ts';
 import { startCapServer } from '../support/cap-server.ts';
 
 /** SAP CAP takes text in the shape of an instant for one, and adds its milliseconds. */
@@ -8,15 +8,7 @@ const guid = (number: number) => `aaaaaaaa-0000-4000-8000-${String(number).padSt
 
 describeConnector({
   name: 'odata on a real OData server',
-  start: async () => {
-    const server = await startCapServer();
-    const target = await startTarget({ element: 'odata', configuration: { 'base.url': server.url } });
-    const stop = async () => {
-      await target.stop();
-      await server.stop();
-    };
-    return { ...target, stop };
-  },
+  start: startOnServer,
   writes: {
     Products: {
       alteredTexts,
@@ -29,3 +21,18 @@ describeConnector({
     Pages: { alteredTexts, create: (number) => ({ ID: 9000 + number, title: 'New', score: 1 }) },
   },
 });
+
+async function startOnServer(): Promise<Target> {
+  const server = await startCapServer();
+  try {
+    const target = await startTarget({ element: 'odata', configuration: { 'base.url': server.url } });
+    const stop = async () => {
+      await target.stop();
+      await server.stop();
+    };
+    return { ...target, stop };
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
+}

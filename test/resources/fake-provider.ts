@@ -99,8 +99,7 @@ export function createService(objects: Connector['objects']): FakeService {
       sent.push(request);
       if (failure !== undefined) throw failure;
     }),
-    seal: (plain, context) => Buffer.from(JSON.stringify([plain, context])).toString('base64url'),
-    open: (sealed, context) => openSealed(sealed, context),
+    ...createSeal(),
     now: () => nowMs,
     onCredentials: async ({ id }, verdict) => void verdicts.push(`${id} ${verdict}`),
   };
@@ -150,11 +149,17 @@ export function createService(objects: Connector['objects']): FakeService {
   };
 }
 
-function openSealed(sealed: string, context: string): string | undefined {
-  const text = Buffer.from(sealed, 'base64url').toString();
-  if (!text.endsWith(']')) return undefined;
-  const [plain, sealedContext]: readonly string[] = JSON.parse(text);
-  return sealedContext === context ? plain : undefined;
+/** Keeps what it sealed, and gives it back in the same context only. */
+function createSeal(): Pick<ResourcePorts, 'seal' | 'open'> {
+  const sealed = new Map<string, string>();
+  return {
+    seal: (plain, context) => {
+      const token = `token${sealed.size}`;
+      sealed.set(`${token} ${context}`, plain);
+      return token;
+    },
+    open: (token, context) => sealed.get(`${token} ${context}`),
+  };
 }
 
 function createConnector(objects: Connector['objects']): Connector {

@@ -1,0 +1,132 @@
+import { createHash } from 'node:crypto';
+import { expect } from 'chai';
+import document from '../../generated/openapi.json' with { type: 'json' };
+import { startTestApp, useApp } from '../support/app.ts';
+import { dropTestDatabase } from '../support/database.ts';
+import { sendRaw } from './support/raw-request.ts';
+import { SHOP } from './support/simulated.ts';
+import { waitUntil } from './support/wait-until.ts';
+
+describe('the paths outside the base path', () => {
+  const service = useApp();
+  const get = async (path: string, headers: Readonly<Record<string, string>> = {}) => {
+    const response = await fetch(service.app.url + path, { headers });
+    return { status: response.status, headers: response.headers, text: await response.text() };
+  };
+
+  it('need no authorization, and carry a request id', async () => {
+    for (const path of ['/health/live', '/health/ready', '/openapi.json', '/openapi.yaml', '/docs']) {
+      for (const authorization of ['', 'User nobody, Organization nothing']) {
+        const { status, headers } = await get(path, { authorization });
+        expect(status, path).to.equal(200);
+        expect(headers.get('elements-request-id')).to.match(/^[0-9a-f-]{36}$/);
+      }
+    }
+  });
+
+  it('tell that the process lives, and that the database and the queue are reached', async () => {
+    expect(JSON.parse((await get('/health/live')).text)).to.deep.equal({ status: 'ok' });
+    const ready = JSON.parse((await get('/health/ready')).text);
+    expect(ready).to.deep.equal({ status: 'ok', checks: { database: 'ok', queue: 'ok' } });
+  });
+
+  it('serve the document as JSON, with this service as its server', async () => {
+    const { headers, text } = await get('/openapi.json');
+    expect(headers.get('content-type')).to.match(/^application\/json/);
+    const served = JSON.parse(text);
+    expect(served.paths).to.deep.equal(document.paths);
+    expect(served.servers[0].variables.publicUrl.default).to.equal(service.app.url);
+    expect(served.servers[0].url).to.equal('{publicUrl}/elements/api-v2');
+  });
+
+  it('serve the document as YAML', async () => {
+    const { headers, text } = await get('/openapi.yaml');
+    expect(headers.get('content-type')).to.match(/^application\/yaml/);
+    expect(text)
+      .to.match(/^openapi: 3\./m)
+      .and.to.include('operationId: createInstance');
+  });
+
+  describe('the reference', () => {
+    it('lets nothing in but what the service serves, and its own script by its hash', async () => {
+      const { headers, text } = await get('/docs');
+      expect(headers.get('content-type')).to.match(/^text\/html/);
+      const [, script = ''] = /<script>(.*?)<\/script>/s.exec(text) ?? [];
+      const hash = createHash('sha256').update(script).digest('base64');
+      const policy = Object.fromEntries(
+        (headers.get('content-security-policy') ?? '').split('; ').map((directive) => {
+          const [name = '', ...sources] = directive.split(' ');
+          return [name, sources.join(' ')];
+        }),
+      );
+      expect(policy).to.deep.equal({
+        'default-src': "'none'",
+        'script-src': `'self' 'sha256-${hash}'`,
+        'style-src': "'self'",
+        'img-src': "'self' data:",
+        'connect-src': "'self'",
+        'base-uri': "'none'",
+        'form-action': "'none'",
+        'frame-ancestors': "'none'",
+      });
+    });
+
+    it('loads its files from the service, and none from elsewhere', async () => {
+      const { text } = await get('/docs');
+      const links = [...text.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, link = '']) => link);
+      expect(links).to.include.members(['/docs/assets/swagger-ui.css', '/docs/assets/swagger-ui-bundle.js']);
+      for (const link of links) expect(link).to.match(/^(\/docs\/assets\/|data:)/);
+      expect(text).not.to.match(/https?:\/\//);
+      for (const [file, type] of [
+        ['swagger-ui.css', /^text\/css/],
+        ['swagger-ui-bundle.js', /javascript/],
+      ] as const) {
+        const asset = await get(`/docs/assets/${file}`);
+        expect(asset.status).to.equal(200);
+        expect(asset.headers.get('content-type')).to.match(type);
+        expect(asset.text.length).to.be.greaterThan(10_000);
+      }
+    });
+
+    it('serves no other file', async () => {
+      for (const path of [
+        '/docs/assets/package.json',
+        '/docs/assets/../package.json',
+        '/docs/assets/..%2fpackage.json',
+        '/docs/assets/%2e%2e/%2e%2e/package.json',
+        '/docs/assets/',
+        '/docs/assets/swagger-ui.css/../../package.json',
+        '/docs/assets/swagger-ui.css%00.html',
+        '/docs/assets//etc/passwd',
+      ]) {
+        expect((await sendRaw(service.app.url, { path })).status, path).to.equal(404);
+      }
+    });
+  });
+});
+
+describe('a service whose database is gone', () => {
+  it('says so, answers without telling more, and stops in order', async () => {
+    const service = await startTestApp();
+    const { token } = await service.createInstance('odata', SHOP);
+    await service.call('/Products?pageSize=1', { token });
+    await dropTestDatabase(service.databaseUrl);
+
+    const ready = () => fetch(`${service.app.url}/health/ready`);
+    await waitUntil(async () => (await ready()).status === 503);
+    const body = JSON.parse(await (await ready()).text());
+    expect(body).to.include({ status: 'unavailable' });
+    expect(body.checks).to.include({ database: 'unavailable' });
+    expect((await fetch(`${service.app.url}/health/live`)).status).to.equal(200);
+
+    // What is known already needs no database.
+    expect((await service.call('/Products?pageSize=1', { token })).status).to.equal(200);
+    const listing = await service.call('/instances');
+    expect(listing.body).to.deep.equal({
+      requestId: listing.headers.get('elements-request-id'),
+      code: 'INTERNAL',
+      message: 'Something went wrong here. The request id finds it in the log.',
+    });
+    await service.stop();
+  }).timeout(30_000);
+});

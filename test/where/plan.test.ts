@@ -1,0 +1,262 @@
+import { expect } from 'chai';
+import type { Queryable } from '../../src/where/model.ts';
+import { assertFullyPushed } from '../../src/where/plan.ts';
+import { print } from '../../src/where/print.ts';
+import { prepareQuery } from '../../src/where/query.ts';
+import { faultOf } from './faults.ts';
+import { brackets, EXACT, plannedParts, planOf, provider } from './planned.ts';
+
+describe('a plan', () => {
+  it('of no filter is full, and asks for nothing', () => {
+    expect(planOf(undefined, provider(EXACT))).to.deep.equal({
+      parameters: {},
+      orderBy: [],
+      sortPushed: true,
+      decisions: [],
+      pushdown: 'full',
+    });
+  });
+
+  it('has the pushed part in the words of the provider', () => {
+    const { native } = planOf("a = 'x' AND (x > 1 OR y IN (1, 2)) AND b LIKE '%z' AND b IS NULL", provider(EXACT));
+    expect(native).to.equal('[a = x & [x > 1 | y in 2] & b like suffix z & b is null]');
+  });
+
+  it('has the native names', () => {
+    const queryable: Queryable = {
+      fields: { a: { type: 'string', native: 'x.y', filter: { '=': 'exact' } } },
+      translator: brackets,
+    };
+    expect(planOf("a = 'v'", queryable).native).to.equal('x.y = v');
+  });
+
+  it('tells what becomes of each predicate, and why', () => {
+    const queryable: Queryable = {
+      fields: {
+        e: { type: 'number', filter: { '=': 'exact' } },
+        s: { type: 'number', filter: { '=': 'superset' } },
+        n: { type: 'number' },
+      },
+      translator: brackets,
+      shape: { kind: 'and' },
+    };
+    const recheck = 'the provider may return more rows than meant, so they are checked again';
+    expect(planOf('e = 1 AND s = 1 AND n = 1 AND (e = 2 OR s = 2)', queryable).decisions).to.deep.equal([
+      { predicate: 'e = 1', position: 0, length: 5, exactness: 'exact', pushed: true },
+      { predicate: 's = 1', position: 10, length: 5, exactness: 'superset', pushed: true, reason: recheck },
+      {
+        predicate: 'n = 1',
+        position: 20,
+        length: 5,
+        exactness: 'none',
+        pushed: false,
+        reason: "the provider has no = for 'n'",
+      },
+      {
+        predicate: 'e = 2',
+        position: 31,
+        length: 5,
+        exactness: 'exact',
+        pushed: false,
+        reason: 'it stands in an OR that cannot be pushed: the provider joins predicates by AND only',
+      },
+      {
+        predicate: 's = 2',
+        position: 40,
+        length: 5,
+        exactness: 'superset',
+        pushed: false,
+        reason: 'it stands in an OR that cannot be pushed: the provider joins predicates by AND only',
+      },
+    ]);
+  });
+
+  it('counts parameters as pushed', () => {
+    const queryable = { ...provider({}), parameters: { q: { type: 'string', description: 'Searches.' } } } as const;
+    expect(planOf("q = 'x'", queryable)).to.include({ pushdown: 'full' });
+    expect(planOf("q = 'x' AND a = 'y'", queryable)).to.include({ pushdown: 'partial' });
+    expect(planOf("q = 'x'", queryable).parameters).to.deep.equal({ q: { kind: 'string', value: 'x' } });
+  });
+});
+
+describe('the longest filter of a provider', () => {
+  const short = (maxLength: number) => provider(EXACT, { limits: { maxLength } });
+
+  it('is kept to by giving up groups first, then the last predicates', () => {
+    const where = '(x > 1 OR y > 1) AND x < 5 AND y < 5';
+    expect(plannedParts(where, short(33))).to.deep.equal({ pushed: where, residual: undefined, pushdown: 'full' });
+    expect(plannedParts(where, short(32))).to.deep.equal({
+      pushed: 'x < 5 AND y < 5',
+      residual: 'x > 1 OR y > 1',
+      pushdown: 'partial',
+    });
+    expect(plannedParts(where, short(5))).to.deep.equal({
+      pushed: 'x < 5',
+      residual: '(x > 1 OR y > 1) AND y < 5',
+      pushdown: 'partial',
+    });
+    expect(plannedParts(where, short(4))).to.deep.equal({ pushed: undefined, residual: where, pushdown: 'none' });
+  });
+
+  it('is named as the reason', () => {
+    expect(planOf('x < 5 AND y < 5', short(5)).decisions[1]?.reason).to.equal(
+      'the provider takes filters of at most 5 characters',
+    );
+  });
+
+  it('counts the characters of a native filter that is no text as JSON', () => {
+    const queryable: Queryable = {
+      ...short(12),
+      translator: { compare: ({ name }) => ({ name }), and: (operands) => operands },
+    };
+    expect(planOf('x = 1', queryable).native).to.deep.equal({ name: 'x' });
+    expect(plannedParts('x = 1 AND y = 1', queryable)).to.include({ pushed: 'x = 1', residual: 'y = 1' });
+  });
+});
+
+describe('an order', () => {
+  const queryable: Queryable = {
+    fields: { a: { type: 'string', sortable: true }, b: { type: 'number', sortable: true }, c: { type: 'number' } },
+    limits: { maxSortFields: 2 },
+  };
+
+  for (const [orderBy, isPushed] of [
+    ['a', true],
+    ['a, b desc', true],
+    ['c', false],
+    ['a, c', false],
+    ['a, b, a desc', false],
+  ] as const) {
+    it(`by ${orderBy} is ${isPushed ? '' : 'not '}pushed`, () => {
+      const plan = planOf(undefined, queryable, orderBy);
+      expect(plan.sortPushed).to.equal(isPushed);
+      expect(plan.orderBy.map(({ field, direction }) => `${field.name} ${direction}`)).to.deep.equal(
+        orderBy.split(', ').map((term) => (term.includes(' ') ? term : `${term} asc`)),
+      );
+    });
+  }
+
+  it('by unknown fields names them all', () => {
+    const error = faultOf(() => planOf(undefined, queryable, 'x, a, zzz'), 'WHERE_INVALID');
+    expect(error.details?.map(({ position }) => position)).to.deep.equal([0, 6]);
+  });
+});
+
+describe('filters that a provider demands', () => {
+  const queryable = provider(EXACT, {
+    requiredFilters: ['x', 'q'],
+    parameters: { q: { type: 'string', description: 'Searches.' } },
+  });
+
+  for (const where of [
+    "x = 1 AND q = 'y'",
+    "x IN (1, 2) AND y = 1 AND q = 'y'",
+    "(x = 1 OR x > 5) AND q = 'y'",
+    "((x = 1 AND y = 1) OR (x = 2 AND y = 2)) AND q = 'y'",
+  ]) {
+    it(`are there in ${where}`, () => {
+      expect(planOf(where, queryable).pushdown).to.equal('full');
+    });
+  }
+
+  for (const [where, names, missing] of [
+    [undefined, "'x' and 'q'", ['x', 'q']],
+    ["q = 'y'", "'x'", ['x']],
+    ['x = 1', "'q'", ['q']],
+    ["(x = 1 OR y = 1) AND q = 'y'", "'x'", ['x']],
+  ] as const) {
+    it(`are missed in ${where ?? 'no filter'}`, () => {
+      const error = faultOf(() => planOf(where, queryable), 'WHERE_UNSUPPORTED');
+      expect(error.message).to.equal(`The provider lists this object only with a filter on ${names}, joined by AND.`);
+      expect(error.details).to.deep.equal(missing.map((name) => ({ message: `Add a condition on '${name}'.` })));
+    });
+  }
+
+  it('are not there when they cannot be pushed', () => {
+    const unable = provider({ '=': 'exact' }, { requiredFilters: ['x'] });
+    expect(() => planOf('x > 1', unable)).to.throw('The provider lists this object only with a filter on');
+  });
+
+  it('go before others where a limit leaves no room for all', () => {
+    const limited = provider(EXACT, { requiredFilters: ['x'], limits: { maxTerms: 1 } });
+    expect(plannedParts('y = 1 AND x = 1', limited)).to.deep.equal({
+      pushed: 'x = 1',
+      residual: 'y = 1',
+      pushdown: 'partial',
+    });
+    const short = provider(EXACT, { requiredFilters: ['x'], limits: { maxLength: 5 } });
+    expect(plannedParts('y = 1 AND x = 1', short)).to.include({ pushed: 'x = 1', residual: 'y = 1' });
+  });
+});
+
+describe('pushdown-only', () => {
+  const queryable: Queryable = {
+    ...provider({}),
+    fields: {
+      e: { type: 'number', filter: { '=': 'exact' }, sortable: true },
+      s: { type: 'number', filter: { '=': 'superset' } },
+    },
+  };
+
+  it('takes what the provider answers alone', () => {
+    assertFullyPushed(planOf('e = 1', queryable, 'e desc'));
+    assertFullyPushed(planOf(undefined, queryable));
+  });
+
+  it('refuses the rest and says which and why', () => {
+    const plan = planOf('e = 1 AND s = 1 AND e > 5', queryable, 's');
+    const error = faultOf(() => assertFullyPushed(plan), 'WHERE_UNSUPPORTED');
+    expect(error.message).to.equal('The provider cannot answer this query alone, and pushdown-only was asked for.');
+    expect(error.details).to.deep.equal([
+      {
+        position: 10,
+        length: 5,
+        message: 's = 1: the provider may return more rows than meant, so they are checked again.',
+      },
+      { position: 20, length: 5, message: "e > 5: the provider has no > for 'e'." },
+      { message: 'The provider cannot sort by these fields.' },
+    ]);
+  });
+});
+
+describe('a prepared query', () => {
+  const queryable = provider(EXACT);
+  const canonical = (where: string) => prepareQuery({ where }, queryable).canonical;
+
+  it('has one canonical text for all spellings', () => {
+    expect(canonical("(x=1 OR X1=2) and not a!='v'".replace('X1', 'x'))).to.equal(
+      canonical("x IN ( 1.0, 2 ) AND a = 'v'"),
+    );
+    expect(canonical('x = 1')).not.to.equal(canonical("a = '1'"));
+    expect(canonical("a = 'x'")).not.to.equal(canonical("a = 'X'"));
+  });
+
+  it('has another for another order, other fields and other parameters', () => {
+    const texts = [
+      {},
+      { where: 'x = 1' },
+      { where: "q = 'x'" },
+      { orderBy: 'a' },
+      { orderBy: 'a desc' },
+      { fields: 'a' },
+      { fields: 'b' },
+      { fields: 'a, b' },
+    ];
+    const withParameter = { ...queryable, parameters: { q: { type: 'string', description: 'Searches.' } } } as const;
+    expect(new Set(texts.map((text) => prepareQuery(text, withParameter).canonical)).size).to.equal(texts.length);
+  });
+
+  it('has the fields asked for, or all that no other holds', () => {
+    const nested: Queryable = {
+      fields: { a: { type: 'object' }, 'a.b': { type: 'string' }, 'c.d': { type: 'string' }, e: { type: 'string' } },
+    };
+    const names = (fields?: string) => prepareQuery({ fields }, nested).fields.map(({ name }) => name);
+    expect(names()).to.deep.equal(['a', 'c.d', 'e']);
+    expect(names('a.b, e')).to.deep.equal(['a.b', 'e']);
+  });
+
+  it('has the whole condition, normalised', () => {
+    const { condition } = prepareQuery({ where: 'NOT x = 1' }, queryable);
+    expect(condition && print(condition)).to.equal('x != 1');
+  });
+});
