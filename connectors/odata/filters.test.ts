@@ -136,7 +136,8 @@ const CASES: readonly { readonly where: string; readonly test: Test; readonly fu
   { where: "description like '%tool'", test: known('description', (text) => text.endsWith('tool')), full: false },
   { where: "description like '%or%'", test: known('description', (text) => text.includes('or')), full: false },
   { where: "description like '%o_l%'", test: known('description', (text) => /o.l/.test(text)), full: false },
-  { where: "description like '%'", test: known('description', () => true), full: true },
+  // As a null test, whose rows are checked again.
+  { where: "description like '%'", test: known('description', () => true), full: false },
   { where: "description not like '%or%'", test: known('description', (text) => !text.includes('or')), full: false },
   { where: "not description not like '%or%'", test: known('description', (text) => text.includes('or')), full: false },
   { where: "description = ''", test: known('description', (text) => text === ''), full: false },
@@ -290,7 +291,8 @@ describe('OData filters on SAP CAP', function () {
 
   it('answers filters on text alone when the service is said to compare text literally', async () => {
     const texts = CASES.filter(
-      ({ where }) => /^(not )?(category|description) /.test(where) && !where.includes('%o_l%'),
+      ({ where }) =>
+        /^(not )?(category|description) /.test(where) && !where.includes('%o_l%') && !where.includes("like '%'"),
     );
     for (const { where, test } of texts) {
       expect(prepareQuery({ where }, literal.object).plan.pushdown, where).to.equal('full');

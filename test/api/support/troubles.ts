@@ -132,13 +132,13 @@ export const SILENCES: Readonly<Record<string, Trouble>> = {
   'no answer': {
     does: hang,
     code: 'PROVIDER_TIMEOUT',
-    message: 'NAME did not answer within 0.3 s. Try again later, or ask for less.',
+    message: 'NAME did not answer within 0.5 s. Try again later, or ask for less.',
     requests: 1,
   },
   'half an answer': {
     does: stallInBody,
     code: 'PROVIDER_TIMEOUT',
-    message: 'NAME did not answer within 0.3 s. Try again later, or ask for less.',
+    message: 'NAME did not answer within 0.5 s. Try again later, or ask for less.',
     requests: 1,
   },
 };

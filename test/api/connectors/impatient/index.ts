@@ -1,6 +1,6 @@
 import { defineConnector, defineObject, type ProviderResponse, path } from '#connector';
 
-/** As a connector outside this repository is written. It gives its provider 300 ms. */
+/** As a connector outside this repository is written. It gives its provider half a second. */
 export default defineConnector({
   key: 'impatient',
   id: 990001,
@@ -15,7 +15,7 @@ export default defineConnector({
   baseUrl: (config) => String(config['base.url']),
   hosts: (config) => [new URL(String(config['base.url'])).host],
   probe: { path: '/me' },
-  timeoutMs: 300,
+  timeoutMs: 500,
   objects: {
     items: defineObject<never>({
       fields: {
