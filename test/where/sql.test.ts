@@ -125,7 +125,7 @@ describe('a filter as SQL', () => {
 
   it('fails for a field without a column: that is a fault of ours', () => {
     expect(() => toSql(conditionOf("name = 'x'"), {})).to.throw("The field 'name' has no column.");
-    const fields: SqlQueryable['fields'] = { constructor: { type: 'string' } };
+    const fields: SqlQueryable['fields'] = { constructor: { type: 'string' as const } };
     const inherited = conditionOf("constructor = 'x'", { fields });
     expect(() => toSql(inherited, {})).to.throw("The field 'constructor' has no column.");
   });
