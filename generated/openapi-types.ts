@@ -41,6 +41,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Measurements of this process
+         * @description Counters, gauges and histograms in the text format of Prometheus, for this process alone: ask every process for its own. It needs no authorization and tells no tenant's data; keep it from the public all the same.
+         */
+        get: operations["getMetrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/openapi.json": {
         parameters: {
             query?: never;
@@ -121,6 +141,55 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/oauth/callback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A callback URL for trying things by hand
+         * @description Shows what a provider sent with the browser (`code` and `state`, or `error`) and what to do with it. It keeps nothing and exchanges nothing.
+         */
+        get: operations["showOAuthCallback"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/oauth/proxy/{proxyKey}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The end of a `proxyUrl`.
+                 * @example pX0Jc2sQmW4nB7vT1yLk9RfHdG3aZeUo
+                 */
+                proxyKey: components["parameters"]["OAuthProxyKey"];
+            };
+            cookie?: never;
+        };
+        /**
+         * The redirect URL of an OAuth proxy
+         * @description The `proxyUrl` of an OAuth proxy, where a provider sends the user's browser. The browser is sent on to the URL in `state`, with every query parameter
+         *     that the provider sent (`code`, `state`, `error`, …) behind the URL's own ones.
+         *     It must be a URL that a caller of the organization named as `state` in `GET /elements/{keyOrId}/oauth/url` for this proxy within the last 24 hours,
+         *     the same to the last character of its parsed form, or one of the proxy's application URLs. Anything else is answered with a page, never with a redirect.
+         */
+        get: operations["redirectThroughOAuthProxy"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/elements": {
         parameters: {
             query?: never;
@@ -162,6 +231,126 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/elements/{keyOrId}/oauth/url": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The key or the integer id of an element.
+                 * @example bamboohr
+                 */
+                keyOrId: components["parameters"]["KeyOrId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Begin an OAuth 2.0 authorization
+         * @description The provider's page where a user authorizes. From there the browser goes to the callback URL with `code` and `state`, or with `error` when the user
+         *     says no. The code makes an instance with `POST /instances`, within 15 minutes and by the same user of this API.
+         *
+         *     With `oauthProxyName` the client and the callback URL are those of the OAuth proxy, and `state` is the URL of your application that the proxy
+         *     redirects to.
+         */
+        get: operations["getOAuthUrl"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/elements/oauthProxies": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the OAuth proxies
+         * @description The OAuth proxies of the organization, oldest first. Secrets are shown as `********`.
+         */
+        get: operations["listOAuthProxies"];
+        put?: never;
+        /**
+         * Create an OAuth proxy
+         * @description Stores a client key and secret of a provider and answers a `proxyUrl`: register that at the provider as the redirect URL of the client. All accounts of the organization share the proxy.
+         */
+        post: operations["createOAuthProxy"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/elements/oauthProxies/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of an OAuth proxy.
+                 * @example 5
+                 */
+                id: components["parameters"]["OAuthProxyId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get an OAuth proxy
+         * @description The proxy with this id. Its secret is shown as `********`.
+         */
+        get: operations["getOAuthProxy"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete an OAuth proxy
+         * @description Its `proxyUrl` redirects no more. Instances that were made through it keep their own credentials.
+         */
+        delete: operations["deleteOAuthProxy"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/elements/oauthProxies/{id}/applicationUrls": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of an OAuth proxy.
+                 * @example 5
+                 */
+                id: components["parameters"]["OAuthProxyId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List the application URLs of an OAuth proxy
+         * @description URLs that the proxy redirects to at any time.
+         */
+        get: operations["listOAuthProxyApplicationUrls"];
+        put?: never;
+        /**
+         * Add an application URL to an OAuth proxy
+         * @description From now on the proxy redirects to this URL whenever `state` is the URL, without `GET /elements/{keyOrId}/oauth/url` having been asked before.
+         *     Origin and path must be the same, by their parsed form. The query of `state` may be any, but must not have a name that the provider sends too (`code`, `state`, `error`, …).
+         *     A URL that is there already stays.
+         */
+        post: operations["addOAuthProxyApplicationUrl"];
+        /**
+         * Remove an application URL from an OAuth proxy
+         * @description The proxy redirects to this URL no more, unless it is named as `state` in `GET /elements/{keyOrId}/oauth/url`.
+         */
+        delete: operations["removeOAuthProxyApplicationUrl"];
         options?: never;
         head?: never;
         patch?: never;
@@ -231,6 +420,40 @@ export interface paths {
         options?: never;
         head?: never;
         patch?: never;
+        trace?: never;
+    };
+    "/accounts/{accountId}/settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The identifier of an account within the organization.
+                 * @example 12
+                 */
+                accountId: components["parameters"]["SettingsAccountId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get the settings of an account
+         * @description Every setting; what was never set has its default.
+         */
+        get: operations["getAccountSettings"];
+        put?: never;
+        /**
+         * Set the settings of an account
+         * @description Sets what is given; everything else gets its default.
+         */
+        post: operations["setAccountSettings"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change settings of an account
+         * @description Changes what is given; everything else stays.
+         */
+        patch: operations["updateAccountSettings"];
         trace?: never;
     };
     "/instances": {
@@ -365,6 +588,218 @@ export interface paths {
          * @description Changes the keys that are given. New credentials are verified with the provider before anything is stored. A secret given as `********` keeps its value.
          */
         patch: operations["updateInstanceConfiguration"];
+        trace?: never;
+    };
+    "/notifications": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List operational events
+         * @description What happened to the account's own deliveries and instances, oldest first. With the setting `notification.operational.callback.url` they are sent there as well.
+         */
+        get: operations["listNotifications"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/notifications/subscriptions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the subscriptions
+         * @description The callback URLs of the account, oldest first. Secrets are masked; `GET /notifications/subscriptions/{id}` shows one.
+         */
+        get: operations["listSubscriptions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/notifications/subscriptions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a subscription.
+                 * @example 31
+                 */
+                id: components["parameters"]["SubscriptionId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get a subscription
+         * @description The subscription with its signing secret.
+         */
+        get: operations["getSubscription"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change a subscription
+         * @description `state: active` resumes a deactivated subscription and releases its queued deliveries, oldest first, as `PUT /notifications/subscriptions/deliveries` does.
+         *     `state: deactivated` stops pushing to it: what waits and what comes later is queued.
+         *     `rotateSecret: true` makes a new signing secret. The one before stays valid for 24 hours: until then deliveries carry a signature of each.
+         *     A second rotation within that time ends the oldest at once.
+         */
+        patch: operations["updateSubscription"];
+        trace?: never;
+    };
+    "/notifications/subscriptions/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List deliveries
+         * @description The deliveries of the account, oldest first: what is queued, under way, waiting for a retry, or delivered. Reading consumes nothing.
+         *     A page whose payloads are large is shorter than `pageSize`; go on with `nextPage`.
+         */
+        get: operations["listDeliveries"];
+        /**
+         * Release queued deliveries
+         * @description Reactivates the deactivated subscriptions and pushes the queued deliveries, oldest first. The `where` is `channel = 'webhook' AND status = 'queued'` and,
+         *     to release one or some URLs only, `AND config.url = '…'` or `AND config.url IN ('…', '…')`. Any other filter is a 400.
+         *     Under the policy `queue` it releases too; a delivery that fails is queued again then.
+         */
+        put: operations["releaseDeliveries"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/notifications/subscriptions/deliveries/counts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count deliveries
+         * @description How many deliveries there are of each status.
+         */
+        get: operations["countDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/notifications/subscriptions/deliveries/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a delivery.
+                 * @example 90210
+                 */
+                id: components["parameters"]["DeliveryId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get a delivery
+         * @description The delivery with every attempt that was made.
+         */
+        get: operations["getDelivery"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/notifications/subscriptions/deliveries/{id}/redelivery": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a delivery.
+                 * @example 90210
+                 */
+                id: components["parameters"]["DeliveryId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send an event again
+         * @description Makes a new delivery of the same event, whatever became of the first: the `webhook-id` is the same. It goes out at once, not in the order of an ordered instance; to a deactivated subscription it is queued.
+         */
+        post: operations["redeliver"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/notifications/subscriptions/redeliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send the events of a period again
+         * @description Makes a new delivery of each event whose deliveries were created in the period, once per subscription, oldest first. More than 100,000 events are a 400 and none is sent.
+         */
+        post: operations["redeliverPeriod"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/events/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test event
+         * @description Sends an event to the callback URL of an instance, as an event of the provider would be: accepted, signed, delivered and retried like any other.
+         */
+        post: operations["sendTestEvent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/objects": {
@@ -553,6 +988,9 @@ export interface paths {
         /**
          * Get a record, by hub
          * @description The record with this id. Answers only when the element is in this hub.
+         *
+         *     Where an object has files, `Accept` with one of their media types (e.g. `application/pdf`) answers the file of the record instead, byte for byte, up to 32 MB.
+         *     JSON is answered when it is accepted as readily, so also for `*\/*` alone. What there is not is a 406 that says what there is.
          */
         get: operations["getHubRecord"];
         /**
@@ -667,6 +1105,9 @@ export interface paths {
         /**
          * Get a record
          * @description The record with this id.
+         *
+         *     Where an object has files, `Accept` with one of their media types (e.g. `application/pdf`) answers the file of the record instead, byte for byte, up to 32 MB.
+         *     JSON is answered when it is accepted as readily, so also for `*\/*` alone. What there is not is a 406 that says what there is.
          */
         get: operations["getRecord"];
         /**
@@ -816,7 +1257,7 @@ export interface components {
          */
         ElementAuthentication: {
             /**
-             * @description `oauth2` takes the code flow, `basic` and `custom` take secrets in the configuration, `none` takes neither.
+             * @description `oauth2` takes a code (or client credentials), `basic` and `custom` take secrets in the configuration, `none` takes neither.
              * @enum {string}
              */
             type: "oauth2" | "custom" | "basic" | "none";
@@ -842,7 +1283,7 @@ export interface components {
             active: boolean;
             /** @description True when the element is no longer offered. */
             deleted: boolean;
-            /** @description True when instances are made with the OAuth 2.0 code flow. */
+            /** @description True when instances authenticate with OAuth 2.0. */
             typeOauth: boolean;
             /** @description True when the provider offers a trial account through the service. */
             trialAccount: boolean;
@@ -910,6 +1351,95 @@ export interface components {
             configuration: components["schemas"]["ConfigurationField"][];
         };
         /**
+         * @description Where a user authorizes.
+         * @example {
+         *       "oauthUrl": "https://login.salesforce.com/services/oauth2/authorize?response_type=code&client_id=3MVG9lKcPoNINVBIPJjdw1J9LLM82Hn&redirect_uri=https%3A%2F%2Fapp.example.com%2Fconnected&state=salesforce",
+         *       "element": "salesforce"
+         *     }
+         */
+        OAuthUrl: {
+            /** @description The provider's authorization page, to open in the user's browser. */
+            oauthUrl: string;
+            /** @description The element key. */
+            element: string;
+        };
+        /**
+         * @description Client credentials of a provider with a redirect URL of their own.
+         * @example {
+         *       "id": 5,
+         *       "name": "payroll",
+         *       "apiKey": "3MVG9d8..z.hDcPK",
+         *       "apiSecret": "********",
+         *       "configuration": "{}",
+         *       "proxyUrl": "http://127.0.0.1:8080/oauth/proxy/pX0Jc2sQmW4nB7vT1yLk9RfHdG3aZeUo"
+         *     }
+         */
+        OAuthProxy: {
+            /**
+             * Format: int64
+             * @description The id of the proxy.
+             */
+            id: number;
+            /** @description The name that `oauthProxyName` picks the proxy by. */
+            name: string;
+            /** @description The client id at the provider. */
+            apiKey: string;
+            /** @description The client secret at the provider; `********` once the proxy is made. */
+            apiSecret: string;
+            /** @description A JSON object as text, as it was given. */
+            configuration: string;
+            /**
+             * Format: uri
+             * @description The URL to register at the provider as the redirect URL.
+             */
+            proxyUrl: string;
+        };
+        /**
+         * @description What an OAuth proxy is made of.
+         * @example {
+         *       "name": "payroll",
+         *       "apiKey": "3MVG9d8..z.hDcPK",
+         *       "apiSecret": "1955279925675241571",
+         *       "configuration": "{}"
+         *     }
+         */
+        OAuthProxyCreate: {
+            /** @description A name that the organization has not used for a proxy; it is trimmed. */
+            name: string;
+            /** @description The client id at the provider. */
+            apiKey: string;
+            /** @description The client secret at the provider. It is stored encrypted. */
+            apiSecret: string;
+            /**
+             * @description A JSON object as text, for more settings. It is not encrypted.
+             * @default {}
+             */
+            configuration: string;
+        };
+        /**
+         * @description The proxy that was deleted.
+         * @example {
+         *       "id": 5
+         *     }
+         */
+        DeletedOAuthProxy: {
+            /**
+             * Format: int64
+             * @description The id of the proxy.
+             */
+            id: number;
+        };
+        /**
+         * @description An application URL.
+         * @example {
+         *       "url": "https://app.example.com/connected"
+         *     }
+         */
+        ApplicationUrl: {
+            /** @description An absolute http or https URL without user name, password, query and fragment. */
+            url: string;
+        };
+        /**
          * @description A category of providers.
          * @example {
          *       "key": "humancapital",
@@ -939,7 +1469,7 @@ export interface components {
             image: string;
             /** @description True when the element is no longer offered. */
             deleted: boolean;
-            /** @description True when instances are made with the OAuth 2.0 code flow. */
+            /** @description True when instances authenticate with OAuth 2.0. */
             typeOauth: boolean;
             /** @description True when the provider offers a trial account through the service. */
             trialAccount: boolean;
@@ -960,7 +1490,7 @@ export interface components {
         };
         /** @description What the provider gave when the instance was made. */
         InstanceProviderData: {
-            /** @description The grant code that was exchanged; there only when the instance was made by code exchange. */
+            /** @description The grant code that was exchanged. Only the answer that makes the instance shows it, as it is used up then. */
             code?: string;
         };
         /**
@@ -1034,6 +1564,38 @@ export interface components {
             /** @description How authentication outside of the service takes part; `none` unless it does. */
             externalAuthentication: string;
             user: components["schemas"]["AccountInstanceOwner"];
+        };
+        /** @description Every setting of an account. */
+        AccountSettings: {
+            /**
+             * @description `retry`: a failed delivery is tried again by the schedule. `queue`: nothing is pushed; deliveries are queued to be read or released.
+             * @enum {string}
+             */
+            "notification.webhook.failure.policy": "retry" | "queue";
+            /**
+             * @description How often a failed delivery is tried again before its subscription is deactivated. The last retry is 9 h 29 min 20 s after the first failure either way.
+             * @enum {integer}
+             */
+            "notification.webhook.retry.count": 5 | 9;
+            /** @description Where operational events of the account are sent; null for nowhere. They can be read at `GET /notifications` in any case. */
+            "notification.operational.callback.url": string | null;
+        };
+        /** @description Some settings. A key that does not exist is a 400. */
+        AccountSettingsChange: {
+            /**
+             * @description `retry`: a failed delivery is tried again by the schedule. `queue`: nothing is pushed; deliveries are queued to be read or released.
+             * @enum {string}
+             */
+            "notification.webhook.failure.policy"?: "retry" | "queue";
+            /**
+             * @description How often a failed delivery is tried again before its subscription is deactivated. The last retry is 9 h 29 min 20 s after the first failure either way.
+             * @enum {integer}
+             */
+            "notification.webhook.retry.count"?: 5 | 9;
+            /** @description Where operational events of the account are sent; null for nowhere. They can be read at `GET /notifications` in any case. */
+            "notification.operational.callback.url"?: string | null;
+        } & {
+            [key: string]: unknown;
         };
         /**
          * @description The user who owns an instance.
@@ -1120,17 +1682,19 @@ export interface components {
             key: string;
         };
         /**
-         * @description The result of the OAuth 2.0 code flow.
+         * @description What came to the callback URL of the OAuth 2.0 code flow. Pass on every parameter; some providers send more than the code that counts.
          * @example {
          *       "code": "4/P7q7W91a-oMsCeLvIaQm6bTrgtp7",
          *       "state": "bamboohr"
          *     }
          */
         InstanceProviderGrant: {
-            /** @description The grant code that came to the callback URL. */
-            code: string;
+            /** @description The grant code. Without it there is nothing to make an instance of, and the answer says how to get one. */
+            code?: string;
             /** @description The `state` that came with it. It picks the authorization; without it the newest open one is used. */
             state?: string;
+        } & {
+            [key: string]: string;
         };
         /** @description What the instance becomes. Its element, id and token stay; everything that is left out is emptied. */
         InstanceReplace: {
@@ -1182,6 +1746,360 @@ export interface components {
             tags?: string[];
             /** @description A name for people; it is trimmed. */
             name?: string;
+        };
+        /** @description An operational event. */
+        Notification: {
+            /**
+             * Format: int64
+             * @description The id of the notification.
+             */
+            id: number;
+            /** @description `subscription.deactivated`, `subscription.reactivated`, `delivery.exhausted` or `instance.credentials.refused`; more may come. */
+            type: string;
+            /**
+             * Format: date-time
+             * @description When it happened, in UTC.
+             */
+            createdDate: string;
+            data: components["schemas"]["FreeFormObject"];
+        };
+        /**
+         * @description Where deliveries go.
+         * @example {
+         *       "url": "https://receiver.example.com/events"
+         *     }
+         */
+        DeliveryTarget: {
+            /** @description The callback URL. */
+            url: string;
+        };
+        /** @description One callback URL of an account. */
+        Subscription: {
+            /**
+             * Format: int64
+             * @description The id of the subscription.
+             */
+            id: number;
+            /**
+             * @description How events get there.
+             * @enum {string}
+             */
+            channel: "webhook";
+            config: components["schemas"]["DeliveryTarget"];
+            /**
+             * @description To a deactivated subscription nothing is pushed; its deliveries are queued.
+             * @enum {string}
+             */
+            state: "active" | "deactivated";
+            /** @description Why it was deactivated; there only while it is. */
+            reason?: string;
+            /** @description Signs the deliveries (Standard Webhooks); `********` in lists. */
+            secret: string;
+            /**
+             * Format: date-time
+             * @description Until then the secret before the last rotation is valid too; there only until then.
+             */
+            previousSecretExpiresAt?: string;
+            /**
+             * Format: date-time
+             * @description When the subscription was made, in UTC.
+             */
+            createdDate: string;
+            /**
+             * Format: date-time
+             * @description When the subscription changed last, in UTC.
+             */
+            updatedDate: string;
+            /**
+             * Format: date-time
+             * @description When `state` became what it is, in UTC.
+             */
+            stateChangedDate: string;
+            /** @description How many of its deliveries are queued. */
+            queued: number;
+            /** @description How many of its deliveries failed and will be tried again. */
+            retrying: number;
+        };
+        /** @description What changes of a subscription. */
+        SubscriptionUpdate: {
+            /**
+             * @description `active` resumes and releases what is queued; `deactivated` stops pushing.
+             * @enum {string}
+             */
+            state?: "active" | "deactivated";
+            /**
+             * @description Makes a new signing secret.
+             * @enum {boolean}
+             */
+            rotateSecret?: true;
+        };
+        /**
+         * @description The instance that an event came from.
+         * @example {
+         *       "id": 427
+         *     }
+         */
+        DeliveryInstance: {
+            /**
+             * Format: int64
+             * @description The id of the instance.
+             */
+            id: number;
+        };
+        /**
+         * @description An event as its receiver gets it. Without payload only `id` and `type`.
+         * @example {
+         *       "id": "evt_0193460e2f1e7a0e8d3b5c6f7a8b9c0f",
+         *       "type": "employees.updated"
+         *     }
+         */
+        DeliveredEvent: {
+            /** @description The id of the event, the same for every delivery of it. */
+            id: string;
+            /** @description `<objectName>.created`, `.updated`, `.deleted` or `.unknown`; operational events have types of their own. */
+            type: string;
+            /**
+             * Format: date-time
+             * @description When it happened, in UTC.
+             */
+            timestamp?: string;
+            data?: components["schemas"]["FreeFormObject"];
+        };
+        /** @description An event on its way to a callback URL, or delivered there. */
+        Delivery: {
+            /**
+             * Format: int64
+             * @description The id of the delivery.
+             */
+            id: number;
+            /**
+             * @description How events get there.
+             * @enum {string}
+             */
+            channel: "webhook";
+            /**
+             * @description `queued`: waits to be read or released. `delivering`: on its way for the first time. `retrying`: failed and will be tried again. `delivered`: the receiver answered 2xx.
+             * @enum {string}
+             */
+            status: "queued" | "delivering" | "retrying" | "delivered";
+            config: components["schemas"]["DeliveryTarget"];
+            /**
+             * Format: int64
+             * @description The subscription that it belongs to.
+             */
+            subscriptionId: number;
+            /** @description How many attempts were made. */
+            attempts: number;
+            /**
+             * Format: date-time
+             * @description When the delivery was made, in UTC.
+             */
+            createdDate: string;
+            /**
+             * Format: date-time
+             * @description When the delivery changed last, in UTC; of a delivered one the time of the successful attempt.
+             */
+            updatedDate: string;
+            /**
+             * Format: date-time
+             * @description When the next attempt is due, in UTC; there only where one is planned.
+             */
+            nextAttemptDate?: string;
+            /** @description Why the last attempt failed. */
+            lastError?: string;
+            instance?: components["schemas"]["DeliveryInstance"];
+            event: components["schemas"]["DeliveredEvent"];
+        };
+        /**
+         * @description What a release did.
+         * @example {
+         *       "reactivated": 1,
+         *       "released": 12
+         *     }
+         */
+        ReleasedDeliveries: {
+            /** @description How many subscriptions were deactivated and are active again. */
+            reactivated: number;
+            /**
+             * Format: int64
+             * @description How many deliveries were queued and are on their way.
+             */
+            released: number;
+        };
+        /**
+         * @description The number of deliveries of each status.
+         * @example {
+         *       "queued": 12,
+         *       "delivering": 0,
+         *       "retrying": 3,
+         *       "delivered": 48211
+         *     }
+         */
+        DeliveryCounts: {
+            /**
+             * Format: int64
+             * @description How many there are.
+             */
+            queued: number;
+            /**
+             * Format: int64
+             * @description How many there are.
+             */
+            delivering: number;
+            /**
+             * Format: int64
+             * @description How many there are.
+             */
+            retrying: number;
+            /**
+             * Format: int64
+             * @description How many there are.
+             */
+            delivered: number;
+        };
+        /**
+         * @description One try to deliver.
+         * @example {
+         *       "attempt": 1,
+         *       "date": "2025-01-14T09:26:53.120Z",
+         *       "delivered": false,
+         *       "durationMs": 31,
+         *       "statusCode": 503,
+         *       "error": "status"
+         *     }
+         */
+        DeliveryAttempt: {
+            /** @description The number of the attempt, from 1. */
+            attempt: number;
+            /**
+             * Format: date-time
+             * @description When it was made, in UTC.
+             */
+            date: string;
+            /** @description Whether the receiver answered 2xx. */
+            delivered: boolean;
+            /** @description How long it took, in milliseconds. */
+            durationMs: number;
+            /** @description The status that the receiver answered, if it answered. */
+            statusCode?: number;
+            /** @description Why it failed. */
+            error?: string;
+            /** @description The beginning of the receiver's answer, at most 4 kB. */
+            answer?: string;
+        };
+        /** @description A delivery with every attempt that was made. */
+        DeliveryDetail: {
+            /**
+             * Format: int64
+             * @description The id of the delivery.
+             */
+            id: number;
+            /**
+             * @description How events get there.
+             * @enum {string}
+             */
+            channel: "webhook";
+            /**
+             * @description `queued`: waits to be read or released. `delivering`: on its way for the first time. `retrying`: failed and will be tried again. `delivered`: the receiver answered 2xx.
+             * @enum {string}
+             */
+            status: "queued" | "delivering" | "retrying" | "delivered";
+            config: components["schemas"]["DeliveryTarget"];
+            /**
+             * Format: int64
+             * @description The subscription that it belongs to.
+             */
+            subscriptionId: number;
+            /** @description How many attempts were made. */
+            attempts: number;
+            /**
+             * Format: date-time
+             * @description When the delivery was made, in UTC.
+             */
+            createdDate: string;
+            /**
+             * Format: date-time
+             * @description When the delivery changed last, in UTC; of a delivered one the time of the successful attempt.
+             */
+            updatedDate: string;
+            /**
+             * Format: date-time
+             * @description When the next attempt is due, in UTC; there only where one is planned.
+             */
+            nextAttemptDate?: string;
+            /** @description Why the last attempt failed. */
+            lastError?: string;
+            instance?: components["schemas"]["DeliveryInstance"];
+            event: components["schemas"]["DeliveredEvent"];
+            /** @description The attempts, the first one first. */
+            attemptHistory: components["schemas"]["DeliveryAttempt"][];
+        };
+        /** @description Which events are sent again. */
+        RedeliveryPeriod: {
+            /**
+             * Format: date-time
+             * @description The first moment of the period.
+             */
+            from: string;
+            /**
+             * Format: date-time
+             * @description The end of the period; not part of it.
+             */
+            to: string;
+            /**
+             * Format: int64
+             * @description Only events of this subscription. All of them unless given.
+             */
+            subscriptionId?: number;
+            /**
+             * @description Only events whose delivery has this status. All of them unless given.
+             * @enum {string}
+             */
+            status?: "queued" | "delivering" | "retrying" | "delivered";
+        };
+        /**
+         * @description How many events are sent again.
+         * @example {
+         *       "redelivered": 420
+         *     }
+         */
+        RedeliveredEvents: {
+            /** @description How many new deliveries were made. */
+            redelivered: number;
+        };
+        /** @description An event to try a receiver with. */
+        TestEvent: {
+            /**
+             * Format: int64
+             * @description The instance whose callback URL gets the event.
+             */
+            instanceId: number;
+            /**
+             * @description The type of the event; what is before the last dot is its `objectName`.
+             * @default test.created
+             */
+            type: string;
+            data?: components["schemas"]["FreeFormObject"];
+        };
+        /**
+         * @description A test event that is stored and on its way.
+         * @example {
+         *       "eventId": "evt_0193460e2f1c7a0e8d3b5c6f7a8b9c0d",
+         *       "subscriptionId": 31,
+         *       "config": {
+         *         "url": "https://receiver.example.com/events"
+         *       }
+         *     }
+         */
+        AcceptedTestEvent: {
+            /** @description The id of the event; deliveries can be filtered by it as `event.id`. */
+            eventId: string;
+            /**
+             * Format: int64
+             * @description The subscription that it goes to.
+             */
+            subscriptionId: number;
+            config: components["schemas"]["DeliveryTarget"];
         };
         /**
          * @description Something that can be done with the records of an object.
@@ -1469,6 +2387,16 @@ export interface components {
                 "application/json": components["schemas"]["Health"];
             };
         };
+        /** @description The measurements. */
+        Metrics: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "text/plain": string;
+            };
+        };
         /** @description The document. */
         OpenApiJson: {
             headers: {
@@ -1491,6 +2419,25 @@ export interface components {
         };
         /** @description The page. */
         DocsPage: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "text/html": string;
+            };
+        };
+        /** @description The browser goes on to the application. */
+        ProxyRedirect: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                Location: components["headers"]["Location"];
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
+        /** @description A page that says why the browser is not sent on. */
+        ProxyRefusal: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
                 [name: string]: unknown;
@@ -1593,6 +2540,98 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
+        /** @description The page to open. */
+        OAuthUrl: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["OAuthUrl"];
+            };
+        };
+        /** @description The proxies. Secrets are shown as `********`. */
+        OAuthProxyList: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["OAuthProxy"][];
+            };
+        };
+        /** @description The proxy with its secret, which is not shown again. */
+        OAuthProxyCreated: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["OAuthProxy"];
+            };
+        };
+        /** @description A duplicate, or the wrong state, or an `Idempotency-Key` that was used with another body (`CONFLICT`). */
+        Conflict: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description The body is larger than 8 MB (`PAYLOAD_TOO_LARGE`). */
+        PayloadTooLarge: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description The body is not JSON (`UNSUPPORTED_MEDIA_TYPE`). */
+        UnsupportedMediaType: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description The proxy. Its secret is shown as `********`. */
+        OAuthProxy: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["OAuthProxy"];
+            };
+        };
+        /** @description Done. */
+        DeletedOAuthProxy: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["DeletedOAuthProxy"];
+            };
+        };
+        /** @description The application URLs of the proxy, in their parsed form. */
+        ApplicationUrlList: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": string[];
+            };
+        };
         /** @description The hubs. */
         HubList: {
             headers: {
@@ -1613,6 +2652,16 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["AccountInstance"][];
+            };
+        };
+        /** @description Every setting of the account. */
+        AccountSettings: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["AccountSettings"];
             };
         };
         /** @description The instances, or the one that the token belongs to. Counts and paging headers come with the list only. */
@@ -1653,36 +2702,6 @@ export interface components {
         };
         /** @description The request is not as this operation takes it (`REQUEST_INVALID`), or the provider refuses the credentials or the code (`PROVIDER_CREDENTIALS_INVALID`); nothing was stored. */
         BadInstance: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ErrorResponse"];
-            };
-        };
-        /** @description A duplicate, or the wrong state, or an `Idempotency-Key` that was used with another body (`CONFLICT`). */
-        Conflict: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ErrorResponse"];
-            };
-        };
-        /** @description The body is larger than 8 MB (`PAYLOAD_TOO_LARGE`). */
-        PayloadTooLarge: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ErrorResponse"];
-            };
-        };
-        /** @description The body is not JSON (`UNSUPPORTED_MEDIA_TYPE`). */
-        UnsupportedMediaType: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
                 [name: string]: unknown;
@@ -1762,6 +2781,115 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["InstanceConfiguration"];
+            };
+        };
+        /** @description The operational events that match. */
+        NotificationList: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Notification"][];
+            };
+        };
+        /** @description The subscriptions that match. */
+        SubscriptionList: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Subscription"][];
+            };
+        };
+        /** @description The subscription. Its secret is shown. */
+        Subscription: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Subscription"];
+            };
+        };
+        /** @description The deliveries that match. */
+        DeliveryList: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Delivery"][];
+            };
+        };
+        /** @description What was released. */
+        ReleasedDeliveries: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ReleasedDeliveries"];
+            };
+        };
+        /** @description The number of deliveries of each status. */
+        DeliveryCounts: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["DeliveryCounts"];
+            };
+        };
+        /** @description The delivery with its attempts. */
+        DeliveryDetail: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["DeliveryDetail"];
+            };
+        };
+        /** @description The delivery. */
+        Delivery: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Delivery"];
+            };
+        };
+        /** @description How many events are sent again. */
+        RedeliveredEvents: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["RedeliveredEvents"];
+            };
+        };
+        /** @description The event is stored and on its way. */
+        AcceptedTestEvent: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["AcceptedTestEvent"];
             };
         };
         /** @description The objects, or their names. */
@@ -1855,6 +2983,23 @@ export interface components {
                 "application/json": components["schemas"]["ObjectRecord"];
             };
         };
+        /** @description The record as the provider has it now or, where `Accept` asks for it, its file. */
+        RecordOrFile: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
+                "Elements-Provider-Calls": components["headers"]["Elements-Provider-Calls"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Content-Disposition": components["headers"]["Content-Disposition"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ObjectRecord"];
+                "*/*": string;
+            };
+        };
         /** @description The record is deleted. */
         DeletedRecord: {
             headers: {
@@ -1894,6 +3039,16 @@ export interface components {
     };
     parameters: {
         /**
+         * @description The end of a `proxyUrl`.
+         * @example pX0Jc2sQmW4nB7vT1yLk9RfHdG3aZeUo
+         */
+        OAuthProxyKey: string;
+        /**
+         * @description The URL that the proxy points to; the provider sends it back as it was.
+         * @example https://app.example.com/connected
+         */
+        ProxyState: string;
+        /**
          * @description Only the elements of this hub.
          * @example humancapital
          */
@@ -1909,10 +3064,85 @@ export interface components {
          */
         KeyOrId: string;
         /**
+         * @description The client id (API key) registered with the provider. With an OAuth proxy, that of the proxy unless given.
+         * @example 3MVG9lKcPoNINVBIPJjdw1J9LLM82Hn
+         */
+        ApiKey: string;
+        /**
+         * @description The client secret registered with the provider. The page needs none, so it may be left out here.
+         * @example 1955279925675241571
+         */
+        ApiSecret: string;
+        /**
+         * @description The redirect URL registered with the provider, absolute and without fragment. With an OAuth proxy its `proxyUrl`, which may be left out.
+         * @example https://app.example.com/connected
+         */
+        CallbackUrl: string;
+        /**
+         * @description The customer's own address at the provider, for elements whose host is per customer.
+         * @example https://acme.example.com
+         */
+        SiteAddress: string;
+        /**
+         * @description True for the flow through an OAuth proxy.
+         * @example true
+         */
+        IsOauthProxy: boolean;
+        /**
+         * @description The name of the OAuth proxy. Unless given, the proxy is found by its `callbackUrl`.
+         * @example crm-client
+         */
+        OauthProxyName: string;
+        /**
+         * @description It comes back unchanged and tells authorizations apart. With an OAuth proxy, the URL that the proxy points to.
+         * @example salesforce
+         */
+        OAuthState: string;
+        /**
+         * @description True for the flow through an OAuth proxy.
+         * @example true
+         */
+        CallbackProxy: boolean;
+        /**
+         * @description What to ask for, in place of what the element asks for, as the provider writes it.
+         * @example api refresh_token
+         */
+        OAuthScope: string;
+        /**
+         * @description True for the provider's sandbox, for elements that have one.
+         * @example true
+         */
+        Sandbox: boolean;
+        /**
+         * @description True for the page of the element's simulator. The instance that is made with its code talks to the simulator as well.
+         * @example true
+         */
+        SimulatedAuthorization: boolean;
+        /**
+         * @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409.
+         * @example 6f1c2b0e-5a3d-4f0b-9a57-2f4f0a9f3c11
+         */
+        IdempotencyKey: string;
+        /**
+         * @description The id of an OAuth proxy.
+         * @example 5
+         */
+        OAuthProxyId: number;
+        /**
+         * @description The application URL.
+         * @example https://app.example.com/connected
+         */
+        ApplicationUrlQuery: string;
+        /**
          * @description The identifier of an account within the organization.
          * @example 12
          */
         AccountId: string;
+        /**
+         * @description The identifier of an account within the organization.
+         * @example 12
+         */
+        SettingsAccountId: string;
         /**
          * @description Only instances that carry every one of these tags. Repeat the parameter for more than one.
          * @example [
@@ -1942,15 +3172,46 @@ export interface components {
          */
         NextPage: string;
         /**
-         * @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409.
-         * @example 6f1c2b0e-5a3d-4f0b-9a57-2f4f0a9f3c11
-         */
-        IdempotencyKey: string;
-        /**
          * @description The id of an instance.
          * @example 427
          */
         InstanceId: number;
+        /**
+         * @description A filter in the query language over `id`, `type` and `createdDate`.
+         * @example type = 'subscription.deactivated'
+         */
+        NotificationWhere: string;
+        /**
+         * @description A filter in the query language over `id`, `url` (or `config.url`), `state` and `createdDate`.
+         * @example state = 'deactivated'
+         */
+        SubscriptionWhere: string;
+        /**
+         * @description The id of a subscription.
+         * @example 31
+         */
+        SubscriptionId: number;
+        /**
+         * @description A filter in the query language over `id`, `channel`, `status`, `config.url`, `subscriptionId`, `attempts`, `event.type`, `event.id`, `instance.id`,
+         *     `createdDate`, `updatedDate` and `nextAttemptDate`.
+         * @example channel = 'webhook' AND status = 'queued' AND config.url = 'https://receiver.example.com/events'
+         */
+        DeliveryWhere: string;
+        /**
+         * @description With `false` the payloads of the events are left out.
+         * @example false
+         */
+        Hydrate: boolean;
+        /**
+         * @description Which queued deliveries are released; see above for its form.
+         * @example channel = 'webhook' AND status = 'queued'
+         */
+        ReleaseWhere: string;
+        /**
+         * @description The id of a delivery.
+         * @example 90210
+         */
+        DeliveryId: number;
         /**
          * @description With `Hydrogen` the answer is a plain array of object names.
          * @example Hydrogen
@@ -2015,6 +3276,11 @@ export interface components {
          * @example 01JD5F0T8W3N7Z9K2M4Q6R8S0V
          */
         "Elements-Request-Id": string;
+        /**
+         * @description Where the browser goes.
+         * @example https://app.example.com/connected?code=aPrxsmIEeqM9&state=https%3A%2F%2Fapp.example.com%2Fconnected
+         */
+        Location: string;
         /**
          * @description How many entries this answer has.
          * @example 2
@@ -2085,6 +3351,11 @@ export interface components {
          * @example 30
          */
         "RateLimit-Reset": number;
+        /**
+         * @description Sent with files only. The provider's name of the file; `attachment` where a browser could run what is in it.
+         * @example attachment; filename="invoice-118.pdf"
+         */
+        "Content-Disposition": string;
     };
     pathItems: never;
 }
@@ -2115,6 +3386,19 @@ export interface operations {
             200: components["responses"]["Healthy"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unhealthy"];
+        };
+    };
+    getMetrics: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Metrics"];
+            500: components["responses"]["Internal"];
         };
     };
     getOpenApiJson: {
@@ -2169,6 +3453,45 @@ export interface operations {
             500: components["responses"]["Internal"];
         };
     };
+    showOAuthCallback: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["DocsPage"];
+            500: components["responses"]["Internal"];
+        };
+    };
+    redirectThroughOAuthProxy: {
+        parameters: {
+            query: {
+                /**
+                 * @description The URL that the proxy points to; the provider sends it back as it was.
+                 * @example https://app.example.com/connected
+                 */
+                state: components["parameters"]["ProxyState"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The end of a `proxyUrl`.
+                 * @example pX0Jc2sQmW4nB7vT1yLk9RfHdG3aZeUo
+                 */
+                proxyKey: components["parameters"]["OAuthProxyKey"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            302: components["responses"]["ProxyRedirect"];
+            400: components["responses"]["ProxyRefusal"];
+            500: components["responses"]["Internal"];
+        };
+    };
     listElements: {
         parameters: {
             query?: {
@@ -2215,6 +3538,282 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["ElementDetail"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getOAuthUrl: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The client id (API key) registered with the provider. With an OAuth proxy, that of the proxy unless given.
+                 * @example 3MVG9lKcPoNINVBIPJjdw1J9LLM82Hn
+                 */
+                apiKey?: components["parameters"]["ApiKey"];
+                /**
+                 * @description The client secret registered with the provider. The page needs none, so it may be left out here.
+                 * @example 1955279925675241571
+                 */
+                apiSecret?: components["parameters"]["ApiSecret"];
+                /**
+                 * @description The redirect URL registered with the provider, absolute and without fragment. With an OAuth proxy its `proxyUrl`, which may be left out.
+                 * @example https://app.example.com/connected
+                 */
+                callbackUrl?: components["parameters"]["CallbackUrl"];
+                /**
+                 * @description The customer's own address at the provider, for elements whose host is per customer.
+                 * @example https://acme.example.com
+                 */
+                siteAddress?: components["parameters"]["SiteAddress"];
+                /**
+                 * @description True for the flow through an OAuth proxy.
+                 * @example true
+                 */
+                isOauthProxy?: components["parameters"]["IsOauthProxy"];
+                /**
+                 * @description The name of the OAuth proxy. Unless given, the proxy is found by its `callbackUrl`.
+                 * @example crm-client
+                 */
+                oauthProxyName?: components["parameters"]["OauthProxyName"];
+                /**
+                 * @description It comes back unchanged and tells authorizations apart. With an OAuth proxy, the URL that the proxy points to.
+                 * @example salesforce
+                 */
+                state?: components["parameters"]["OAuthState"];
+                /**
+                 * @description True for the flow through an OAuth proxy.
+                 * @example true
+                 */
+                callbackProxy?: components["parameters"]["CallbackProxy"];
+                /**
+                 * @description What to ask for, in place of what the element asks for, as the provider writes it.
+                 * @example api refresh_token
+                 */
+                scope?: components["parameters"]["OAuthScope"];
+                /**
+                 * @description True for the provider's sandbox, for elements that have one.
+                 * @example true
+                 */
+                sandbox?: components["parameters"]["Sandbox"];
+                /**
+                 * @description True for the page of the element's simulator. The instance that is made with its code talks to the simulator as well.
+                 * @example true
+                 */
+                simulator?: components["parameters"]["SimulatedAuthorization"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The key or the integer id of an element.
+                 * @example bamboohr
+                 */
+                keyOrId: components["parameters"]["KeyOrId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["OAuthUrl"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listOAuthProxies: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["OAuthProxyList"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    createOAuthProxy: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409.
+                 * @example 6f1c2b0e-5a3d-4f0b-9a57-2f4f0a9f3c11
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OAuthProxyCreate"];
+            };
+        };
+        responses: {
+            200: components["responses"]["OAuthProxyCreated"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getOAuthProxy: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of an OAuth proxy.
+                 * @example 5
+                 */
+                id: components["parameters"]["OAuthProxyId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["OAuthProxy"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    deleteOAuthProxy: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of an OAuth proxy.
+                 * @example 5
+                 */
+                id: components["parameters"]["OAuthProxyId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["DeletedOAuthProxy"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listOAuthProxyApplicationUrls: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of an OAuth proxy.
+                 * @example 5
+                 */
+                id: components["parameters"]["OAuthProxyId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ApplicationUrlList"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    addOAuthProxyApplicationUrl: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of an OAuth proxy.
+                 * @example 5
+                 */
+                id: components["parameters"]["OAuthProxyId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ApplicationUrl"];
+            };
+        };
+        responses: {
+            200: components["responses"]["ApplicationUrlList"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    removeOAuthProxyApplicationUrl: {
+        parameters: {
+            query: {
+                /**
+                 * @description The application URL.
+                 * @example https://app.example.com/connected
+                 */
+                url: components["parameters"]["ApplicationUrlQuery"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of an OAuth proxy.
+                 * @example 5
+                 */
+                id: components["parameters"]["OAuthProxyId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ApplicationUrlList"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
@@ -2284,6 +3883,103 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getAccountSettings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The identifier of an account within the organization.
+                 * @example 12
+                 */
+                accountId: components["parameters"]["SettingsAccountId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["AccountSettings"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    setAccountSettings: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409.
+                 * @example 6f1c2b0e-5a3d-4f0b-9a57-2f4f0a9f3c11
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The identifier of an account within the organization.
+                 * @example 12
+                 */
+                accountId: components["parameters"]["SettingsAccountId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AccountSettingsChange"];
+            };
+        };
+        responses: {
+            200: components["responses"]["AccountSettings"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    updateAccountSettings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The identifier of an account within the organization.
+                 * @example 12
+                 */
+                accountId: components["parameters"]["SettingsAccountId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AccountSettingsChange"];
+            };
+        };
+        responses: {
+            200: components["responses"]["AccountSettings"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Overloaded"];
@@ -2696,6 +4392,351 @@ export interface operations {
             504: components["responses"]["ProviderTimeout"];
         };
     };
+    listNotifications: {
+        parameters: {
+            query?: {
+                /**
+                 * @description A filter in the query language over `id`, `type` and `createdDate`.
+                 * @example type = 'subscription.deactivated'
+                 */
+                where?: components["parameters"]["NotificationWhere"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 50
+                 */
+                pageSize?: components["parameters"]["PageSize"];
+                /**
+                 * @description The `Elements-Next-Page-Token` of the previous answer to the same query.
+                 * @example eyJ2IjoxLCJjIjoiMjAwIn0.q7nX0cS5
+                 */
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["NotificationList"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listSubscriptions: {
+        parameters: {
+            query?: {
+                /**
+                 * @description A filter in the query language over `id`, `url` (or `config.url`), `state` and `createdDate`.
+                 * @example state = 'deactivated'
+                 */
+                where?: components["parameters"]["SubscriptionWhere"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 50
+                 */
+                pageSize?: components["parameters"]["PageSize"];
+                /**
+                 * @description The `Elements-Next-Page-Token` of the previous answer to the same query.
+                 * @example eyJ2IjoxLCJjIjoiMjAwIn0.q7nX0cS5
+                 */
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["SubscriptionList"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getSubscription: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a subscription.
+                 * @example 31
+                 */
+                id: components["parameters"]["SubscriptionId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Subscription"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    updateSubscription: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a subscription.
+                 * @example 31
+                 */
+                id: components["parameters"]["SubscriptionId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SubscriptionUpdate"];
+            };
+        };
+        responses: {
+            200: components["responses"]["Subscription"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listDeliveries: {
+        parameters: {
+            query?: {
+                /**
+                 * @description A filter in the query language over `id`, `channel`, `status`, `config.url`, `subscriptionId`, `attempts`, `event.type`, `event.id`, `instance.id`,
+                 *     `createdDate`, `updatedDate` and `nextAttemptDate`.
+                 * @example channel = 'webhook' AND status = 'queued' AND config.url = 'https://receiver.example.com/events'
+                 */
+                where?: components["parameters"]["DeliveryWhere"];
+                /**
+                 * @description With `false` the payloads of the events are left out.
+                 * @example false
+                 */
+                hydrate?: components["parameters"]["Hydrate"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 50
+                 */
+                pageSize?: components["parameters"]["PageSize"];
+                /**
+                 * @description The `Elements-Next-Page-Token` of the previous answer to the same query.
+                 * @example eyJ2IjoxLCJjIjoiMjAwIn0.q7nX0cS5
+                 */
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["DeliveryList"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    releaseDeliveries: {
+        parameters: {
+            query: {
+                /**
+                 * @description Which queued deliveries are released; see above for its form.
+                 * @example channel = 'webhook' AND status = 'queued'
+                 */
+                where: components["parameters"]["ReleaseWhere"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ReleasedDeliveries"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    countDeliveries: {
+        parameters: {
+            query?: {
+                /**
+                 * @description A filter in the query language over `id`, `channel`, `status`, `config.url`, `subscriptionId`, `attempts`, `event.type`, `event.id`, `instance.id`,
+                 *     `createdDate`, `updatedDate` and `nextAttemptDate`.
+                 * @example channel = 'webhook' AND status = 'queued' AND config.url = 'https://receiver.example.com/events'
+                 */
+                where?: components["parameters"]["DeliveryWhere"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["DeliveryCounts"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getDelivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a delivery.
+                 * @example 90210
+                 */
+                id: components["parameters"]["DeliveryId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["DeliveryDetail"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    redeliver: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409.
+                 * @example 6f1c2b0e-5a3d-4f0b-9a57-2f4f0a9f3c11
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The id of a delivery.
+                 * @example 90210
+                 */
+                id: components["parameters"]["DeliveryId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Delivery"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    redeliverPeriod: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409.
+                 * @example 6f1c2b0e-5a3d-4f0b-9a57-2f4f0a9f3c11
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RedeliveryPeriod"];
+            };
+        };
+        responses: {
+            200: components["responses"]["RedeliveredEvents"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    sendTestEvent: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409.
+                 * @example 6f1c2b0e-5a3d-4f0b-9a57-2f4f0a9f3c11
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TestEvent"];
+            };
+        };
+        responses: {
+            200: components["responses"]["AcceptedTestEvent"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
     listObjects: {
         parameters: {
             query?: never;
@@ -3012,7 +5053,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            200: components["responses"]["Record"];
+            200: components["responses"]["RecordOrFile"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
@@ -3393,7 +5434,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            200: components["responses"]["Record"];
+            200: components["responses"]["RecordOrFile"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];

@@ -6,27 +6,48 @@ import { createAccounts } from './accounts/accounts.ts';
 import { writeCredentials } from './accounts/credentials-file.ts';
 import { createIdempotency } from './accounts/idempotency/index.ts';
 import { createAuthorization } from './api/authorization.ts';
+import { createClientErrorAnswer } from './api/client-error.ts';
 import { createElementHandlers } from './api/elements.ts';
+import { createEventHandlers } from './api/events.ts';
 import { createInstanceHandlers } from './api/instances.ts';
+import { createNotificationHandlers } from './api/notifications.ts';
+import { createProxyHandlers } from './api/oauth-proxies.ts';
 import { createQueryHandlers } from './api/query.ts';
 import { createRecordHandlers } from './api/records.ts';
 import { BASE_PATH, createServer } from './api/server.ts';
 import { createServiceRouter } from './api/service.ts';
+import { createSettingsHandlers } from './api/settings.ts';
+import { createDeliveryParts } from './app/deliveries.ts';
+import { createEngine } from './app/engine.ts';
 import { type Config, publicUrlOf } from './config.ts';
 import { createProviderClient } from './connector/client/index.ts';
+import { measureProviderCalls } from './connector/client/measure.ts';
 import { createRegistry, loadConnectors, OWN_CONNECTORS } from './connector/registry.ts';
 import { startSimulators } from './connector/simulators/index.ts';
 import { openDatabase } from './db/database.ts';
 import { startEmbeddedPostgres } from './db/embedded.ts';
+import { assertKeysHeld } from './db/key-usage.ts';
 import { createDevelopmentKeys, createKeyring } from './db/keyring.ts';
 import { migrateDatabase } from './db/migrate.ts';
 import { createNotifier } from './db/notifier.ts';
 import { openPlatformKeys } from './db/platform-keys.ts';
+import { measurePool } from './db/pool-metrics.ts';
 import { createEgress } from './egress/index.ts';
+import type { EngineOptions } from './events/options.ts';
+import { createPartitions } from './events/partitions.ts';
+import { createUpkeep } from './events/upkeep.ts';
+import { createAuthenticate } from './instances/authenticate.ts';
+import { withEventCallbacks } from './instances/event-callbacks.ts';
 import { createInstances } from './instances/instances.ts';
+import { createAuthorizations } from './instances/oauth/authorizations.ts';
+import { createConnect } from './instances/oauth/connect.ts';
+import { createProxies } from './instances/oauth/proxies.ts';
+import { createTokenEndpoint } from './instances/oauth/token-endpoint.ts';
+import { createTokens } from './instances/oauth/tokens.ts';
 import { createJobs } from './jobs/jobs.ts';
 import { createQueues } from './jobs/queues.ts';
 import type { Logger, Redactor } from './log.ts';
+import { createMetrics, measureBuild } from './metrics.ts';
 import { createResources } from './resources/resources.ts';
 
 /** A running service. */
@@ -45,6 +66,8 @@ export interface AppPorts {
   readonly config: Config;
   readonly log: Logger;
   readonly redactor: Redactor;
+  /** Limits of the engine of events, for tests and measurements. */
+  readonly engineOptions?: Partial<EngineOptions>;
 }
 
 /**
@@ -61,7 +84,7 @@ export async function startApp(ports: AppPorts): Promise<App> {
   }
 }
 
-async function build({ config, log, redactor }: AppPorts, cleanup: Cleanup): Promise<App> {
+async function build({ config, log, redactor, engineOptions }: AppPorts, cleanup: Cleanup): Promise<App> {
   const { dataDir, role } = config;
   const databaseUrl = config.databaseUrl ?? (await embeddedDatabase());
   const folders = [OWN_CONNECTORS, ...config.connectorsPath];
@@ -79,8 +102,12 @@ async function build({ config, log, redactor }: AppPorts, cleanup: Cleanup): Pro
   const database = openDatabase({ url: databaseUrl, poolSize: config.databasePoolSize, log });
   cleanup.add('database', database.close);
   const { knex } = database;
+  const metrics = createMetrics();
+  measureBuild(metrics);
+  measurePool(knex, metrics);
   const keyring = createKeyring(config.encryptionKeys ?? (await createDevelopmentKeys(dataDir)));
   const platformKeys = await openPlatformKeys({ knex, keyring });
+  await assertKeysHeld({ knex, keyring });
   const notifier = createNotifier({ url: databaseUrl, knex, log });
   cleanup.add('notifier', notifier.close);
   await notifier.start();
@@ -93,32 +120,98 @@ async function build({ config, log, redactor }: AppPorts, cleanup: Cleanup): Pro
     now: Date.now,
     sleep: (ms, signal) => sleep(ms, undefined, { signal }),
     random: Math.random,
+    measure: measureProviderCalls(metrics),
     ...(simulatorsUrl !== undefined && { simulatorsUrl }),
   });
-
-  const accounts = createAccounts({ knex, platformKeys, random: randomBytes });
-  const instances = createInstances({
-    knex,
-    keyring,
-    platformKeys,
-    notifier,
-    registry,
-    client,
-    redactor,
-    random: randomBytes,
-  });
-  const { seal, open } = platformKeys;
-  const resources = createResources({ client, seal, open, now: Date.now, onCredentials: instances.noteCredentials });
-  const idempotency = createIdempotency({ knex, keyring });
-
-  const queues = createQueues({ purgeIdempotencyRecords: idempotency.purge, now: () => new Date() });
-  const jobs = createJobs({ url: databaseUrl, log, queues, role });
-  cleanup.add('jobs', () => jobs.stop(config.shutdownTimeoutMs));
-  await jobs.start();
 
   let listeningPort = config.port;
   const publicUrl = () => publicUrlOf(config, listeningPort);
   const baseUrl = () => publicUrl() + BASE_PATH;
+
+  const accounts = createAccounts({ knex, platformKeys, random: randomBytes });
+  const { callbacks, ...delivery } = createDeliveryParts({ knex, keyring, notifier, egress, redactor });
+  const proxies = createProxies({ knex, keyring, redactor, random: randomBytes, publicUrl });
+  const endpoint = createTokenEndpoint({ egress, redactor, now: Date.now, simulatorsUrl });
+  const tokens = createTokens({
+    knex,
+    keyring,
+    notifier,
+    redactor,
+    endpoint,
+    log,
+    loadOwner: (accountId, id) => instances.get(accountId, id),
+    onRefused: (refusal, via) => instances.invalidate(refusal, via),
+    onRecovered: (key) => instances.noteCredentials(key, 'accepted'),
+  });
+  cleanup.add('tokens', () => tokens.close(config.shutdownTimeoutMs));
+  const authorizations = createAuthorizations({
+    knex,
+    keyring,
+    proxies,
+    redactor,
+    random: randomBytes,
+    simulatorsUrl,
+  });
+  const connect = createConnect({ authorizations, endpoint, proxies, redactor, simulatorsUrl });
+  const instances = withEventCallbacks(
+    createInstances({
+      knex,
+      keyring,
+      platformKeys,
+      notifier,
+      registry,
+      authenticate: createAuthenticate({ client, connect, authorizations, tokens }),
+      redactor,
+      random: randomBytes,
+      notifications: delivery.notifications,
+    }),
+    callbacks,
+  );
+  const { seal, open } = platformKeys;
+  const resources = createResources({
+    client,
+    seal,
+    open,
+    now: Date.now,
+    tokensOf: tokens.of,
+    onCredentials: instances.noteCredentials,
+  });
+  const idempotency = createIdempotency({ knex, keyring });
+
+  const partitions = createPartitions({
+    knex,
+    log,
+    now: () => new Date(),
+    retentionDays: config.eventRetentionDays,
+  });
+  await partitions.ensure();
+
+  const events = createEngine({
+    ...delivery,
+    knex,
+    egress,
+    notifier,
+    log,
+    metrics,
+    instances,
+    sweeps: role !== 'api',
+    options: engineOptions,
+  });
+  cleanup.add('events', () => events.stop(config.shutdownTimeoutMs));
+  await events.start();
+
+  const queues = createQueues({
+    purgeIdempotencyRecords: idempotency.purge,
+    purgeProxyTargets: proxies.purgeTargets,
+    purgeAuthorizations: authorizations.purge,
+    refreshTokens: tokens.refreshDue,
+    keepEvents: createUpkeep({ knex, partitions, now: () => new Date() }),
+    now: () => new Date(),
+  });
+  const jobs = createJobs({ url: databaseUrl, log, queues, role });
+  cleanup.add('jobs', () => jobs.stop(config.shutdownTimeoutMs));
+  await jobs.start();
+
   await accounts.bootstrap({
     organizationSecret: config.bootstrapOrganizationSecret,
     userSecret: config.bootstrapUserSecret,
@@ -128,13 +221,27 @@ async function build({ config, log, redactor }: AppPorts, cleanup: Cleanup): Pro
   const server = createServer({
     log,
     redactor,
-    root: createServiceRouter({ checks: { database: database.isReachable, queue: jobs.isReachable }, publicUrl }),
+    metrics,
+    root: createServiceRouter({
+      checks: { database: database.isReachable, queue: jobs.isReachable },
+      publicUrl,
+      metrics,
+      proxies,
+    }),
     ...(role !== 'worker' && {
       api: {
         handlers: {
-          ...createElementHandlers({ registry }),
+          ...createElementHandlers({ registry, authorizations }),
           ...createInstanceHandlers({ accounts, instances, seal, open }),
+          ...createProxyHandlers(proxies),
           ...createRecordHandlers(resources),
+          ...createSettingsHandlers(delivery.settings),
+          ...createNotificationHandlers({ ...delivery, seal, open }),
+          ...createEventHandlers({
+            instances,
+            accept: events.accept,
+            ensureSubscription: callbacks.ensureSubscription,
+          }),
           ...createQueryHandlers(resources),
         },
         publicUrl,
@@ -145,6 +252,7 @@ async function build({ config, log, redactor }: AppPorts, cleanup: Cleanup): Pro
     }),
   });
   const listener = await listen(server, config);
+  listener.on('clientError', createClientErrorAnswer(log));
   cleanup.add('http', () => close(listener, config.shutdownTimeoutMs));
   listeningPort = (listener.address() as AddressInfo).port;
   const credentialsFile = await writeCredentials(dataDir, { baseUrl: baseUrl() });

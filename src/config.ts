@@ -150,6 +150,13 @@ export const VARIABLES = {
     defaultText: () => '30',
     description: 'Seconds that running requests and jobs get to end after SIGTERM or SIGINT.',
   },
+  eventRetention: {
+    name: 'EVENT_RETENTION_DAYS',
+    format: integer(1, 3650),
+    shownDefault: '30',
+    defaultText: () => '30',
+    description: 'Days that events and delivery attempts are kept. An event that is still to be delivered stays.',
+  },
   environment: {
     name: 'NODE_ENV',
     format: word('a name like production'),
@@ -179,6 +186,7 @@ export interface Config {
   readonly connectorsPath: readonly string[];
   readonly databasePoolSize: number;
   readonly shutdownTimeoutMs: number;
+  readonly eventRetentionDays: number;
   readonly validateResponses: boolean;
 }
 
@@ -220,6 +228,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     connectorsPath: required(VARIABLES.connectorsPath),
     databasePoolSize: required(VARIABLES.databasePoolSize),
     shutdownTimeoutMs: required(VARIABLES.shutdownTimeout) * 1000,
+    eventRetentionDays: required(VARIABLES.eventRetention),
     validateResponses: ENVIRONMENTS_THAT_VALIDATE_RESPONSES.includes(required(VARIABLES.environment)),
   });
 }

@@ -5,7 +5,7 @@ import ts from 'typescript';
 
 /** Who may know whom (the plan of the house); a room may import from rooms of lower levels only. */
 const LEVELS: readonly (readonly string[])[] = [
-  ['config', 'errors', 'log'],
+  ['config', 'errors', 'log', 'metrics'],
   ['where', 'connector', 'db', 'egress'],
   ['accounts', 'instances', 'resources', 'events'],
   ['api', 'jobs', 'console'],
@@ -20,6 +20,8 @@ const RESERVED_LIBRARIES: Readonly<Record<string, (file: string) => boolean>> = 
   'pg-boss': (file) => file.startsWith('src/jobs/'),
   chevrotain: (file) => file.startsWith('src/where/'),
   undici: (file) => file.startsWith('src/egress/'),
+  oauth4webapi: (file) => file.startsWith('src/instances/oauth/'),
+  'prom-client': (file) => file === 'src/metrics.ts',
   knex: (file) => file.startsWith('src/db/') || file.endsWith('store.ts'),
 };
 

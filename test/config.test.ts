@@ -33,6 +33,7 @@ describe('readConfig', () => {
       connectorsPath: [],
       databasePoolSize: 10,
       shutdownTimeoutMs: 30_000,
+      eventRetentionDays: 30,
       validateResponses: false,
     });
   });
@@ -60,6 +61,7 @@ describe('readConfig', () => {
       CONNECTORS_PATH: '/srv/connectors',
       DATABASE_POOL_SIZE: '25',
       SHUTDOWN_TIMEOUT: '5',
+      EVENT_RETENTION_DAYS: '7',
       NODE_ENV: 'test',
     });
     expect(config).to.deep.equal({
@@ -78,6 +80,7 @@ describe('readConfig', () => {
       connectorsPath: ['/srv/connectors'],
       databasePoolSize: 25,
       shutdownTimeoutMs: 5000,
+      eventRetentionDays: 7,
       validateResponses: true,
     });
   });

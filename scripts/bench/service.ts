@@ -105,6 +105,7 @@ async function recordProviderRequest(simulatorsUrl: string): Promise<EgressReque
     seal: (plain) => plain,
     open: (sealed) => sealed,
     now: Date.now,
+    tokensOf: () => undefined,
     onCredentials: async () => {},
   });
   const instance = { accountId: 1, id: 1, connector: bamboohr, config: CONFIGURATION, disabled: false, valid: true };

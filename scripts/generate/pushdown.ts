@@ -1,8 +1,16 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import { createProviderClient } from '../../src/connector/client/index.ts';
-import type { Config, Connector, FieldSpec, ObjectSpec, Objects, Operator } from '../../src/connector/index.ts';
+import { type AccessTokens, createProviderClient } from '../../src/connector/client/index.ts';
+import type {
+  Config,
+  Connector,
+  ConnectorContext,
+  FieldSpec,
+  ObjectSpec,
+  Objects,
+  Operator,
+} from '../../src/connector/index.ts';
 import { createRegistry, loadConnectors, OWN_CONNECTORS } from '../../src/connector/registry.ts';
 import { listen } from '../../src/connector/simulators/server.ts';
 import { createEgress } from '../../src/egress/index.ts';
@@ -35,16 +43,41 @@ export async function describePushdown(): Promise<string> {
 async function findObjects(client: ReturnType<typeof createProviderClient>, connector: Connector): Promise<Objects> {
   if (typeof connector.objects !== 'function') return connector.objects;
   const discover = connector.objects;
-  const config = { ...(await demoConfiguration(connector.key)), simulator: true };
-  const call = { connector, config, signal: AbortSignal.timeout(10_000) };
-  return client.execute({ run: (context) => discover(context) }, undefined, call);
+  const { configuration, accessToken } = await readDemo(connector.key);
+  const call = {
+    connector,
+    config: { ...configuration, simulator: true },
+    signal: AbortSignal.timeout(10_000),
+    ...(accessToken !== undefined && { tokens: tokensOf(accessToken) }),
+  };
+  return client.execute({ run: async (context) => complete(context, await discover(context)) }, undefined, call);
 }
 
-async function demoConfiguration(key: string): Promise<Config> {
+async function complete(context: ConnectorContext, objects: Objects): Promise<Objects> {
+  const described = await Promise.all(
+    Object.entries(objects).map(
+      async ([name, object]) => [name, (await object.describe?.(context)) ?? object] as const,
+    ),
+  );
+  return Object.fromEntries(described);
+}
+
+function tokensOf(accessToken: string): AccessTokens {
+  return { current: async () => accessToken, replace: async () => accessToken };
+}
+
+interface Demo {
+  readonly configuration: Config;
+  /** Where the login is by OAuth: one that is good without a login. */
+  readonly accessToken: string | undefined;
+}
+
+async function readDemo(key: string): Promise<Demo> {
   const file = pathToFileURL(join(OWN_CONNECTORS, key, 'simulator.ts')).href;
-  const { DEMO_CONFIGURATION }: { readonly DEMO_CONFIGURATION?: Config } = await import(file);
-  if (DEMO_CONFIGURATION === undefined) throw new Error(`The simulator of ${key} exports no DEMO_CONFIGURATION.`);
-  return DEMO_CONFIGURATION;
+  const module: { readonly DEMO_CONFIGURATION?: Config; readonly DEMO_ACCESS_TOKEN?: string } = await import(file);
+  const configuration = module.DEMO_CONFIGURATION;
+  if (configuration === undefined) throw new Error(`The simulator of ${key} exports no DEMO_CONFIGURATION.`);
+  return { configuration, accessToken: module.DEMO_ACCESS_TOKEN };
 }
 
 const INTRODUCTION = [

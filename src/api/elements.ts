@@ -1,12 +1,18 @@
 import type { Connector } from '../connector/contract.ts';
 import type { Registry } from '../connector/registry.ts';
 import { configurationFields } from '../instances/configuration.ts';
+import type { Authorizations } from '../instances/oauth/authorizations.ts';
 import { toConfiguration, toElement } from './element-view.ts';
 import type { Handlers } from './handler.ts';
 
-type ElementHandlers = Pick<Handlers, 'listElements' | 'getElement' | 'listHubs'>;
+type ElementHandlers = Pick<Handlers, 'listElements' | 'getElement' | 'getOAuthUrl' | 'listHubs'>;
 
-export function createElementHandlers({ registry }: { readonly registry: Registry }): ElementHandlers {
+export interface ElementHandlerPorts {
+  readonly registry: Registry;
+  readonly authorizations: Pick<Authorizations, 'begin'>;
+}
+
+export function createElementHandlers({ registry, authorizations }: ElementHandlerPorts): ElementHandlers {
   return {
     listElements: ({ query }) => {
       const elements = registry.connectors
@@ -19,6 +25,11 @@ export function createElementHandlers({ registry }: { readonly registry: Registr
     getElement: ({ path }) => {
       const connector = registry.getConnector(path.keyOrId);
       return { body: { ...toElement(connector), configuration: toConfiguration(configurationFields(connector)) } };
+    },
+
+    getOAuthUrl: async ({ principal, path, query }) => {
+      const connector = registry.getConnector(path.keyOrId);
+      return { body: { oauthUrl: await authorizations.begin(principal, connector, query), element: connector.key } };
     },
 
     listHubs: () => {

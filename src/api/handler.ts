@@ -1,3 +1,4 @@
+import type { operations } from '../../generated/openapi-types.ts';
 import type { OPERATIONS, OperationId } from '../../generated/operations.ts';
 import type { Principal } from '../accounts/accounts.ts';
 import type { Instance } from '../instances/instances.ts';
@@ -21,6 +22,8 @@ export interface OperationRequest<Id extends OperationId> {
   readonly path: OperationPath<Id>;
   readonly query: OperationQuery<Id>;
   readonly headers: OperationHeaders<Id>;
+  /** The `Accept` header. Only operations that may answer a file need to look: for the others it takes JSON. */
+  readonly accept: string | undefined;
   readonly body: OperationBody<Id>;
   readonly principal: Principal;
   readonly instance: InstanceOf<Id>;
@@ -30,11 +33,24 @@ export interface OperationRequest<Id extends OperationId> {
   readonly url: string;
 }
 
-/** What a handler answers; the status is 200. Header values that are undefined are left out. */
-export interface OperationAnswer<Id extends OperationId> {
-  readonly body: OperationResult<Id>;
-  readonly headers?: Readonly<Record<string, string | number | undefined>>;
+/** Those that are undefined are left out. */
+type AnswerHeaders = Readonly<Record<string, string | number | undefined>>;
+
+/** Bytes instead of JSON. */
+export interface FileAnswer {
+  readonly file: Buffer;
+  readonly headers: AnswerHeaders & { readonly 'Content-Type': string };
 }
+
+/** The operations that the spec lets answer a file. */
+export type FileOperationId = {
+  [Id in OperationId]: operations[Id]['responses'] extends { 200: { content: { '*/*': unknown } } } ? Id : never;
+}[OperationId];
+
+/** What a handler answers; the status is 200. */
+export type OperationAnswer<Id extends OperationId> =
+  | { readonly body: OperationResult<Id>; readonly headers?: AnswerHeaders }
+  | (Id extends FileOperationId ? FileAnswer : never);
 
 export type Handler<Id extends OperationId> = (
   request: OperationRequest<Id>,

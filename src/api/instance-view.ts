@@ -1,5 +1,6 @@
 import type { User } from '../accounts/accounts.ts';
 import { maskSecrets } from '../instances/configuration.ts';
+import { readEventSettings } from '../instances/event-settings.ts';
 import type { Instance } from '../instances/instances.ts';
 import { toElement, toElementSummary } from './element-view.ts';
 import type { OperationResult } from './operation-types.ts';
@@ -11,8 +12,6 @@ type AccountInstanceRecord = OperationResult<'listAccountInstances'>[number];
 const FIXED = {
   maxCacheSize: 0,
   cacheTimeToLive: 0,
-  eventsEnabled: false,
-  eventsNotificationCallbackUrl: 'false',
   traceLoggingEnabled: false,
   cachingEnabled: false,
   externalAuthentication: 'none',
@@ -30,8 +29,14 @@ function common(instance: Instance) {
     valid: instance.valid,
     disabled: instance.disabled,
     providerData: { ...instance.providerData },
+    ...eventsOf(instance),
     ...FIXED,
   };
+}
+
+function eventsOf({ config }: Instance) {
+  const { callbackUrl } = readEventSettings(config);
+  return { eventsEnabled: callbackUrl !== undefined, eventsNotificationCallbackUrl: callbackUrl ?? 'false' };
 }
 
 /** The record with its configuration; secrets are masked. */

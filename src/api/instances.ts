@@ -93,11 +93,11 @@ export function createInstanceHandlers({ accounts, instances, seal, open }: Inst
 
     getInstance: async ({ principal, path }) => show(await instances.get(principal.accountId, path.id)),
     updateInstance: async ({ principal, path, body, signal }) =>
-      show(await instances.update(principal.accountId, path.id, body, signal)),
+      show(await instances.update(principal, path.id, body, signal)),
     replaceInstance: async ({ principal, path, body, signal }) =>
       show(
         await instances.replace(
-          principal.accountId,
+          principal,
           path.id,
           withoutElement(await instances.get(principal.accountId, path.id), body),
           signal,
@@ -105,10 +105,10 @@ export function createInstanceHandlers({ accounts, instances, seal, open }: Inst
       ),
     deleteInstance: ({ principal, path }) => remove(principal.accountId, path.id),
 
-    updateThisInstance: async ({ instance, body, signal }) =>
-      show(await instances.update(instance.accountId, instance.id, body, signal)),
-    replaceThisInstance: async ({ instance, body, signal }) =>
-      show(await instances.replace(instance.accountId, instance.id, withoutElement(instance, body), signal)),
+    updateThisInstance: async ({ principal, instance, body, signal }) =>
+      show(await instances.update(principal, instance.id, body, signal)),
+    replaceThisInstance: async ({ principal, instance, body, signal }) =>
+      show(await instances.replace(principal, instance.id, withoutElement(instance, body), signal)),
     deleteThisInstance: ({ instance }) => remove(instance.accountId, instance.id),
 
     enableInstance: async ({ principal, path }) =>
@@ -123,7 +123,7 @@ export function createInstanceHandlers({ accounts, instances, seal, open }: Inst
     }),
     updateInstanceConfiguration: async ({ principal, path, body, signal }) => ({
       body: toConfigurationRecord(
-        await instances.update(principal.accountId, path.id, { configuration: body }, signal),
+        await instances.update(principal, path.id, { configuration: body }, signal),
       ),
     }),
 

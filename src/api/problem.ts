@@ -1,4 +1,5 @@
 import type { ErrorRequestHandler, Request, Response } from 'express';
+import { DatabaseUnavailableError } from '../db/unavailable.ts';
 import { AppError, type ErrorCode, type ErrorDetail } from '../errors.ts';
 import type { Logger, Redactor } from '../log.ts';
 
@@ -14,6 +15,9 @@ export interface Problem {
 /** A body of 8 MB can have a million faults. */
 const MAX_DETAILS = 100;
 
+/** A restart of PostgreSQL or a fail-over takes about as long. */
+const DATABASE_RETRY_SECONDS = 5;
+
 export interface ProblemPorts {
   readonly log: Logger;
   readonly redactor: Redactor;
@@ -23,7 +27,7 @@ export interface ProblemPorts {
 export function createProblemHandler({ log, redactor }: ProblemPorts): ErrorRequestHandler {
   return (thrown: unknown, request, response, _next) => {
     const error = toAppError(thrown, request);
-    if (error.code === 'INTERNAL')
+    if (error.code === 'INTERNAL' || thrown instanceof DatabaseUnavailableError)
       log.error({ err: thrown, requestId: response.locals.requestId, path: request.path }, 'request failed');
     if (response.headersSent) {
       response.destroy();
@@ -62,6 +66,7 @@ function setHeaders(response: Response, error: AppError): void {
 
 function toAppError(thrown: unknown, request: Request): AppError {
   if (thrown instanceof AppError) return thrown;
+  if (thrown instanceof DatabaseUnavailableError) return databaseUnavailable(thrown);
   const fault = readFault(thrown);
   const translate = fault.type === undefined ? undefined : BODY_FAULTS[fault.type];
   if (translate !== undefined) return translate(fault.message);
@@ -78,6 +83,13 @@ function toAppError(thrown: unknown, request: Request): AppError {
     default:
       return new AppError(code, sentence(fault), { details: fault.details, cause: thrown });
   }
+}
+
+function databaseUnavailable(cause: DatabaseUnavailableError): AppError {
+  return new AppError('OVERLOADED', 'The database cannot be reached at the moment.', {
+    retryAfterSeconds: DATABASE_RETRY_SECONDS,
+    cause,
+  });
 }
 
 export function wrongMethod({ method, path }: Request, allow: readonly string[]): AppError {

@@ -3,6 +3,7 @@ import type { Instance } from '../instances/instances.ts';
 import type { CallReport } from '../resources/call.ts';
 import { describeObject, describeObjects } from '../resources/metadata.ts';
 import type { ListRequest, RecordList, Resources } from '../resources/resources.ts';
+import { fileAnswer } from './file-answer.ts';
 import type { Handlers } from './handler.ts';
 import { listHeaders } from './list-answer.ts';
 import type { OperationHeaders, OperationQuery } from './operation-types.ts';
@@ -55,8 +56,12 @@ export function createRecordHandlers(resources: Resources): RecordHandlers {
       return listAnswer(list, request);
     },
 
-    getRecord: async (request) =>
-      recordAnswer(request, await resources.getRecord(target(request), request.path.objectId)),
+    getRecord: async (request) => {
+      const found = await resources.getRecordOrFile(target(request), request.path.objectId, request.accept);
+      if ('record' in found) return recordAnswer(request, found);
+      const { file, headers } = fileAnswer(found);
+      return { file, headers: { ...headers, ...callHeaders(request.instance, found) } };
+    },
     createRecord: async (request) => recordAnswer(request, await resources.createRecord(target(request), request.body)),
     updateRecord: async (request) =>
       recordAnswer(request, await resources.updateRecord(target(request), request.path.objectId, request.body)),

@@ -7,10 +7,13 @@ import { OPERATIONS } from '../../generated/operations.ts';
 import type { Idempotency } from '../accounts/idempotency/index.ts';
 import { AppError } from '../errors.ts';
 import type { Logger, Redactor } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
+import { type Answer, answersFiles, assertAcceptsJson, sendAnswer } from './answer.ts';
 import { type Authorization, type Caller, readSecrets, type Secrets, unauthenticated } from './authorization.ts';
 import type { ApiOperationId, Handlers } from './handler.ts';
 import { jsonBody } from './json-body.ts';
 import { createProblemHandler, notFound } from './problem.ts';
+import { measureRequests } from './request-metrics.ts';
 import { parseQuery, type Scope, scopedDocument } from './scoped-document.ts';
 
 export interface ServerPorts {
@@ -18,6 +21,7 @@ export interface ServerPorts {
   readonly root: Router;
   /** Absent in a process that only works on jobs. */
   readonly api?: ApiPorts | undefined;
+  readonly metrics: Metrics;
   readonly log: Logger;
   readonly redactor: Redactor;
 }
@@ -44,6 +48,7 @@ export function createServer(ports: ServerPorts): Express {
   app.disable('etag');
   app.set('query parser', parseQuery);
   app.use(identify(ports.log));
+  app.use(measureRequests(ports.metrics));
   app.use(ports.root);
   if (ports.api !== undefined) app.use(BASE_PATH, ...createApi(ports.api));
   app.use(notFound);
@@ -52,7 +57,7 @@ export function createServer(ports: ServerPorts): Express {
 }
 
 function createApi(api: ApiPorts): RequestHandler[] {
-  return [acceptJson, authorize(api.authorization), checkPath, checkQueryNames, ...jsonBody(), createScopes(api)];
+  return [authorize(api.authorization), checkPath, checkQueryNames, ...jsonBody(), createScopes(api)];
 }
 
 /** Gives the request its id, and writes one log line when it has ended. */
@@ -77,12 +82,6 @@ function identify(log: Logger): RequestHandler {
     next();
   };
 }
-
-const acceptJson: RequestHandler = (request, _response, next) => {
-  const { accept } = request.headers;
-  if (accept === undefined || accept.includes('*/*') || request.accepts('json') !== false) return next();
-  throw new AppError('NOT_ACCEPTABLE', 'Answers are JSON: send Accept: application/json.');
-};
 
 /** The validator would say no more than "malformed uri". */
 const checkPath: RequestHandler = (request, _response, next) => {
@@ -178,13 +177,17 @@ function createRoute(id: ApiOperationId, { handlers, idempotency, publicUrl }: A
   // The table's type ties each handler to its operation; here any of them is called with what the validator let through.
   const handle = handlers[id] as (request: unknown) => Promise<Answer> | Answer;
   const needsBody = takesBody(id);
+  const needsJsonAccepted = !answersFiles(id);
   return async (request, response) => {
+    response.locals.operation = id;
+    if (needsJsonAccepted) assertAcceptsJson(request);
     if (needsBody && request.body === undefined) throw missingBody();
     const { principal, instance }: Caller = response.locals.caller;
     const input = {
       path: convertedPath(request),
       query: request.query,
       headers: request.headers,
+      accept: request.headers.accept,
       body: request.body,
       principal,
       instance,
@@ -193,7 +196,7 @@ function createRoute(id: ApiOperationId, { handlers, idempotency, publicUrl }: A
     };
     const key = request.method === 'POST' ? request.get('idempotency-key') : undefined;
     const answer = key === undefined ? await handle(input) : await once(key);
-    send(response, answer);
+    sendAnswer(response, answer);
 
     function once(given: string): Promise<Answer> {
       const fingerprint = JSON.stringify([id, instance?.id, request.originalUrl, request.body]);
@@ -217,16 +220,6 @@ function takesBody(id: ApiOperationId): boolean {
 
 function missingBody(): AppError {
   return new AppError('REQUEST_INVALID', 'body is missing.', { details: [{ path: 'body', message: 'is missing' }] });
-}
-
-interface Answer {
-  readonly body: unknown;
-  readonly headers?: Readonly<Record<string, string | number | undefined>>;
-}
-
-function send(response: Response, { body, headers = {} }: Answer): void {
-  for (const [name, value] of Object.entries(headers)) if (value !== undefined) response.setHeader(name, value);
-  response.json(body);
 }
 
 /** Aborts when the caller is gone before the answer is. */

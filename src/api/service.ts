@@ -4,9 +4,13 @@ import { dirname, join } from 'node:path';
 import { type RequestHandler, Router } from 'express';
 import document from '../../generated/openapi.json' with { type: 'json' };
 import { OPERATIONS } from '../../generated/operations.ts';
+import type { Proxies } from '../instances/oauth/proxies.ts';
+import type { Metrics } from '../metrics.ts';
+import { showCallback } from './callback-page.ts';
 import { DOCS_ASSETS, docsPage } from './docs-page.ts';
 import type { RootOperationId } from './handler.ts';
 import { wrongMethod } from './problem.ts';
+import { createProxyRedirect } from './proxy-redirect.ts';
 import { queryPage } from './query-page.ts';
 
 /** Whether a part the service needs can be reached. */
@@ -15,13 +19,15 @@ export type Check = (signal: AbortSignal) => Promise<boolean>;
 export interface ServiceRouterPorts {
   readonly checks: Readonly<Record<string, Check>>;
   readonly publicUrl: () => string;
+  readonly metrics: Metrics;
+  readonly proxies: Pick<Proxies, 'redirectTarget'>;
 }
 
 const CHECK_TIMEOUT_MS = 2000;
 const ASSETS_PATH = '/docs/assets';
 
-/** The paths outside the base path: health, the document, its rendered reference. No authorization. */
-export function createServiceRouter({ checks, publicUrl }: ServiceRouterPorts): Router {
+/** The paths outside the base path: health, the document, its rendered reference, redirects. No authorization. */
+export function createServiceRouter({ checks, publicUrl, metrics, proxies }: ServiceRouterPorts): Router {
   const handlers: Readonly<Record<RootOperationId, RequestHandler>> = {
     getLiveness: (_request, response) => void response.json({ status: 'ok' }),
 
@@ -29,6 +35,11 @@ export function createServiceRouter({ checks, publicUrl }: ServiceRouterPorts): 
       const states = await runChecks(checks);
       const ready = Object.values(states).every((state) => state === 'ok');
       response.status(ready ? 200 : 503).json({ status: ready ? 'ok' : 'unavailable', checks: states });
+    },
+
+    getMetrics: async (_request, response) => {
+      const { registry } = metrics;
+      response.set('Content-Type', registry.contentType).send(await registry.metrics());
     },
 
     getOpenApiJson: (_request, response) => void response.json(documentFor(publicUrl())),
@@ -47,17 +58,30 @@ export function createServiceRouter({ checks, publicUrl }: ServiceRouterPorts): 
       const { html, contentSecurityPolicy } = await queryPage();
       response.set('Content-Security-Policy', contentSecurityPolicy).type('html').send(html);
     },
+
+    redirectThroughOAuthProxy: createProxyRedirect(proxies),
+
+    showOAuthCallback: showCallback,
   };
   const router = Router();
   for (const id of Object.keys(handlers) as RootOperationId[]) {
-    const { method, path } = OPERATIONS[id];
-    router[method](path, handlers[id]);
+    const { method, path: template } = OPERATIONS[id];
+    const path = template.replace(/\{(\w+)\}/g, ':$1');
+    router[method](path, note(id), handlers[id]);
     router.all(path, (request) => {
       throw wrongMethod(request, ['GET', 'HEAD']);
     });
   }
   router.get(`${ASSETS_PATH}/:file`, sendAsset);
   return router;
+}
+
+/** For the measurements. */
+function note(id: RootOperationId): RequestHandler {
+  return (_request, response, next) => {
+    response.locals.operation = id;
+    next();
+  };
 }
 
 /** The document with this service as its server, so that "try it out" in the reference works. */

@@ -1,4 +1,5 @@
 import type { FieldSpec, PushedField, Queryable, Value } from '../where/model.ts';
+import type { RateLimitState } from './client/rate-limit.ts';
 
 /** The settings of one instance: declared keys only, typed by their `ConfigField`, secrets in clear. */
 export type Config = Readonly<Record<string, unknown>>;
@@ -137,6 +138,20 @@ export interface ObjectSpec<Native = unknown> extends Queryable<Native> {
   readonly remove?: Operation<{ readonly id: string }, void>;
   /** Objects below a record: `GET /{objectName}/{objectId}/{childObjectName}`. Their list input has `parentId`. */
   readonly children?: Objects;
+  /** The file of a record: what `GET /{objectName}/{objectId}` answers when `Accept` asks for one of its types. */
+  readonly media?: Media;
+  /**
+   * For providers with more objects than can be described at once: the discovered object is an outline (operations, but no
+   * fields), and this completes it when it is first used. The outcome is kept as long as the discovery.
+   */
+  readonly describe?: (context: ConnectorContext) => Promise<ObjectSpec>;
+}
+
+export interface Media {
+  /** Media types without parameters, never JSON; `*` where the file decides. */
+  readonly types: readonly string[];
+  /** Its answer goes to the caller byte for byte, with the provider's content type. */
+  readonly request: (input: { readonly id: string; readonly accept: string }, config: Config) => ProviderRequest;
 }
 
 export type Objects = Readonly<Record<string, ObjectSpec>>;
@@ -157,7 +172,58 @@ export interface NoAuth {
   readonly type: 'none';
 }
 
-export type Auth = BasicAuth | CustomAuth | NoAuth;
+/**
+ * OAuth 2.0 (RFC 6749), as data. The core adds `oauth.api.key`, `oauth.api.secret` and the other `oauth.*` keys to the
+ * configuration, keeps the tokens, refreshes them and sends them. Where a provider departs from the RFC, it says so here.
+ */
+export interface OAuth2Auth {
+  readonly type: 'oauth2';
+  /** Default: the authorization code. With `clientCredentials` an instance needs no user and no code. */
+  readonly grant?: 'authorizationCode' | 'clientCredentials';
+  /** Where users log in; for the authorization code. Its host must be one of the connector's. */
+  readonly authorizeUrl?: (config: Config) => string;
+  /** Its host must be one of the connector's. */
+  readonly tokenUrl: (config: Config) => string;
+  /** Asked for unless the caller gives `oauth.scope`. */
+  readonly scopes?: readonly string[];
+  /** Default a blank, as RFC 6749 wants. */
+  readonly scopeSeparator?: ' ' | ',' | '+';
+  /** Default true: S256 (RFC 7636). */
+  readonly pkce?: boolean;
+  /** How the client shows its secret to the token endpoint. Default `basic`. */
+  readonly clientAuthentication?: 'basic' | 'body';
+  /** Default `form`. */
+  readonly tokenBody?: 'form' | 'json';
+  /** More query parameters of the authorization URL, e.g. `access_type: 'offline'`. */
+  readonly authorizeParameters?: Readonly<Record<string, string>>;
+  /** More parameters of every token request. */
+  readonly tokenParameters?: Readonly<Record<string, string>>;
+  /** What the provider tells at the callback or in a token answer and the connector needs, by the configuration key it becomes. */
+  readonly values?: Readonly<Record<string, OAuthValue>>;
+  /** The configuration key that holds the customer's own host, which `siteAddress` of the authorization URL gives. */
+  readonly siteAddressKey?: string;
+  /** The configuration key of the contract's `<vendor>.sandbox`. */
+  readonly sandboxKey?: string;
+  /** Access tokens live so long when an answer has no `expires_in`. Default: until the provider refuses one. */
+  readonly accessTokenSeconds?: number;
+  /** Headers that carry the access token. Default `authorization: Bearer …` (RFC 6750). */
+  readonly headers?: (accessToken: string, config: Config) => Readonly<Record<string, string>>;
+}
+
+export interface OAuthValue {
+  /** `callback`: a query parameter next to `code`, which the caller passes on in `providerData`. `token`: a member of a token answer. */
+  readonly from: 'callback' | 'token';
+  readonly name: string;
+  /** A `url` must be https and lead to one of the connector's hosts. */
+  readonly type: 'string' | 'url';
+  readonly description: string;
+  /** Default true: without it no instance is made. */
+  readonly required?: boolean;
+  /** The whole value must match. */
+  readonly pattern?: RegExp;
+}
+
+export type Auth = BasicAuth | CustomAuth | NoAuth | OAuth2Auth;
 
 export interface Connector {
   /** The element key: `[a-z][a-z0-9]*`. The folder has the same name. */
@@ -178,6 +244,8 @@ export interface Connector {
   readonly probe: ProviderRequest;
   /** Judges an answer before the core does: a failure, null for "this is fine", undefined for "judge it by its status". */
   readonly classify?: (response: ProviderResponse) => Failure | null | undefined;
+  /** Reads the budget from headers that only this provider has; `RateLimit-*` and `X-RateLimit-*` are read without it. */
+  readonly rateLimit?: (headers: ProviderResponse['headers']) => RateLimitState | undefined;
   /** Headers of every request, e.g. Accept or a version. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Default time-out of one call in milliseconds. Default 30,000. */

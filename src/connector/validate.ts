@@ -1,6 +1,7 @@
 import type { Operator } from '../where/ast.ts';
 import type { FieldSpec, FieldType, Translator } from '../where/model.ts';
 import type { Connector, ObjectSpec, Objects } from './contract.ts';
+import { oauthProblems } from './validate-oauth.ts';
 
 /** A connector that must not be used; `problems` is complete. */
 export class ConnectorError extends Error {
@@ -41,7 +42,12 @@ function doubles(connectors: readonly Connector[], property: 'key' | 'id'): read
 }
 
 function connectorProblems(connector: Connector): readonly string[] {
-  const problems = [...identityProblems(connector), ...configurationProblems(connector), ...hostProblems(connector)];
+  const problems = [
+    ...identityProblems(connector),
+    ...configurationProblems(connector),
+    ...hostProblems(connector),
+    ...oauthProblems(connector),
+  ];
   const objects = typeof connector.objects === 'function' ? [] : findObjectProblems(connector.objects);
   return [...problems, ...objects].map((problem) => `${connector.key}: ${problem}`);
 }
@@ -59,13 +65,13 @@ function identityProblems(connector: Connector): readonly string[] {
 }
 
 /** Keys that the platform gives a meaning of its own for every element. */
-const RESERVED_KEYS = new Set(['simulator']);
+const RESERVED_KEYS = /^(?:simulator$|authentication\.type$|oauth\.)/;
 
 function configurationProblems({ configuration }: Connector): readonly string[] {
   const keys = configuration.map((field) => field.key);
   return configuration.flatMap((field, index) => [
     ...when(keys.indexOf(field.key) !== index, `the configuration key '${field.key}' is declared twice`),
-    ...when(RESERVED_KEYS.has(field.key), `the configuration key '${field.key}' belongs to the platform`),
+    ...when(RESERVED_KEYS.test(field.key), `the configuration key '${field.key}' belongs to the platform`),
     ...when(field.required === true && field.default !== undefined, `'${field.key}' is required and has a default`),
   ]);
 }
@@ -88,15 +94,20 @@ function objectProblems(name: string, object: ObjectSpec): readonly string[] {
   const idField = object.idField ?? 'id';
   const byId = object.get ?? object.update ?? object.replace ?? object.remove;
   const isField = (field: string) => Object.hasOwn(object.fields, field);
+  const isOutline = object.describe !== undefined;
   const parameters = Object.keys(object.parameters ?? {});
   const required = (object.requiredFilters ?? []).filter((filter) => !isField(filter) && !parameters.includes(filter));
   const problems = [
     ...when(!/^[\w][\w.-]*$/.test(name), 'the name does not fit a path segment'),
-    ...when(byId !== undefined && !isField(idField), `there is no field '${idField}' to identify a record`),
+    ...when(
+      byId !== undefined && !isField(idField) && !isOutline,
+      `there is no field '${idField}' to identify a record`,
+    ),
     ...when((object.list?.maxPageSize ?? 1) < 1, 'maxPageSize is below 1'),
     ...required.map((filter) => `the required filter '${filter}' is neither a field nor a parameter`),
     ...parameters.filter(isField).map((parameter) => `the parameter '${parameter}' has the name of a field`),
     ...shapeProblems(object),
+    ...mediaProblems(object),
     ...Object.entries(object.fields).flatMap(([field, spec]) =>
       fieldProblems(spec, object.translator).map((problem) => `${field}: ${problem}`),
     ),
@@ -109,6 +120,17 @@ function shapeProblems({ shape, translator }: ObjectSpec): readonly string[] {
   if (translator === undefined || shape?.kind === 'none') return [];
   const joins = shape === undefined || shape.kind === 'and' ? (['and'] as const) : (['and', 'or'] as const);
   return joins.flatMap((join) => when(translator[join] === undefined, `its shape needs '${join}' in the translator`));
+}
+
+function mediaProblems({ media }: ObjectSpec): readonly string[] {
+  if (media === undefined) return [];
+  const bad = media.types.filter((type) => type !== '*' && !/^[a-z]+\/[a-z0-9.+-]+$/.test(type));
+  const json = media.types.filter((type) => type.includes('json'));
+  return [
+    ...when(media.types.length === 0, 'its media has no type'),
+    ...bad.map((type) => `'${type}' is not a media type in lower case without parameters`),
+    ...json.map((type) => `the media type '${type}' is JSON, which is how records are answered`),
+  ];
 }
 
 const NULLS: readonly Operator[] = ['IS NULL', 'IS NOT NULL'];

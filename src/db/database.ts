@@ -1,6 +1,7 @@
 import knexPackage, { type Knex } from 'knex';
 import pg from 'pg';
 import type { Logger } from '../log.ts';
+import { LossReportingClient } from './unavailable.ts';
 
 export interface DatabaseOptions {
   readonly url: string;
@@ -33,7 +34,7 @@ const TYPE_PARSERS: Readonly<Record<number, TextParser>> = {
   [pg.types.builtins.DATE]: (text) => text,
 };
 
-/** Opens a pool; connections are made when they are needed. */
+/** Opens a pool; connections are made when they are needed. Queries fail with DatabaseUnavailableError when it is lost. */
 export function openDatabase({ url, poolSize, log }: DatabaseOptions): Database {
   const knex = createKnex({ url, poolSize, log, statementTimeoutMs: STATEMENT_TIMEOUT_MS });
   return {
@@ -58,7 +59,7 @@ interface KnexOptions extends DatabaseOptions {
 /** @internal Shared with the migrations, which have a pool of their own without a time limit (0). */
 export function createKnex({ url, poolSize, log, statementTimeoutMs }: KnexOptions): Knex {
   return knexPackage({
-    client: 'pg',
+    client: LossReportingClient,
     connection: { ...connectionOptions(url), statement_timeout: statementTimeoutMs },
     pool: { min: 0, max: poolSize },
     acquireConnectionTimeout: CONNECT_TIMEOUT_MS,

@@ -14,6 +14,8 @@ export interface Keyring {
   readonly decrypt: (ciphertext: string, context: string) => string;
   /** The key that `encrypt` uses. */
   readonly currentKeyId: string;
+  /** All that `decrypt` has, the current one first. */
+  readonly keyIds: readonly string[];
 }
 
 export type DecryptionFault = 'MALFORMED' | 'UNKNOWN_KEY' | 'REFUSED';
@@ -50,6 +52,7 @@ export function createKeyring(keys: string): Keyring {
   const keysById = new Map(parsed.map((key) => [key.id, key]));
   return {
     currentKeyId: current.id,
+    keyIds: parsed.map(({ id }) => id),
     encrypt: (plain, context) =>
       `v1.${current.id}.${sealBytes(current.key, plain, contextOf(current, context)).toString('base64url')}`,
     decrypt: (ciphertext, context) => decryptWith(keysById, ciphertext, context),

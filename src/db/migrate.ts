@@ -3,6 +3,8 @@ import pg from 'pg';
 import type { Logger } from '../log.ts';
 import { connectionOptions, createKnex } from './database.ts';
 import * as foundation from './migrations/0001-foundation.ts';
+import * as oauth from './migrations/0002-oauth.ts';
+import * as events from './migrations/0003-events.ts';
 
 interface Migration {
   readonly name: string;
@@ -10,7 +12,11 @@ interface Migration {
 }
 
 /** In the order of their making; a name that was released is never changed, and nothing goes back. */
-const MIGRATIONS: readonly Migration[] = [{ name: '0001-foundation', up: foundation.up }];
+const MIGRATIONS: readonly Migration[] = [
+  { name: '0001-foundation', up: foundation.up },
+  { name: '0002-oauth', up: oauth.up },
+  { name: '0003-events', up: events.up },
+];
 
 /** Any number, the same in every process: it names the lock within the database. */
 const MIGRATION_LOCK = 7_205_001;

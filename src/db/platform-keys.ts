@@ -1,6 +1,7 @@
 import { createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import type { Knex } from 'knex';
 import { ConfigError } from '../config.ts';
+import { encryptionContext } from './encrypted-columns.ts';
 import { DecryptionError, type Keyring, openBytes, sealBytes } from './keyring.ts';
 
 /** Keys of this database, whatever ENCRYPTION_KEYS holds at the time. */
@@ -104,5 +105,5 @@ function explain({ code, keyId }: DecryptionError): string {
 }
 
 function contextOf(name: KeyName): string {
-  return `platform_key:${name}`;
+  return encryptionContext('platform_key.ciphertext', name);
 }

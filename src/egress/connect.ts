@@ -17,24 +17,49 @@ export interface ConnectPorts {
   readonly connectTimeoutMs: number;
 }
 
+/** @throws EgressError when one of the addresses may not be called. */
 type Check = (hostname: string, addresses: readonly ResolvedAddress[]) => void;
+
+const CHECKS: ReadonlyMap<string, (policy: AddressPolicy) => Check> = new Map([
+  ['https:', (policy) => (hostname, addresses) => assertAcceptable(policy, hostname, addresses)],
+  ['http:', (policy) => (hostname, addresses) => assertAllowed(policy, hostname, addresses)],
+]);
 
 /**
  * Opens connections only to addresses that were checked: the check sits between resolving and connecting, so an answer of DNS
  * that changes later changes nothing. A connection that is kept alive needs no new check.
  */
 export function createPinnedConnect(ports: ConnectPorts): buildConnector.connector {
-  const checks: Record<string, Check> = {
-    'https:': (hostname, addresses) => assertAcceptable(ports.policy, hostname, addresses),
-    'http:': (hostname, addresses) => assertAllowed(ports.policy, hostname, addresses),
-  };
-  const connectors = new Map(Object.entries(checks).map(([protocol, check]) => [protocol, buildPinned(ports, check)]));
+  const connectors = new Map(
+    [...CHECKS].map(([protocol, check]) => [protocol, buildPinned(ports, check(ports.policy))]),
+  );
 
   return (options, callback) => {
     const connect = connectors.get(options.protocol);
-    if (connect === undefined) throw new EgressError('invalid', `${options.protocol} is not a protocol for calls.`);
+    if (connect === undefined) throw noProtocolForCalls(options.protocol);
     connect(options, callback);
   };
+}
+
+/**
+ * Whether a connection would be allowed now, by its addresses: an early word to whoever configures a URL. It decides nothing for
+ * later, when every new connection is checked again.
+ * @throws EgressError `refused`, `invalid`, or `connect` for a name without an address.
+ */
+export async function assertMayConnect(
+  ports: Pick<ConnectPorts, 'policy' | 'lookup'>,
+  target: { readonly protocol: string; readonly hostname: string },
+): Promise<void> {
+  const check = CHECKS.get(target.protocol)?.(ports.policy);
+  if (check === undefined) throw noProtocolForCalls(target.protocol);
+  const hostname = target.hostname.replace(/^\[(.*)\]$/, '$1');
+  const family = isIP(hostname);
+  if (family === 0) await resolveChecked(ports.lookup, check, hostname);
+  else check(hostname, [{ address: hostname, family }]);
+}
+
+function noProtocolForCalls(protocol: string): EgressError {
+  return new EgressError('invalid', `${protocol} is not a protocol for calls.`);
 }
 
 function buildPinned(ports: ConnectPorts, check: Check): buildConnector.connector {

@@ -12,6 +12,7 @@ export interface ExchangeLimits {
   readonly hostname: string;
   readonly timeoutMs: number;
   readonly maxBytes: number;
+  readonly onExcess: 'fail' | 'cut';
   readonly signal: AbortSignal | undefined;
 }
 
@@ -29,6 +30,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #onAbort = () => this.#fail(aborted(this.#limits.signal?.reason));
   #controller: Dispatcher.DispatchController | undefined;
   #failure: EgressError | undefined;
+  #isComplete = false;
   #status = 0;
   #headers: Readonly<Record<string, string>> = {};
   #chunks: Buffer[] = [];
@@ -52,16 +54,32 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (status < 200) return;
     this.#status = status;
     this.#headers = joinHeaders(headers);
-    if (Number(this.#headers['content-length']) > this.#limits.maxBytes) this.#failBySize();
+    const { maxBytes, onExcess } = this.#limits;
+    if (onExcess === 'fail' && Number(this.#headers['content-length']) > maxBytes) this.#failBySize();
   }
 
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    const { maxBytes, onExcess } = this.#limits;
+    const room = maxBytes - this.#size;
     this.#size += chunk.length;
-    if (this.#size > this.#limits.maxBytes) this.#failBySize();
+    if (onExcess === 'cut' && chunk.length >= room) this.#cut(controller, chunk.subarray(0, room));
+    else if (chunk.length > room) this.#failBySize();
     else this.#chunks.push(chunk);
   }
 
   onResponseEnd(): void {
+    this.#complete();
+  }
+
+  /** What may follow is not waited for: the connection goes, as it cannot carry another call. */
+  #cut(controller: Dispatcher.DispatchController, lastChunk: Buffer): void {
+    this.#chunks.push(lastChunk);
+    this.#complete();
+    controller.abort(new EgressError('aborted', 'The rest of the answer is not wanted.'));
+  }
+
+  #complete(): void {
+    this.#isComplete = true;
     this.#release();
     this.#settle.resolve({ status: this.#status, headers: this.#headers, body: joinChunks(this.#chunks) });
   }
@@ -80,7 +98,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #fail(failure: EgressError): void {
-    if (this.#failure !== undefined) return;
+    if (this.#isComplete || this.#failure !== undefined) return;
     this.#failure = failure;
     this.#chunks = [];
     this.#release();

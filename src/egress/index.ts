@@ -1,10 +1,11 @@
 import dns from 'node:dns/promises';
 import { Agent } from 'undici';
 import { createAddressPolicy } from './address-policy.ts';
-import { createPinnedConnect, type Lookup } from './connect.ts';
+import { assertMayConnect, type ConnectPorts, createPinnedConnect, type Lookup } from './connect.ts';
 import { ACCEPTED_ENCODINGS, decodeResponse } from './decode.ts';
+import { EgressError } from './error.ts';
 import { aborted, Exchange, type RawResponse } from './exchange.ts';
-import { assertHeaders, parseTarget } from './outgoing.ts';
+import { assertHeaders, parseTarget, type Target } from './outgoing.ts';
 
 export type { Lookup, ResolvedAddress } from './connect.ts';
 export { EgressError, type EgressReason } from './error.ts';
@@ -33,28 +34,45 @@ export interface EgressRequest {
   readonly timeoutMs?: number;
   /** Of the body, as sent and as decoded. Default 32 MB. */
   readonly maxBytes?: number;
+  /**
+   * What a longer body means. `cut`: the answer is complete after `maxBytes` of it, as sent (a compressed body is neither asked for
+   * nor decoded), and the connection is closed; for whoever only looks at an answer. Default `fail`, with `too-large`.
+   */
+  readonly onExcess?: 'fail' | 'cut';
   readonly signal?: AbortSignal;
 }
 
-/** The body is decoded; the headers are as received. */
+/** The body is decoded, unless `onExcess` is `cut`; the headers are as received. */
 export type EgressResponse = RawResponse;
 
 export interface Egress {
   /** Answers any status; redirects are not followed. @throws EgressError and nothing else. */
   readonly request: (request: EgressRequest) => Promise<EgressResponse>;
+  /**
+   * Resolves when a call to this URL would be allowed now. Nothing is connected. Every call is checked again, so this is for
+   * telling early whoever configures a URL. @throws EgressError and nothing else.
+   */
+  readonly check: (url: string, signal?: AbortSignal) => Promise<void>;
   /** Waits for the calls under way, then closes every connection. */
   readonly close: () => Promise<void>;
 }
 
 const DEFAULT_TIMEOUT_MS = 30_000;
+const DEFAULT_CONNECT_TIMEOUT_MS = 10_000;
 const DEFAULT_MAX_BYTES = 32 * 1024 * 1024;
 
 /** The only place that opens outgoing connections. */
 export function createEgress(options: EgressOptions): Egress {
-  const agent = createAgent(options);
+  const ports = {
+    policy: createAddressPolicy(options.allow),
+    lookup: options.lookup ?? ((hostname: string) => dns.lookup(hostname, { all: true })),
+    connectTimeoutMs: options.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS,
+  };
+  const agent = createAgent(options, ports);
   let closing: Promise<void> | undefined;
   return {
     request: (request) => send(agent, request),
+    check: (url, signal) => checkTarget(ports, url, signal),
     close: () => {
       closing ??= agent.close();
       return closing;
@@ -62,13 +80,9 @@ export function createEgress(options: EgressOptions): Egress {
   };
 }
 
-function createAgent(options: EgressOptions): Agent {
+function createAgent(options: EgressOptions, ports: ConnectPorts): Agent {
   return new Agent({
-    connect: createPinnedConnect({
-      policy: createAddressPolicy(options.allow),
-      lookup: options.lookup ?? ((hostname) => dns.lookup(hostname, { all: true })),
-      connectTimeoutMs: options.connectTimeoutMs ?? 10_000,
-    }),
+    connect: createPinnedConnect(ports),
     connections: options.connectionsPerOrigin ?? 256,
     keepAliveTimeout: options.keepAliveMs ?? 30_000,
     pipelining: 1,
@@ -79,15 +93,37 @@ function createAgent(options: EgressOptions): Agent {
   });
 }
 
+/** A look-up cannot be stopped, but it need not be waited for. */
+async function checkTarget(ports: ConnectPorts, url: string, signal?: AbortSignal): Promise<void> {
+  const target = parseTarget(url);
+  if (signal?.aborted) throw aborted(signal.reason);
+  const givenUp = Promise.withResolvers<never>();
+  const abort = () => givenUp.reject(aborted(signal?.reason));
+  const timer = setTimeout(() => givenUp.reject(unresolved(target)), ports.connectTimeoutMs);
+  signal?.addEventListener('abort', abort, { once: true });
+  try {
+    await Promise.race([assertMayConnect(ports, target), givenUp.promise]);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', abort);
+  }
+}
+
+function unresolved({ hostname }: Target): EgressError {
+  return new EgressError('connect', `The host name ${hostname} could not be resolved in time.`);
+}
+
 async function send(agent: Agent, request: EgressRequest): Promise<EgressResponse> {
   const target = parseTarget(request.url);
-  const headers = { 'accept-encoding': ACCEPTED_ENCODINGS, ...request.headers };
+  const onExcess = request.onExcess ?? 'fail';
+  const headers = { 'accept-encoding': onExcess === 'cut' ? 'identity' : ACCEPTED_ENCODINGS, ...request.headers };
   assertHeaders(headers);
   if (request.signal?.aborted) throw aborted(request.signal.reason);
   const limits = {
     hostname: target.hostname,
     timeoutMs: request.timeoutMs ?? DEFAULT_TIMEOUT_MS,
     maxBytes: request.maxBytes ?? DEFAULT_MAX_BYTES,
+    onExcess,
     signal: request.signal,
   };
   const exchange = new Exchange(limits);
@@ -101,5 +137,6 @@ async function send(agent: Agent, request: EgressRequest): Promise<EgressRespons
     },
     exchange,
   );
-  return decodeResponse(await exchange.response, limits);
+  const response = await exchange.response;
+  return onExcess === 'cut' ? response : decodeResponse(response, limits);
 }

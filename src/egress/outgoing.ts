@@ -3,6 +3,7 @@ import { EgressError } from './error.ts';
 /** Where a call goes, in the parts the dispatcher takes. */
 export interface Target {
   readonly origin: string;
+  readonly protocol: string;
   readonly hostname: string;
   readonly path: string;
 }
@@ -16,7 +17,8 @@ export function parseTarget(url: string | URL): Target {
   const parsed = typeof url === 'string' ? parseUrl(url) : url;
   if (!PROTOCOLS.has(parsed.protocol)) throw invalid(`${parsed.protocol} is not a protocol for calls: use https.`);
   if (parsed.username !== '' || parsed.password !== '') throw invalid('The URL contains a user name or a password.');
-  return { origin: parsed.origin, hostname: parsed.hostname, path: parsed.pathname + parsed.search };
+  const { origin, protocol, hostname, pathname, search } = parsed;
+  return { origin, protocol, hostname, path: pathname + search };
 }
 
 function parseUrl(text: string): URL {

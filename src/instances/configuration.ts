@@ -1,5 +1,7 @@
 import type { Config, ConfigField, Connector } from '../connector/contract.ts';
 import { AppError, type ErrorDetail, nearestName, suggestName } from '../errors.ts';
+import { EVENT_FIELDS, missingCallback } from './event-settings.ts';
+import { oauthFields } from './oauth/fields.ts';
 import { isStorable, UNSTORABLE } from './storable.ts';
 
 /** What callers see, and may send back, in place of a secret. */
@@ -12,10 +14,11 @@ const PLATFORM_FIELDS: readonly ConfigField[] = [
     type: 'boolean',
     description: 'Talk to the simulator of this service instead of the provider.',
   },
+  ...EVENT_FIELDS,
 ];
 
 export function configurationFields(connector: Connector): readonly ConfigField[] {
-  return [...connector.configuration, ...PLATFORM_FIELDS];
+  return [...connector.configuration, ...oauthFields(connector), ...PLATFORM_FIELDS];
 }
 
 /**
@@ -45,8 +48,11 @@ export function resolveConfiguration(
     faults.push(fault(field.key, `'${field.key}' must be ${FORMS[field.type].expected}${patternHint(field)}.`));
     return [];
   });
-  if (faults.length > 0) throw invalid(connector, faults);
-  return Object.freeze(Object.fromEntries(entries));
+  const config = Object.fromEntries(entries);
+  const missing = missingCallback(config);
+  if (missing !== undefined) faults.push(fault(missing.key, missing.message));
+  if (faults.length > 0) throw invalidConfiguration(connector, faults);
+  return Object.freeze(config);
 }
 
 /** What was given, with the values that were there before in place of masks. */
@@ -71,7 +77,8 @@ function fault(key: string, message: string): ErrorDetail {
   return { path: `configuration.${key}`, message };
 }
 
-function invalid(connector: Connector, faults: readonly ErrorDetail[]): AppError {
+/** `faults` are of keys of a configuration, at least one. */
+export function invalidConfiguration(connector: Connector, faults: readonly ErrorDetail[]): AppError {
   const [first] = faults;
   const more = faults.length > 1 ? ` (and ${faults.length - 1} more, see details)` : '';
   return new AppError('REQUEST_INVALID', `The configuration of ${connector.name}: ${first?.message}${more}`, {
@@ -132,7 +139,8 @@ export function splitSecrets(
   connector: Connector,
   config: Config,
 ): { readonly plain: Config; readonly secret: Config } {
-  const secrets = new Set(connector.configuration.filter(({ secret }) => secret === true).map(({ key }) => key));
+  const fields = configurationFields(connector);
+  const secrets = new Set(fields.filter(({ secret }) => secret === true).map(({ key }) => key));
   const entries = Object.entries(config);
   return {
     plain: Object.fromEntries(entries.filter(([key]) => !secrets.has(key))),

@@ -1,19 +1,24 @@
 import type { Knex } from 'knex';
-import type { ProviderClient } from '../connector/client/index.ts';
 import type { Config, Connector } from '../connector/contract.ts';
 import type { Registry } from '../connector/registry.ts';
+import { encryptionContext } from '../db/encrypted-columns.ts';
 import type { Keyring } from '../db/keyring.ts';
 import type { Notifier } from '../db/notifier.ts';
 import type { PlatformKeys } from '../db/platform-keys.ts';
 import { AppError } from '../errors.ts';
+import type { Notifications } from '../events/notifications.ts';
 import type { Redactor } from '../log.ts';
 import { prepareSql } from '../where/index.ts';
-import { resolveConfiguration, splitSecrets, unmasked } from './configuration.ts';
+import type { Authenticate, Authenticated, GivenCredentials } from './authenticate.ts';
+import { splitSecrets, unmasked } from './configuration.ts';
 import { FILTERABLE_INSTANCE } from './filter.ts';
+import type { AuthorizationCaller } from './oauth/authorizations.ts';
+import { isOAuthConnector } from './oauth/fields.ts';
+import type { ProviderData } from './oauth/grant-source.ts';
 import { assertStorable, isStorable } from './storable.ts';
-import { createInstanceStore, type InstanceFilter, type InstanceRow } from './store.ts';
+import { createInstanceStore, type InstanceChanges, type InstanceFilter, type InstanceRow } from './store.ts';
 import { createTokenCache } from './token-cache.ts';
-import { verifyCredentials } from './verify.ts';
+import { createValidity, type Validity } from './validity.ts';
 
 /** An instance with its secrets in clear. Never leaves the process as it is. */
 export interface Instance {
@@ -40,10 +45,11 @@ export interface InstancePorts {
   readonly platformKeys: Pick<PlatformKeys, 'lookupHash'>;
   readonly notifier: Pick<Notifier, 'publish' | 'subscribe' | 'onGap'>;
   readonly registry: Registry;
-  readonly client: ProviderClient;
+  readonly authenticate: Authenticate;
   readonly redactor: Redactor;
   /** Cryptographically random bytes. */
   readonly random: (bytes: number) => Buffer;
+  readonly notifications: Pick<Notifications, 'prepare'>;
 }
 
 export interface NewInstance {
@@ -51,7 +57,8 @@ export interface NewInstance {
   readonly name: string;
   readonly tags?: readonly string[] | undefined;
   readonly configuration: Readonly<Record<string, unknown>>;
-  readonly providerData?: { readonly code: string } | undefined;
+  /** What came to the callback URL of an OAuth authorization. */
+  readonly providerData?: ProviderData | undefined;
 }
 
 export type InstanceUpdate = Partial<Omit<NewInstance, 'element'>>;
@@ -65,14 +72,12 @@ export interface InstancePage {
   readonly nextAfterId?: number;
 }
 
-interface Owner {
-  readonly accountId: number;
-  readonly userId: number;
-}
+/** Who changes an instance; its first one owns it. */
+export type InstanceCaller = AuthorizationCaller;
 
-export interface Instances {
+export interface Instances extends Validity {
   /** Verifies the credentials with the provider first. @throws AppError; then nothing is stored */
-  readonly create: (owner: Owner, input: NewInstance, signal: AbortSignal) => Promise<Instance>;
+  readonly create: (caller: InstanceCaller, input: NewInstance, signal: AbortSignal) => Promise<Instance>;
   /** @throws AppError NOT_FOUND */
   readonly get: (accountId: number, id: number) => Promise<Instance>;
   /** Without `limit`: all of them. */
@@ -80,27 +85,32 @@ export interface Instances {
   /** From memory when it was asked for before and nothing changed. */
   readonly findByToken: (accountId: number, token: string) => Promise<Instance | undefined>;
   /** New credentials are verified first; id and token stay. */
-  readonly update: (accountId: number, id: number, changes: InstanceUpdate, signal: AbortSignal) => Promise<Instance>;
+  readonly update: (
+    caller: InstanceCaller,
+    id: number,
+    changes: InstanceUpdate,
+    signal: AbortSignal,
+  ) => Promise<Instance>;
   /** What is not given is emptied; masked secrets stay. */
   readonly replace: (
-    accountId: number,
+    caller: InstanceCaller,
     id: number,
     input: Omit<NewInstance, 'element'>,
     signal: AbortSignal,
   ) => Promise<Instance>;
   readonly setDisabled: (accountId: number, id: number, disabled: boolean) => Promise<Instance>;
   readonly remove: (accountId: number, id: number) => Promise<void>;
-  /** What the last call said of the credentials; stored when it changes `valid`. */
-  readonly noteCredentials: (
-    instance: Pick<Instance, 'accountId' | 'id'>,
-    verdict: 'accepted' | 'refused',
-  ) => Promise<void>;
 }
 
 const TOKEN_BYTES = 32;
 
+/** A change that goes with others: only if nobody changed the instance since, and all together. */
+interface Guard extends Pick<Authenticated, 'keep'> {
+  readonly version: string;
+}
+
 export function createInstances(ports: InstancePorts): Instances {
-  const { keyring, platformKeys, notifier, registry, client, redactor } = ports;
+  const { keyring, platformKeys, notifier, registry, authenticate, redactor } = ports;
   const store = createInstanceStore(ports.knex);
   const cache = createTokenCache(notifier, async (accountId, token, kept) => {
     const row = await store.findByTokenHash(accountId, platformKeys.lookupHash(token));
@@ -137,39 +147,42 @@ export function createInstances(ports: InstancePorts): Instances {
     return decode(row);
   }
 
-  /** With `version`: only if nobody changed the instance since. */
-  async function settle(
-    accountId: number,
-    id: number,
-    changes: Parameters<typeof store.update>[2],
-    version?: string,
-  ): Promise<Instance> {
-    const row = await store.update(accountId, id, changes, version);
+  async function settle(accountId: number, id: number, changes: InstanceChanges, guard?: Guard): Promise<Instance> {
+    const row = await store.transaction(async (via) => {
+      const updated = await store.update(via, accountId, id, changes, guard?.version);
+      if (updated !== undefined) await guard?.keep(via, { accountId, id });
+      return updated;
+    });
     if (row !== undefined) {
       await cache.changed(accountId, id);
       return decode(row);
     }
-    if (version === undefined || (await store.find(accountId, id)) === undefined) throw notFound(id);
+    if (guard === undefined || (await store.find(accountId, id)) === undefined) throw notFound(id);
     throw new AppError('CONFLICT', `Instance ${id} was changed at the same time. Read it again and repeat the change.`);
   }
 
   /** New settings become part of the changes only after the provider took them. */
-  async function reauthenticate(instance: Instance, config: Config, signal: AbortSignal) {
-    const { connector, accountId, id } = instance;
-    await verifyCredentials(client, { connector, config, signal });
-    return { ...encrypted(connector, config, accountId, id), valid: true, invalidReason: null };
+  async function reauthenticate(instance: Instance, credentials: GivenCredentials) {
+    const { connector, accountId, id, version } = instance;
+    const { config, verified, keep } = await authenticate.again(instance, credentials);
+    const settings = encrypted(connector, config, accountId, id);
+    return {
+      settings: { ...settings, ...(verified && { valid: true, invalidReason: null }) },
+      // Settings are merged into those that were read, so they must still be those.
+      guard: { version, keep },
+    };
   }
 
   return {
-    create: async ({ accountId, userId }, input, signal) => {
+    create: async (caller, input, signal) => {
+      const { accountId, userId } = caller;
       const connector = registry.getConnector(input.element);
-      assertNoCode(connector, input);
       assertStorable(input);
-      const config = resolveConfiguration(connector, input.configuration);
-      await verifyCredentials(client, { connector, config, signal });
+      const { configuration: given, providerData } = input;
+      const { config, keep } = await authenticate.first(connector, { caller, given, base: {}, providerData, signal });
       const id = await store.nextId();
       const token = ports.random(TOKEN_BYTES).toString('base64url');
-      const row = await store.insert({
+      const newRow = {
         accountId,
         id,
         userId,
@@ -180,8 +193,14 @@ export function createInstances(ports: InstancePorts): Instances {
         token: keyring.encrypt(token, contextOf(accountId, id, 'token')),
         tokenHash: platformKeys.lookupHash(token),
         providerData: {},
+      };
+      const row = await store.transaction(async (via) => {
+        const inserted = await store.insert(via, newRow);
+        await keep(via, { accountId, id });
+        return inserted;
       });
-      return decode(row);
+      // A code is used up: it is shown to whoever sent it, and kept nowhere.
+      return { ...decode(row), ...(providerData?.code !== undefined && { providerData: { code: providerData.code } }) };
     },
 
     get,
@@ -200,36 +219,35 @@ export function createInstances(ports: InstancePorts): Instances {
 
     findByToken: cache.find,
 
-    update: async (accountId, id, changes, signal) => {
-      const instance = await get(accountId, id);
-      assertNoCode(instance.connector, changes);
+    update: async (caller, id, changes, signal) => {
+      const instance = await get(caller.accountId, id);
       assertStorable(changes);
-      const { configuration } = changes;
-      const settings =
-        configuration === undefined
-          ? {}
-          : await reauthenticate(
-              instance,
-              resolveConfiguration(instance.connector, configuration, instance.config),
-              signal,
-            );
+      const { configuration: given, providerData } = changes;
       const change = {
-        ...settings,
         ...(changes.name !== undefined && { name: changes.name.trim() }),
         ...(changes.tags !== undefined && { tags: trimmed(changes.tags) }),
       };
-      // A configuration is merged into the one that was read, so it must still be that one.
-      return settle(accountId, id, change, configuration === undefined ? undefined : instance.version);
+      if (given === undefined && providerData === undefined) return settle(caller.accountId, id, change);
+      const base = instance.config;
+      const { settings, guard } = await reauthenticate(instance, {
+        caller,
+        given: given ?? {},
+        base,
+        providerData,
+        signal,
+      });
+      return settle(caller.accountId, id, { ...change, ...settings }, guard);
     },
 
-    replace: async (accountId, id, input, signal) => {
-      const instance = await get(accountId, id);
-      assertNoCode(instance.connector, input);
+    replace: async (caller, id, input, signal) => {
+      const instance = await get(caller.accountId, id);
       assertStorable(input);
-      const config = resolveConfiguration(instance.connector, unmasked(input.configuration, instance.config));
-      const settings = await reauthenticate(instance, config, signal);
+      const given = unmasked(input.configuration, instance.config);
+      const base = providerValues(instance);
+      const { providerData } = input;
+      const { settings, guard } = await reauthenticate(instance, { caller, given, base, providerData, signal });
       const change = { ...settings, name: input.name.trim(), tags: trimmed(input.tags) };
-      return settle(accountId, id, change, instance.version);
+      return settle(caller.accountId, id, change, guard);
     },
 
     setDisabled: (accountId, id, disabled) => settle(accountId, id, { disabled }),
@@ -239,15 +257,12 @@ export function createInstances(ports: InstancePorts): Instances {
       await cache.changed(accountId, id);
     },
 
-    noteCredentials: async ({ accountId, id }, verdict) => {
-      const reason = verdict === 'refused' ? 'The provider refuses the credentials.' : null;
-      if (await store.setValid(accountId, id, verdict === 'accepted', reason)) await cache.changed(accountId, id);
-    },
+    ...createValidity({ store, changed: cache.changed, notifications: ports.notifications }),
   };
 }
 
 function contextOf(accountId: number, id: number, column: 'credentials' | 'token'): string {
-  return `instance:${accountId}:${id}:${column}`;
+  return encryptionContext(`instance.${column}`, accountId, id);
 }
 
 function notFound(id: number): AppError {
@@ -258,8 +273,8 @@ function trimmed(tags: readonly string[] = []): string[] {
   return [...new Set(tags.map((tag) => tag.trim()))];
 }
 
-function assertNoCode(connector: Connector, { providerData }: Pick<NewInstance, 'providerData'>): void {
-  if (providerData === undefined) return;
-  const message = `${connector.name} does not use OAuth: leave out providerData and give its configuration keys.`;
-  throw new AppError('REQUEST_INVALID', message, { details: [{ path: 'providerData', message }] });
+/** What the provider told when it granted access is not the caller's to leave out. */
+function providerValues({ connector, config }: Instance): Config {
+  const told = isOAuthConnector(connector) ? Object.keys(connector.auth.values ?? {}) : [];
+  return Object.fromEntries(told.flatMap((key) => (config[key] === undefined ? [] : [[key, config[key]]])));
 }

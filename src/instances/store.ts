@@ -69,8 +69,8 @@ export type InstanceStore = ReturnType<typeof createInstanceStore>;
 
 /** Every statement names the account: no row of another tenant can come back. */
 export function createInstanceStore(knex: Knex) {
-  const select = (accountId: number) =>
-    knex('instance')
+  const select = (accountId: number, via = knex) =>
+    via('instance')
       .select({ ...READ_COLUMNS, version: knex.raw('xmin::text') })
       .where({ account_id: accountId });
 
@@ -81,9 +81,11 @@ export function createInstanceStore(knex: Knex) {
       return Number(rows[0].id);
     },
 
-    insert: async (row: NewInstanceRow): Promise<InstanceRow> => {
-      await knex('instance').insert(toColumns(row));
-      return single(await select(row.accountId).where({ id: row.id }));
+    transaction: <Result>(work: (via: Knex) => Promise<Result>): Promise<Result> => knex.transaction(work),
+
+    insert: async (via: Knex, row: NewInstanceRow): Promise<InstanceRow> => {
+      await via('instance').insert(toColumns(row));
+      return single(await select(row.accountId, via).where({ id: row.id }));
     },
 
     find: async (accountId: number, id: number): Promise<InstanceRow | undefined> =>
@@ -109,23 +111,43 @@ export function createInstanceStore(knex: Knex) {
 
     /** Undefined when there is no such instance, or none of the version where one is given. */
     update: async (
+      via: Knex,
       accountId: number,
       id: number,
       changes: InstanceChanges,
       version?: string,
     ): Promise<InstanceRow | undefined> => {
-      const rows = knex('instance').where({ account_id: accountId, id });
+      const rows = via('instance').where({ account_id: accountId, id });
       if (version !== undefined) rows.whereRaw('xmin::text = ?', [version]);
       const count = await rows.update({ ...toColumns(changes), updated_at: knex.fn.now() });
-      return count === 0 ? undefined : single(await select(accountId).where({ id }));
+      return count === 0 ? undefined : single(await select(accountId, via).where({ id }));
     },
 
-    /** Only when `valid` changes by it, so that of many failing calls one writes. */
-    setValid: async (accountId: number, id: number, valid: boolean, reason: string | null): Promise<boolean> => {
+    /** False when it was valid already. */
+    setValid: async (accountId: number, id: number): Promise<boolean> => {
       const count = await knex('instance')
-        .where({ account_id: accountId, id, valid: !valid })
-        .update({ valid, invalid_reason: reason, updated_at: knex.fn.now() });
+        .where({ account_id: accountId, id, valid: false })
+        .update({ valid: true, invalid_reason: null, updated_at: knex.fn.now() });
       return count > 0;
+    },
+
+    /** Answers what it is, when it was valid until now: of many failing calls one writes. */
+    setInvalid: async (
+      via: Knex,
+      { accountId, id, reason }: { readonly accountId: number; readonly id: number; readonly reason: string },
+    ): Promise<Pick<InstanceRow, 'name' | 'elementKey'> | undefined> => {
+      const rows = await via('instance')
+        .where({ account_id: accountId, id, valid: true })
+        .update({ valid: false, invalid_reason: reason, updated_at: knex.fn.now() })
+        .returning(['name', 'element_key as elementKey']);
+      return rows[0];
+    },
+
+    /** A better reason than the one that is there. */
+    setInvalidReason: async (via: Knex, accountId: number, id: number, reason: string): Promise<void> => {
+      await via('instance')
+        .where({ account_id: accountId, id, valid: false })
+        .update({ invalid_reason: reason, updated_at: knex.fn.now() });
     },
 
     remove: async (accountId: number, id: number): Promise<boolean> =>

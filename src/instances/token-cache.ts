@@ -1,3 +1,4 @@
+import type { Knex } from 'knex';
 import { LRUCache } from 'lru-cache';
 import type { Notifier } from '../db/notifier.ts';
 import type { Instance } from './instances.ts';
@@ -5,8 +6,8 @@ import type { Instance } from './instances.ts';
 /** Instances by token, so that a call on a known one costs no query. */
 export interface TokenCache {
   readonly find: (accountId: number, token: string) => Promise<Instance | undefined>;
-  /** Forgets the instance here at once, and in every other process. */
-  readonly changed: (accountId: number, id: number) => Promise<void>;
+  /** Forgets the instance here at once, and in every other process; with `via` at its commit. */
+  readonly changed: (accountId: number, id: number, via?: Knex) => Promise<void>;
 }
 
 /** Reads an instance; `kept` is what was read before. */
@@ -65,9 +66,9 @@ export function createTokenCache(
       if (kept !== undefined && performance.now() - kept.loadedAtMs < KEEP_MS) return kept.instance;
       return reload(key, accountId, token);
     },
-    changed: async (accountId, id) => {
+    changed: async (accountId, id, via) => {
       forget(accountId, id);
-      await notifier.publish(TOPIC, `${accountId}:${id}`);
+      await notifier.publish(TOPIC, `${accountId}:${id}`, via);
     },
   };
 }

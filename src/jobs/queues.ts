@@ -42,23 +42,55 @@ export interface Queue {
 export interface QueueWork {
   /** Deletes what was created before that time and answers how many rows. */
   readonly purgeIdempotencyRecords: (before: Date) => Promise<number>;
+  readonly purgeProxyTargets: (before: Date) => Promise<number>;
+  readonly purgeAuthorizations: (before: Date) => Promise<number>;
+  /** Refreshes the OAuth tokens that end soon and answers how many. */
+  readonly refreshTokens: (signal: AbortSignal) => Promise<number>;
+  /** Partitions and retention of events. */
+  readonly keepEvents: (signal: AbortSignal) => Promise<void>;
   readonly now: () => Date;
 }
 
 export type Queues = Readonly<Record<string, Queue>>;
 
-const IDEMPOTENCY_HOURS = 24;
 const HOUR_MS = 3_600_000;
+const IDEMPOTENCY_MS = 24 * HOUR_MS;
+const PROXY_TARGET_MS = 24 * HOUR_MS;
+const AUTHORIZATION_MS = HOUR_MS / 4;
 
 /** The table of queues. */
-export function createQueues({ purgeIdempotencyRecords, now }: QueueWork) {
+export function createQueues(queueWork: QueueWork) {
+  const { purgeIdempotencyRecords, purgeProxyTargets, purgeAuthorizations, refreshTokens, keepEvents, now } = queueWork;
+  const purge = (work: (before: Date) => Promise<number>, keepMs: number, schedule: string) => ({
+    schedule,
+    retry: { limit: 3, delaySeconds: 60, maxDelaySeconds: 600 },
+    pollingSeconds: 30,
+    handle: async (): Promise<JobOutcome> => {
+      await work(new Date(now().getTime() - keepMs));
+      return { kind: 'done' };
+    },
+  });
   return {
-    'idempotency.purge': {
-      schedule: '7 * * * *',
+    'idempotency.purge': purge(purgeIdempotencyRecords, IDEMPOTENCY_MS, '7 * * * *'),
+    'oauth.purge-proxy-targets': purge(purgeProxyTargets, PROXY_TARGET_MS, '17 * * * *'),
+    'oauth.purge-authorizations': purge(purgeAuthorizations, AUTHORIZATION_MS, '*/15 * * * *'),
+    'events.upkeep': {
+      schedule: '27 * * * *',
       retry: { limit: 3, delaySeconds: 60, maxDelaySeconds: 600 },
+      timeoutSeconds: 1800,
       pollingSeconds: 30,
-      handle: async () => {
-        await purgeIdempotencyRecords(new Date(now().getTime() - IDEMPOTENCY_HOURS * HOUR_MS));
+      handle: async ({ signal }: Pick<Job, 'signal'>): Promise<JobOutcome> => {
+        await keepEvents(signal);
+        return { kind: 'done' };
+      },
+    },
+    'oauth.refresh': {
+      schedule: '* * * * *',
+      // The next minute comes anyway.
+      retry: { limit: 0, delaySeconds: 0, maxDelaySeconds: 1 },
+      timeoutSeconds: 300,
+      handle: async ({ signal }: Pick<Job, 'signal'>): Promise<JobOutcome> => {
+        await refreshTokens(signal);
         return { kind: 'done' };
       },
     },

@@ -1,4 +1,4 @@
-import { type RateLimitState, readRateLimit } from '../connector/client/index.ts';
+import { type ProviderFile, type RateLimitState, readRateLimit } from '../connector/client/index.ts';
 import type { Operation, ProviderRequest, ProviderResponse } from '../connector/contract.ts';
 import { AppError, isAppError } from '../errors.ts';
 import type { ConnectedInstance, ResourcePorts } from './ports.ts';
@@ -13,6 +13,7 @@ export interface CallReport {
 export interface InstanceCall {
   readonly instance: ConnectedInstance;
   readonly send: (request: ProviderRequest) => Promise<ProviderResponse>;
+  readonly sendForFile: (request: ProviderRequest) => Promise<ProviderFile>;
   readonly execute: <Input, Output>(operation: Operation<Input, Output>, input: Input) => Promise<Output>;
   readonly signal: AbortSignal;
   readonly providerCalls: () => number;
@@ -37,12 +38,13 @@ export function startCall(
   const call = {
     connector: instance.connector,
     config: instance.config,
+    tokens: ports.tokensOf(instance),
     signal,
     onProviderCall: () => {
       providerCalls++;
     },
     onAnswer: (headers: Readonly<Record<string, string>>) => {
-      rateLimit = readRateLimit(headers, ports.now()) ?? rateLimit;
+      rateLimit = instance.connector.rateLimit?.(headers) ?? readRateLimit(headers, ports.now()) ?? rateLimit;
     },
   };
   const judged = async <Result>(work: Promise<Result>): Promise<Result> => {
@@ -59,6 +61,7 @@ export function startCall(
     instance,
     signal,
     send: (request) => judged(ports.client.send(call, request)),
+    sendForFile: (request) => judged(ports.client.sendForFile(call, request)),
     execute: (operation, input) => judged(ports.client.execute(operation, input, call)),
     providerCalls: () => providerCalls,
     report: () => ({ providerCalls, ...(rateLimit !== undefined && { rateLimit }) }),

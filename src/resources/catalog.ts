@@ -2,6 +2,7 @@ import type { ObjectSpec, Objects } from '../connector/contract.ts';
 import { ConnectorError, findObjectProblems } from '../connector/validate.ts';
 import { AppError, nearestName, suggestName } from '../errors.ts';
 import type { InstanceCall } from './call.ts';
+import { createKeeper, type Keeper } from './keeper.ts';
 import type { ConnectedInstance, ResourcePorts } from './ports.ts';
 
 /** The objects of an instance: declared by its connector, or discovered from its provider and kept for a while. */
@@ -14,44 +15,31 @@ export interface Catalog {
 /** A provider's fields change rarely; a new one is there at the latest after this time. */
 const KEEP_MS = 10 * 60_000;
 
-interface Discovery {
-  readonly objects: Promise<Objects>;
-  readonly startedAtMs: number;
-  /** Of the caller who began it. */
-  readonly signal: AbortSignal;
-}
-
 export function createCatalog({ now }: Pick<ResourcePorts, 'now'>): Catalog {
-  const discoveries = new WeakMap<ConnectedInstance, Discovery>();
+  const discoveries = createKeeper<ConnectedInstance, Objects>(now, KEEP_MS);
+  // By instance first: two instances may share an outline, but never what their providers say about it.
+  const descriptions = new WeakMap<ConnectedInstance, Keeper<ObjectSpec, ObjectSpec>>();
 
   function getObjects(call: InstanceCall): Promise<Objects> {
     const { connector } = call.instance;
     if (typeof connector.objects !== 'function') return Promise.resolve(connector.objects);
-    const kept = discoveries.get(call.instance);
-    if (kept !== undefined && now() - kept.startedAtMs < KEEP_MS) return share(kept, call);
-    const discovery = { objects: discover(call), startedAtMs: now(), signal: call.signal };
-    discoveries.set(call.instance, discovery);
-    // A failed discovery is not kept: the next call tries again. The failure itself goes to whoever awaits `objects`.
-    discovery.objects.catch(() => {
-      if (discoveries.get(call.instance) === discovery) discoveries.delete(call.instance);
-    });
-    return discovery.objects;
+    return discoveries.get(call.instance, call.signal, () => discover(call));
   }
 
-  /** When the caller who began it hangs up, the others go on with one of their own. */
-  async function share(discovery: Discovery, call: InstanceCall): Promise<Objects> {
-    try {
-      return await discovery.objects;
-    } catch (error) {
-      if (discovery.signal.aborted && !call.signal.aborted) return getObjects(call);
-      throw error;
-    }
+  function descriptionsOf(instance: ConnectedInstance): Keeper<ObjectSpec, ObjectSpec> {
+    const known = descriptions.get(instance);
+    if (known !== undefined) return known;
+    const keeper = createKeeper<ObjectSpec, ObjectSpec>(now, KEEP_MS);
+    descriptions.set(instance, keeper);
+    return keeper;
   }
 
   async function getObject(call: InstanceCall, name: string): Promise<ObjectSpec> {
     const objects = await getObjects(call);
     const object = Object.hasOwn(objects, name) ? objects[name] : undefined;
-    return object ?? unknownObject(call, name, Object.keys(objects));
+    if (object === undefined) return unknownObject(call, name, Object.keys(objects));
+    if (object.describe === undefined) return object;
+    return descriptionsOf(call.instance).get(object, call.signal, () => describe(call, name, object));
   }
 
   return { getObjects, getObject };
@@ -62,9 +50,22 @@ async function discover(call: InstanceCall): Promise<Objects> {
   if (typeof connector.objects !== 'function') return connector.objects;
   const find = connector.objects;
   const objects = await call.execute({ run: (context) => find(context) }, undefined);
-  const problems = findObjectProblems(objects);
-  if (problems.length > 0) throw new ConnectorError(problems.map((problem) => `${connector.key}: ${problem}`));
+  assertUsable(call, objects);
   return objects;
+}
+
+/** The whole of an object that was discovered as an outline. */
+async function describe(call: InstanceCall, name: string, outline: ObjectSpec): Promise<ObjectSpec> {
+  const complete = outline.describe;
+  if (complete === undefined) return outline;
+  const object = await call.execute({ run: (context) => complete(context) }, undefined);
+  assertUsable(call, { [name]: object });
+  return object;
+}
+
+function assertUsable({ instance }: InstanceCall, objects: Objects): void {
+  const problems = findObjectProblems(objects);
+  if (problems.length > 0) throw new ConnectorError(problems.map((problem) => `${instance.connector.key}: ${problem}`));
 }
 
 function unknownObject(call: InstanceCall, name: string, names: readonly string[]): never {

@@ -1,4 +1,4 @@
-import type { ProviderClient } from '../connector/client/index.ts';
+import type { AccessTokens, ProviderClient } from '../connector/client/index.ts';
 import type { Config, Connector } from '../connector/contract.ts';
 
 /** An instance as far as a call to its provider needs it. The object stays the same as long as its settings do. */
@@ -20,6 +20,8 @@ export interface ResourcePorts {
   readonly open: (sealed: string, context: string) => string | undefined;
   /** Milliseconds since 1970. */
   readonly now: () => number;
+  /** The access tokens of an instance whose connector uses OAuth. */
+  readonly tokensOf: (instance: ConnectedInstance) => AccessTokens | undefined;
   /** Told when the provider takes the instance's credentials again, or refuses them. */
   readonly onCredentials: (instance: ConnectedInstance, verdict: 'accepted' | 'refused') => Promise<void>;
 }

@@ -5,6 +5,7 @@ import { getChild, requireOperation } from './abilities.ts';
 import { type CallReport, type InstanceCall, startCall } from './call.ts';
 import { createCatalog } from './catalog.ts';
 import { explainQuery, type QueryExplanation } from './explain.ts';
+import { chooseFile, fetchFile, type RecordFile } from './media.ts';
 import { openPosition, type Position, sealPosition, type TokenScope } from './page-token.ts';
 import type { ConnectedInstance, ResourcePorts } from './ports.ts';
 import { createQueryCache, type Query } from './query-cache.ts';
@@ -54,6 +55,8 @@ export interface Resources {
   /** How the query would be answered; it is not sent. Answers for a disabled instance too. */
   readonly explain: (target: Target, query: QueryText) => Promise<QueryExplanation & { readonly objectName: string }>;
   readonly getRecord: (target: Target, id: string) => Promise<OneRecord>;
+  /** The record or its file, as the `Accept` header has it. @throws AppError NOT_ACCEPTABLE */
+  readonly getRecordOrFile: (target: Target, id: string, accept: string | undefined) => Promise<OneRecord | RecordFile>;
   readonly createRecord: (target: Target, body: Row) => Promise<OneRecord>;
   readonly updateRecord: (target: Target, id: string, body: Row) => Promise<OneRecord>;
   readonly replaceRecord: (target: Target, id: string, body: Row) => Promise<OneRecord>;
@@ -65,7 +68,7 @@ export function createResources(ports: ResourcePorts): Resources {
   const catalog = createCatalog(ports);
   const prepare = createQueryCache();
 
-  async function open(target: Target) {
+  async function open(target: Target): Promise<Opened> {
     const call = startCall(ports, target.instance, target.signal);
     const object = await catalog.getObject(call, target.objectName);
     return { call, object };
@@ -97,6 +100,12 @@ export function createResources(ports: ResourcePorts): Resources {
 
   function answer(call: InstanceCall, object: ObjectSpec, native: unknown): OneRecord {
     return { record: prepare(object, {}).steps.map(native), ...call.report() };
+  }
+
+  async function readRecord(target: Target, id: string, { call, object }: Opened): Promise<OneRecord> {
+    const operation = requireOperation(target, object, 'get');
+    const { fields } = prepare(object, {});
+    return answer(call, object, await onRecord(target, id, call.execute(operation, { id, fields })));
   }
 
   async function write(target: Target, action: 'update' | 'replace', id: string, body: Row): Promise<OneRecord> {
@@ -139,11 +148,13 @@ export function createResources(ports: ResourcePorts): Resources {
       return { objectName, ...explainQuery(ports.client, { instance, operation, query: prepare(object, request) }) };
     },
 
-    getRecord: async (target, id) => {
-      const { call, object } = await open(target);
-      const operation = requireOperation(target, object, 'get');
-      const { fields } = prepare(object, {});
-      return answer(call, object, await onRecord(target, id, call.execute(operation, { id, fields })));
+    getRecord: async (target, id) => readRecord(target, id, await open(target)),
+
+    getRecordOrFile: async (target, id, accept) => {
+      const opened = await open(target);
+      const file = chooseFile(target.objectName, opened.object, accept);
+      if (file === undefined) return readRecord(target, id, opened);
+      return onRecord(target, id, fetchFile(opened.call, file, id));
     },
 
     createRecord: async (target, body) => {
@@ -163,6 +174,11 @@ export function createResources(ports: ResourcePorts): Resources {
       return call.report();
     },
   };
+}
+
+interface Opened {
+  readonly call: InstanceCall;
+  readonly object: ObjectSpec;
 }
 
 interface FoundList {

@@ -1,10 +1,17 @@
 export { pushedField } from './check.ts';
-export { type Condition, predicatesOf } from './condition.ts';
+export { type Condition, conjuncts, isGroup, operatorOf, type Predicate, predicatesOf } from './condition.ts';
 export { compileCondition, type RowTest } from './evaluate.ts';
 export type * from './model.ts';
 export { compareValues } from './order.ts';
 export { assertFullyPushed, type Decision, type OrderBy, type Plan } from './plan.ts';
 export { print } from './print.ts';
-export { type PreparedQuery, prepareQuery, prepareSql, type QueryText, type SqlQueryable } from './query.ts';
+export {
+  type PreparedQuery,
+  prepareCondition,
+  prepareQuery,
+  prepareSql,
+  type QueryText,
+  type SqlQueryable,
+} from './query.ts';
 export { type Row, reader } from './row-values.ts';
-export { EXACT_IN_SQL, type Sql } from './sql.ts';
+export { EXACT_IN_SQL, type Sql, type SqlColumns, toSql } from './sql.ts';

@@ -59,6 +59,8 @@ export interface FieldSpec {
   readonly sortable?: boolean;
   /** True for a field this customer added at the provider. */
   readonly custom?: boolean;
+  /** Answered only when `fields` names it: it costs the provider extra, or may be refused. */
+  readonly onDemand?: boolean;
   /** The closed list of values, where there is one. */
   readonly values?: readonly string[];
   /** Operators the provider takes for this field, and how exactly it answers them. */

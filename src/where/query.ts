@@ -50,8 +50,17 @@ export interface SqlQueryable extends Queryable {
  * @throws AppError WHERE_SYNTAX, WHERE_INVALID
  */
 export function prepareSql(where: string, queryable: SqlQueryable): Sql | undefined {
+  const condition = prepareCondition(where, queryable);
+  return condition && toSql(condition, queryable.columns);
+}
+
+/**
+ * The filter as a checked, normalised tree, for `toSql` over more than one table. Undefined for a filter of parameters only.
+ * @throws AppError WHERE_SYNTAX, WHERE_INVALID
+ */
+export function prepareCondition(where: string, queryable: Queryable): Condition | undefined {
   const { condition } = checkFilter(parseWhere(where), queryable);
-  return condition && toSql(normalise(condition), queryable.columns);
+  return condition && normalise(condition);
 }
 
 function resolveOrder(text: string, queryable: Queryable): readonly OrderBy[] {
@@ -63,12 +72,12 @@ function resolveOrder(text: string, queryable: Queryable): readonly OrderBy[] {
   return fields.map((field, index) => ({ field, direction: terms[index]?.direction ?? 'asc' }));
 }
 
-/** Nested fields come with the object that holds them. */
+/** Nested fields come with the object that holds them, and some only when they are named. */
 function topLevelFields(queryable: Queryable): readonly PushedField[] {
   const entries: readonly (readonly [string, FieldSpec])[] = Object.entries(queryable.fields);
   const holds = (name: string) => Object.hasOwn(queryable.fields, name.slice(0, name.lastIndexOf('.')));
   return entries
-    .filter(([name]) => !(name.includes('.') && holds(name)))
+    .filter(([name, { onDemand }]) => onDemand !== true && !(name.includes('.') && holds(name)))
     .map(([name, spec]) => pushedField(name, spec));
 }
 

@@ -122,10 +122,12 @@ describe('a service whose database is gone', () => {
     // What is known already needs no database.
     expect((await service.call('/Products?pageSize=1', { token })).status).to.equal(200);
     const listing = await service.call('/instances');
+    expect(listing.status).to.equal(503);
+    expect(listing.headers.get('retry-after')).to.equal('5');
     expect(listing.body).to.deep.equal({
       requestId: listing.headers.get('elements-request-id'),
-      code: 'INTERNAL',
-      message: 'Something went wrong here. The request id finds it in the log.',
+      code: 'OVERLOADED',
+      message: 'The database cannot be reached at the moment.',
     });
     await service.stop();
   }).timeout(30_000);

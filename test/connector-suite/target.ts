@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createProviderClient } from '../../src/connector/client/index.ts';
-import type { Config, Connector, ObjectSpec, Objects } from '../../src/connector/contract.ts';
+import type { AccessTokens } from '../../src/connector/client/ports.ts';
+import type { Config, Connector, ConnectorContext, ObjectSpec, Objects } from '../../src/connector/contract.ts';
 import { loadConnectors, OWN_CONNECTORS } from '../../src/connector/registry.ts';
 import { createEgress } from '../../src/egress/index.ts';
 import { createRedactor } from '../../src/log.ts';
@@ -60,11 +61,28 @@ async function declare(connector: Connector, config: Config, simulatorsUrl: stri
     ...(simulatorsUrl !== undefined && { simulatorsUrl }),
   });
   try {
-    const call = { connector, config, signal: new AbortController().signal };
-    return await client.execute({ run: (context) => find(context) }, undefined, call);
+    const call = { connector, config, signal: new AbortController().signal, tokens: tokensIn(config) };
+    return await client.execute({ run: async (context) => complete(context, await find(context)) }, undefined, call);
   } finally {
     await egress.close();
   }
+}
+
+/** Outlines with their fields. */
+async function complete(context: ConnectorContext, objects: Objects): Promise<Objects> {
+  const described = await Promise.all(
+    Object.entries(objects).map(
+      async ([name, object]) => [name, (await object.describe?.(context)) ?? object] as const,
+    ),
+  );
+  return Object.fromEntries(described);
+}
+
+/** An instance with OAuth is made with an access token that lasts. */
+function tokensIn(config: Config): AccessTokens | undefined {
+  const accessToken = config['oauth.user.token'];
+  if (typeof accessToken !== 'string') return undefined;
+  return { current: async () => accessToken, replace: async () => accessToken };
 }
 
 /** Something that can be listed, with all its rows. */
@@ -120,8 +138,14 @@ async function tryListing(target: Target, place: Pick<Listing, 'name' | 'path' |
 
 async function readListing(target: Target, place: Pick<Listing, 'name' | 'path' | 'object'>): Promise<Listing> {
   const idField = place.object.idField ?? 'id';
-  const rows = await listAll(target, place.path, { pageSize: 5000 });
+  const rows = await listAll(target, place.path, { pageSize: 5000, ...allFields(place.object) });
   return { ...place, idField: Object.hasOwn(place.object.fields, idField) ? idField : undefined, rows };
+}
+
+/** Some fields are answered only when they are named. */
+function allFields({ fields }: ObjectSpec): { readonly fields?: string } {
+  const isWhole = Object.values(fields).every(({ onDemand }) => onDemand !== true);
+  return isWhole ? {} : { fields: Object.keys(fields).join(',') };
 }
 
 /** What identifies a row; the whole of it where it has no id. */

@@ -185,6 +185,18 @@ describe('the problems of an object', () => {
     }
   });
 
+  it('include media types that no Accept header could name, and JSON', () => {
+    const media = (types: readonly string[]) => ({ media: { types, request: () => ({}) } });
+    expect(problemsOf(media(['application/pdf', 'image/svg+xml', '*']))).to.deep.equal([]);
+    expect(problemsOf(media([]))).to.deep.equal(['things: its media has no type']);
+    expect(problemsOf(media(['PDF', 'text/plain;charset=utf-8', 'image/*', 'application/json']))).to.deep.equal([
+      "things: 'PDF' is not a media type in lower case without parameters",
+      "things: 'text/plain;charset=utf-8' is not a media type in lower case without parameters",
+      "things: 'image/*' is not a media type in lower case without parameters",
+      "things: the media type 'application/json' is JSON, which is how records are answered",
+    ]);
+  });
+
   it('include those of its children, under their names', () => {
     const child = createObject({ list: { ...list, maxPageSize: 0 }, fields: {} });
     expect(problemsOf({ children: { notes: child } })).to.deep.equal([

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { openDatabase } from '../../src/db/database.ts';
+import { DatabaseUnavailableError } from '../../src/db/unavailable.ts';
 import { silentLog, useDatabase } from '../support/database.ts';
 
 describe('openDatabase', () => {
@@ -47,6 +48,32 @@ describe('openDatabase', () => {
     const error = await failureOf(database.knex.raw('select ?::text, 1 / 0', ['canary-value']));
     expect(error).to.be.instanceOf(Error);
     expect(String(error)).to.contain('division by zero').and.not.contain('canary-value');
+  });
+
+  it('tells a connection that broke from a query that failed', async () => {
+    const opened = openDatabase({ url: database.url, poolSize: 2, log: silentLog });
+    const terminated = await failureOf(opened.knex.raw('select pg_terminate_backend(pg_backend_pid())'));
+    expect(terminated).to.be.instanceOf(DatabaseUnavailableError);
+    expect(terminated).to.have.nested.property('cause.code', '57P01');
+    const broken = await failureOf(
+      opened.knex.transaction(async (trx) => {
+        const client = await trx.client.acquireConnection();
+        client.connection.stream.destroy();
+        await trx.raw('select 1');
+      }),
+    );
+    expect(broken).to.be.instanceOf(DatabaseUnavailableError);
+    expect(await failureOf(opened.knex.raw('select 1 / 0'))).not.to.be.instanceOf(DatabaseUnavailableError);
+    expect((await opened.knex.raw('select 1 as one')).rows).to.deep.equal([{ one: 1 }]);
+    await opened.close();
+  });
+
+  it('tells that no connection could be had', async () => {
+    const opened = openDatabase({ url: 'postgres://nobody@127.0.0.1:1/none', poolSize: 2, log: silentLog });
+    const refused = await failureOf(opened.knex.raw('select 1'));
+    expect(refused).to.be.instanceOf(DatabaseUnavailableError);
+    expect(refused).to.have.nested.property('cause.code', 'ECONNREFUSED');
+    await opened.close();
   });
 
   it('says that the database is reachable', async () => {

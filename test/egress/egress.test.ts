@@ -205,7 +205,26 @@ describe('egress', () => {
       ['authorization', `${SECRET}\r\nx-injected: 1`],
       ['authorization', `${SECRET}\nx: 1`],
       ['authorization', `${SECRET}\u0000`],
+      ['authorization', `${SECRET}\r`],
+      ['authorization', `${SECRET}\r\n folded`],
+      ['authorization', `${SECRET}\u000b`],
+      ['authorization', `${SECRET}\u007f`],
+      ['authorization', `${SECRET}\u2028`],
+      ['authorization', `${SECRET}\u560a`],
+      ['authorization', `${SECRET}\ud800`],
       ['authorization', `${SECRET}€`],
+      ['', SECRET],
+      [' x', SECRET],
+      ['x y', SECRET],
+      ['x:', SECRET],
+      ['x\u0000', SECRET],
+      ['authorizatiön', SECRET],
+      ['Connection', `${SECRET}`],
+      ['TE', 'trailers'],
+      ['Upgrade', 'websocket'],
+      ['Expect', '100-continue'],
+      ['Keep-Alive', 'timeout=1'],
+      ['Trailer', SECRET],
       [`x-${SECRET}\r\n`, '1'],
       ['Host', 'internal'],
       ['transfer-encoding', 'chunked'],
@@ -217,6 +236,13 @@ describe('egress', () => {
       expect(String(error.stack)).to.not.contain(SECRET);
     }
     expect(server.requests).to.have.length(0);
+  });
+
+  it('sends no line break and no blank of a path or query as it is', async () => {
+    server.answer('/a%20b', json(1));
+    await egress.request({ url: `${server.url}/a b?c d=%0d%0aX: 1` });
+    expect(server.requests.map(({ url }) => url)).to.deep.equal(['/a%20b?c%20d=%0d%0aX:%201']);
+    expect(server.requests[0]?.headers).to.not.have.property('x');
   });
 
   it('never shows headers, path or query in a message', async () => {

@@ -41,6 +41,44 @@ describe('egress and names whose addresses change', () => {
     await egress.close();
   });
 
+  it('never reaches an address it did not check, however often and at once the answers change', async () => {
+    allowed.answer('/', json(allowed.host, 200, { connection: 'close' }));
+    forbidden.answer('/', json(forbidden.host, 200, { connection: 'close' }));
+    const changes = Array.from({ length: 40 }, (_, call) => (call % 2 === 0 ? ['127.0.0.1'] : ['127.0.0.2']));
+    const { lookup, names } = createChangingLookup(...changes);
+    const egress = createEgress({ allow: ['127.0.0.1'], lookup });
+    const url = `http://rebinding.example.com:${new URL(allowed.url).port}/`;
+    const calls = await Promise.allSettled(changes.map(() => egress.request({ url })));
+    expect(calls.filter(({ status }) => status === 'fulfilled')).to.have.length(20);
+    expect(allowed.requests).to.have.length(20);
+    expect(forbidden.connections()).to.equal(0);
+    expect(names, 'one look-up a connection: no answer is asked for again').to.have.length(40);
+    await egress.close();
+  });
+
+  it('does not connect to the allowed one of several addresses when another is not', async () => {
+    for (const addresses of [
+      ['127.0.0.1', '127.0.0.2'],
+      ['127.0.0.2', '127.0.0.1'],
+    ]) {
+      const egress = createEgress({ allow: ['127.0.0.1'], lookup: createChangingLookup(addresses).lookup });
+      const url = `http://several.example.com:${new URL(allowed.url).port}/`;
+      expect((await catchError(egress.request({ url }))).reason).to.equal('refused');
+      await egress.close();
+    }
+    expect([allowed.connections(), forbidden.connections()]).to.deep.equal([0, 0]);
+  });
+
+  it('trusts no check that was made earlier', async () => {
+    const { lookup } = createChangingLookup(['127.0.0.1'], ['127.0.0.2']);
+    const egress = createEgress({ allow: ['127.0.0.1'], lookup });
+    const url = `http://rebinding.example.com:${new URL(allowed.url).port}/`;
+    await egress.check(url);
+    expect((await catchError(egress.request({ url }))).reason).to.equal('refused');
+    expect(forbidden.connections()).to.equal(0);
+    await egress.close();
+  });
+
   it('calls a name that is allowed by name wherever it leads', async () => {
     const { lookup } = createChangingLookup(['127.0.0.2']);
     const egress = createEgress({ allow: ['internal.example.com'], lookup });

@@ -1,16 +1,48 @@
 import { expect } from 'chai';
-import { createQueues } from '../../src/jobs/queues.ts';
+import { createQueues, type QueueWork } from '../../src/jobs/queues.ts';
 
-describe('the queue idempotency.purge', () => {
-  it('deletes every hour what is older than 24 hours', async () => {
-    const calls: Date[] = [];
-    const queues = createQueues({
-      now: () => new Date('2026-03-02T12:00:00Z'),
-      purgeIdempotencyRecords: async (before) => calls.push(before),
+const HOUR_MS = 3_600_000;
+
+/** How long each queue leaves what it deletes in the end. */
+const PURGES = {
+  'idempotency.purge': { work: 'purgeIdempotencyRecords', keepMs: 24 * HOUR_MS, schedule: '7 * * * *' },
+  'oauth.purge-proxy-targets': { work: 'purgeProxyTargets', keepMs: 24 * HOUR_MS, schedule: '17 * * * *' },
+  'oauth.purge-authorizations': { work: 'purgeAuthorizations', keepMs: HOUR_MS / 4, schedule: '*/15 * * * *' },
+} as const;
+
+const NOW = new Date('2026-03-02T12:00:00Z');
+
+const nothing: QueueWork = {
+  now: () => NOW,
+  purgeIdempotencyRecords: async () => 0,
+  purgeProxyTargets: async () => 0,
+  purgeAuthorizations: async () => 0,
+  refreshTokens: async () => 0,
+  keepEvents: async () => {},
+};
+
+for (const name of Object.keys(PURGES) as (keyof typeof PURGES)[]) {
+  describe(`the queue ${name}`, () => {
+    const { work, keepMs, schedule } = PURGES[name];
+
+    it(`deletes at ${schedule} what is older than ${keepMs / HOUR_MS} hours`, async () => {
+      const calls: Date[] = [];
+      const queue = createQueues({ ...nothing, [work]: async (before: Date) => calls.push(before) })[name];
+      expect(queue.schedule).to.equal(schedule);
+      expect(await queue.handle()).to.deep.equal({ kind: 'done' });
+      expect(calls).to.deep.equal([new Date(NOW.getTime() - keepMs)]);
     });
-    const queue = queues['idempotency.purge'];
-    expect(queue.schedule).to.match(/^\d+ \* \* \* \*$/);
-    expect(await queue.handle()).to.deep.equal({ kind: 'done' });
-    expect(calls).to.deep.equal([new Date('2026-03-01T12:00:00Z')]);
+  });
+}
+
+describe('the queue oauth.refresh', () => {
+  it('refreshes each minute what is due, until it is told to stop', async () => {
+    const { signal } = new AbortController();
+    const signals: AbortSignal[] = [];
+    const refreshTokens = async (given: AbortSignal) => signals.push(given);
+    const queue = createQueues({ ...nothing, refreshTokens })['oauth.refresh'];
+    expect(queue.schedule).to.equal('* * * * *');
+    expect(await queue.handle({ signal })).to.deep.equal({ kind: 'done' });
+    expect(signals).to.deep.equal([signal]);
   });
 });

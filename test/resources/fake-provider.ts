@@ -101,6 +101,7 @@ export function createService(objects: Connector['objects']): FakeService {
     }),
     ...createSeal(),
     now: () => nowMs,
+    tokensOf: () => undefined,
     onCredentials: async ({ id }, verdict) => void verdicts.push(`${id} ${verdict}`),
   };
   const resources = createResources(ports);
@@ -188,6 +189,9 @@ function createClient(onSend: (request: unknown) => Promise<void>): ResourcePort
   };
   return {
     send,
+    sendForFile: () => {
+      throw new Error('There are no files here.');
+    },
     preview: () => {
       throw new Error('Nothing is explained here.');
     },

@@ -105,7 +105,8 @@ describe('the spec, read by express-openapi-validator', () => {
     ['/body/element/id', { element: { key: 'bamboohr', id: 1 } }],
     ['/body/tags', { tags: Array.from({ length: 101 }, (_, index) => `tag ${index}`) }],
     ['/body/tags/0', { tags: [''] }],
-    ['/body/providerData/code', { providerData: { state: 'x' } }],
+    ['/body/providerData/code', { providerData: { code: 1 } }],
+    ['/body/providerData/realmId', { providerData: { code: 'x', realmId: 'x'.repeat(4001) } }],
   ] as const) {
     it(`refuses an instance with a fault in ${fault}: ${JSON.stringify(change).slice(0, 50)}`, async () => {
       const answer = await call('platform', 'POST', '/instances', { ...NEW_INSTANCE, ...change });

@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises';
-import { type App, startApp } from '../../src/app.ts';
+import { type App, type AppPorts, startApp } from '../../src/app.ts';
 import { type Config, readConfig } from '../../src/config.ts';
 import { createLogger, createRedactor } from '../../src/log.ts';
 import { createTemporaryFolder, createTestDatabase, dropTestDatabase } from './database.ts';
@@ -41,13 +41,16 @@ export const ORGANIZATION_SECRET = 'organization-secret-of-the-tests';
 export const USER_SECRET = 'user-secret-of-the-tests';
 export const ENCRYPTION_KEYS = `test:${Buffer.alloc(32, 7).toString('base64')}`;
 
+/** What is no variable of the environment, such as shorter times. */
+export type AppOverrides = Pick<AppPorts, 'engineOptions'>;
+
 /** Starts a service before the tests of the suite that calls this, and stops it after. */
-export function useApp(environment: Readonly<Record<string, string>> = {}): TestApp {
+export function useApp(environment: Readonly<Record<string, string>> = {}, overrides: AppOverrides = {}): TestApp {
   let started: StartedApp | undefined;
 
   before(async function start() {
     this.timeout(60_000);
-    started = await startTestApp(environment);
+    started = await startTestApp(environment, overrides);
   });
 
   after(async () => {
@@ -78,7 +81,10 @@ export function useApp(environment: Readonly<Record<string, string>> = {}): Test
 export type StartedApp = TestApp & { readonly stop: () => Promise<void> };
 
 /** For tests that start more than one service; pass the same `DATABASE_URL` to share a database. */
-export async function startTestApp(environment: Readonly<Record<string, string>> = {}): Promise<StartedApp> {
+export async function startTestApp(
+  environment: Readonly<Record<string, string>> = {},
+  overrides: AppOverrides = {},
+): Promise<StartedApp> {
   const ownDatabase = environment.DATABASE_URL === undefined;
   const databaseUrl = environment.DATABASE_URL ?? (await createTestDatabase());
   const dataDir = await createTemporaryFolder();
@@ -93,6 +99,7 @@ export async function startTestApp(environment: Readonly<Record<string, string>>
     config: testConfig({ DATABASE_URL: databaseUrl, DATA_DIR: dataDir, ...environment }),
     log,
     redactor,
+    ...overrides,
   });
 
   const call = (path: string, input: ApiCall = {}) => callApi(app.baseUrl + path, input);

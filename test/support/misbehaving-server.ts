@@ -33,6 +33,8 @@ export interface MisbehavingServerOptions {
   readonly address?: string;
   /** Default: any free one. */
   readonly port?: number;
+  /** What paths do that were given no behaviour. Default: a 404. */
+  readonly otherwise?: Behaviour;
 }
 
 /** A provider that does what providers do on their worst days. */
@@ -46,7 +48,8 @@ export async function startMisbehavingServer(options: MisbehavingServerOptions =
   const server = createServer((request, response) => {
     receive(request).then((received) => {
       requests.push(received);
-      takeBehaviour(scripts, received.url)(response, request);
+      const behave = takeBehaviour(scripts, received.url) ?? options.otherwise ?? noSuchPath;
+      behave(response, request);
     }, ignoreBrokenUpload);
   });
   server.on('connection', (socket) => {
@@ -95,11 +98,11 @@ function ignoreBrokenUpload(error: NodeJS.ErrnoException): void {
   if (error.code !== 'ECONNRESET') throw error;
 }
 
-function takeBehaviour(scripts: Map<string, Behaviour[]>, url: string): Behaviour {
+function takeBehaviour(scripts: Map<string, Behaviour[]>, url: string): Behaviour | undefined {
   const script = scripts.get(url.replace(/\?.*/s, '')) ?? [];
   const [first, ...rest] = script;
   if (rest.length > 0) scripts.set(url.replace(/\?.*/s, ''), rest);
-  return first ?? status(404, { 'content-type': 'application/json' }, '{"message":"no such path"}');
+  return first;
 }
 
 type Headers = Readonly<Record<string, string | readonly string[]>>;
@@ -121,6 +124,8 @@ export const html: Behaviour = status(
   { 'content-type': 'text/html' },
   '<!DOCTYPE html><html><body>Please sign in</body></html>',
 );
+
+const noSuchPath: Behaviour = status(404, { 'content-type': 'application/json' }, '{"message":"no such path"}');
 
 export const brokenJson: Behaviour = status(200, { 'content-type': 'application/json' }, '{"rows":[{"id":1},');
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Knex } from 'knex';
+import { encryptionContext } from '../../db/encrypted-columns.ts';
 import type { Keyring } from '../../db/keyring.ts';
 import { AppError, type ErrorCode, isAppError } from '../../errors.ts';
 import { createIdempotencyStore, type IdempotencyKey } from './store.ts';
@@ -101,5 +102,5 @@ function sha256(text: string): Buffer {
 }
 
 function contextOf({ accountId, userId, keyHash }: IdempotencyKey): string {
-  return `idempotency:${accountId}:${userId}:${keyHash.toString('base64url')}`;
+  return encryptionContext('idempotency_record.response', accountId, userId, keyHash);
 }

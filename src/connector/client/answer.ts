@@ -7,6 +7,8 @@ export interface Answer {
   readonly response: ProviderResponse;
   /** A page, or broken JSON, where JSON was asked for. */
   readonly misshapen: boolean;
+  /** The body as it came, where a file was asked for. */
+  readonly file?: Buffer;
 }
 
 const JSON_TYPE = /^[^;]*\bjson\b/i;
@@ -28,6 +30,16 @@ export function readAnswer(raw: EgressResponse, accept: string | undefined): Ans
     response: { status, headers, body: body === undefined ? text : body },
     misshapen: body === undefined && acceptsJson(accept),
   };
+}
+
+/** A file is judged by status and headers; its body is read only where the provider may have put words of its own there. */
+export function readFileAnswer(raw: EgressResponse): Answer {
+  const { status, headers, body } = raw;
+  const isFile = status >= 200 && status < 300 && !JSON_TYPE.test(headers['content-type'] ?? '');
+  const judged = isFile
+    ? { response: { status, headers, body: undefined }, misshapen: false }
+    : readAnswer(raw, undefined);
+  return { ...judged, file: body };
 }
 
 function readText(body: Buffer): string {

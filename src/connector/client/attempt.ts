@@ -1,6 +1,7 @@
+import type { EgressRequest, EgressResponse } from '../../egress/index.ts';
 import { AppError } from '../../errors.ts';
 import type { ProviderRequest, ProviderResponse } from '../contract.ts';
-import { type Answer, readAnswer } from './answer.ts';
+import { type Answer, readAnswer, readFileAnswer } from './answer.ts';
 import type { Binding } from './binding.ts';
 import { describeEgressError, isEgressError } from './egress-failure.ts';
 import { classifyByStatus, describeFailure, describeMisshapen, type FailedCall } from './failure.ts';
@@ -18,6 +19,8 @@ export interface Attempt {
   readonly binding: Binding;
   readonly call: ProviderCall;
   readonly request: ProviderRequest;
+  /** With `file` the body of a success is a Buffer. */
+  readonly expects: 'record' | 'file';
   readonly outgoing: Outgoing;
   /** The provider's URL, checked. */
   readonly target: URL;
@@ -52,7 +55,7 @@ async function exchange(ports: ClientPorts, attempt: Attempt, url: URL): Promise
   call.signal.throwIfAborted();
   call.onProviderCall?.();
   try {
-    const raw = await ports.egress.request({
+    const raw = await requestMeasured(ports, call.connector.key, {
       url: binding.simulator?.enter(url) ?? url,
       method: outgoing.method,
       headers,
@@ -62,11 +65,29 @@ async function exchange(ports: ClientPorts, attempt: Attempt, url: URL): Promise
       signal: call.signal,
     });
     call.onAnswer?.(raw.headers);
-    return { kind: 'answered', answer: readAnswer(raw, headers.accept) };
+    const answer = attempt.expects === 'file' ? readFileAnswer(raw) : readAnswer(raw, headers.accept);
+    return { kind: 'answered', answer };
   } catch (error) {
     call.signal.throwIfAborted();
     if (!isEgressError(error)) throw error;
     return { kind: 'failed', failed: describeEgressError(error, getUndertaking(attempt, url)) };
+  }
+}
+
+async function requestMeasured(
+  { egress, measure }: ClientPorts,
+  element: string,
+  request: EgressRequest,
+): Promise<EgressResponse> {
+  const startedAtMs = performance.now();
+  const tell = (outcome: string) => measure?.({ element, outcome, durationMs: performance.now() - startedAtMs });
+  try {
+    const response = await egress.request(request);
+    tell(`${Math.floor(response.status / 100)}xx`);
+    return response;
+  } catch (error) {
+    tell(isEgressError(error) ? error.reason : 'failed');
+    throw error;
   }
 }
 
@@ -86,9 +107,10 @@ function chooseHeaders({ binding, outgoing, target }: Attempt, url: URL): Readon
 
 type Judgement = Outcome | { readonly kind: 'redirected'; readonly location: string };
 
-function judge(ports: ClientPorts, { binding, outgoing }: Attempt, { response, misshapen }: Answer): Judgement {
+function judge(ports: ClientPorts, { binding, outgoing }: Attempt, answer: Answer): Judgement {
+  const { response, misshapen } = answer;
   const classified = binding.connector.classify?.(response);
-  if (classified === null) return { kind: 'answered', response };
+  if (classified === null) return accept(answer);
   const location = getRedirect(response);
   if (classified === undefined && location !== undefined && outgoing.method === 'GET') {
     return { kind: 'redirected', location };
@@ -99,7 +121,11 @@ function judge(ports: ClientPorts, { binding, outgoing }: Attempt, { response, m
     return { kind: 'failed', failed: describeFailure(ports, { binding, response, failure, byConnector }) };
   }
   if (misshapen) return { kind: 'failed', failed: describeMisshapen(ports, binding, response) };
-  return { kind: 'answered', response };
+  return accept(answer);
+}
+
+function accept({ response, file }: Answer): Outcome {
+  return { kind: 'answered', response: file === undefined ? response : { ...response, body: file } };
 }
 
 function getRedirect(response: ProviderResponse): string | undefined {

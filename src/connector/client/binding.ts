@@ -10,6 +10,7 @@ type Headers = Readonly<Record<string, string>>;
 /** What a connector and one configuration amount to; worked out once per configuration. */
 export interface Binding {
   readonly connector: Connector;
+  readonly config: Config;
   /** The provider's base URL, without a slash at the end. Never the simulator's. */
   readonly base: string;
   readonly origin: string;
@@ -56,6 +57,7 @@ function bind(ports: BindPorts, connector: Connector, config: Config): Binding {
   };
   return {
     connector,
+    config,
     base: base.origin + base.pathname.replace(/\/+$/, ''),
     origin: base.origin,
     protocol: base.protocol,
@@ -84,6 +86,8 @@ function authenticate(auth: Auth, config: Config): Headers {
     case 'custom':
       return auth.headers(config);
     case 'none':
+    // Access tokens come and go with every call, see `createTokenBinder`.
+    case 'oauth2':
       return {};
   }
 }
@@ -101,6 +105,28 @@ function registerConfiguredSecrets(redactor: Redactor, connector: Connector, con
     redactor,
     values.filter((value) => typeof value === 'string'),
   );
+}
+
+type TokenBinder = (binding: Binding, accessToken: string) => Binding;
+
+/** Adds an access token to a binding; while the token stays the same, nothing is worked out again. */
+export function createTokenBinder(redactor: Redactor): TokenBinder {
+  const bound = new WeakMap<Binding, { readonly accessToken: string; readonly binding: Binding }>();
+  return (binding, accessToken) => {
+    const known = bound.get(binding);
+    if (known?.accessToken === accessToken) return known.binding;
+    const authentication = lowerCaseNames(tokenHeaders(binding.connector.auth, accessToken, binding.config));
+    registerSecrets(redactor, [accessToken, ...Object.values(authentication).flatMap(withoutScheme)]);
+    const withToken = { ...binding, headers: { ...binding.headers, ...authentication } };
+    bound.set(binding, { accessToken, binding: withToken });
+    return withToken;
+  };
+}
+
+/** RFC 6750, 2.1, unless the connector has a way of its own. */
+function tokenHeaders(auth: Auth, accessToken: string, config: Config): Headers {
+  const own = auth.type === 'oauth2' ? auth.headers?.(accessToken, config) : undefined;
+  return own ?? { authorization: `Bearer ${accessToken}` };
 }
 
 /** A provider may quote a secret as it stood in a URL. */

@@ -1,18 +1,21 @@
+import { isAppError } from '../../errors.ts';
 import type { Operation, ProviderRequest, ProviderResponse } from '../contract.ts';
-import { DEFAULT_TIMEOUT_MS, makeAttempt } from './attempt.ts';
-import { createBindings } from './binding.ts';
+import { type Attempt, DEFAULT_TIMEOUT_MS, makeAttempt } from './attempt.ts';
+import { createBindings, createTokenBinder } from './binding.ts';
 import { execute } from './execute.ts';
 import { prepareOutgoing } from './outgoing.ts';
-import type { ClientPorts, ProviderCall } from './ports.ts';
+import type { AccessTokens, ClientPorts, ProviderCall } from './ports.ts';
 import { isIdempotent, planRetry } from './retry.ts';
 import { resolveTarget } from './target.ts';
 
-export type { ClientPorts, ProviderCall, Redactor } from './ports.ts';
+export type { AccessTokens, ClientPorts, ProviderCall, Redactor } from './ports.ts';
 export { type RateLimitState, readRateLimit } from './rate-limit.ts';
 
 export interface ProviderClient {
   /** Answers what the connector or a 2xx status calls a success. @throws AppError for the rest; the reason of `signal` when it aborts. */
   readonly send: (call: ProviderCall, request: ProviderRequest) => Promise<ProviderResponse>;
+  /** As `send`, for an answer that is passed on byte for byte, whatever it is. */
+  readonly sendForFile: (call: ProviderCall, request: ProviderRequest) => Promise<ProviderFile>;
   /** What `send` would send first, with every secret masked; nothing is sent. */
   readonly preview: (call: Pick<ProviderCall, 'connector' | 'config'>, request: ProviderRequest) => RequestPreview;
   readonly execute: <Input, Output>(
@@ -20,6 +23,12 @@ export interface ProviderClient {
     input: Input,
     call: ProviderCall,
   ) => Promise<Output>;
+}
+
+export interface ProviderFile {
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly bytes: Buffer;
 }
 
 /** A request for people to read. */
@@ -30,17 +39,44 @@ export interface RequestPreview {
   readonly body?: string;
 }
 
+/** One request on its way, whatever number of attempts it takes. */
+type Errand = Pick<Attempt, 'binding' | 'call' | 'request' | 'target' | 'expects'>;
+
 export function createProviderClient(ports: ClientPorts): ProviderClient {
   const getBinding = createBindings(ports);
+  const bindToken = createTokenBinder(ports.redactor);
 
-  async function send(call: ProviderCall, request: ProviderRequest): Promise<ProviderResponse> {
+  async function send(
+    call: ProviderCall,
+    request: ProviderRequest,
+    expects: Attempt['expects'] = 'record',
+  ): Promise<ProviderResponse> {
     const binding = getBinding(call.connector, call.config);
+    const errand = { binding, call, request, target: resolveTarget(binding, request), expects };
+    return call.connector.auth.type === 'oauth2' ? sendWithToken(errand) : sendBound(errand);
+  }
+
+  /** A refused token was not enough to have anything done, so that with another one the same is sent again, whatever its method. */
+  async function sendWithToken(errand: Errand): Promise<ProviderResponse> {
+    const { binding, call } = errand;
+    const tokens = getTokens(call);
+    const token = await tokens.current(call.signal);
+    try {
+      return await sendBound({ ...errand, binding: bindToken(binding, token) });
+    } catch (error) {
+      if (!isAppError(error, 'INSTANCE_CREDENTIALS_FAILED')) throw error;
+      const another = await tokens.replace(token, call.signal);
+      if (another === token) throw error;
+      return sendBound({ ...errand, binding: bindToken(binding, another) });
+    }
+  }
+
+  async function sendBound({ binding, call, request, target, expects }: Errand): Promise<ProviderResponse> {
     const deadlineMs = ports.now() + (call.connector.timeoutMs ?? DEFAULT_TIMEOUT_MS);
-    const target = resolveTarget(binding, request);
     const outgoing = prepareOutgoing(binding, request);
     const idempotent = isIdempotent(request);
     for (let retries = 0; ; retries++) {
-      const outcome = await makeAttempt(ports, { binding, call, request, outgoing, target, deadlineMs });
+      const outcome = await makeAttempt(ports, { binding, call, request, outgoing, target, expects, deadlineMs });
       if (outcome.kind === 'answered') return outcome.response;
       const { failed } = outcome;
       const remainingMs = deadlineMs - ports.now();
@@ -57,7 +93,23 @@ export function createProviderClient(ports: ClientPorts): ProviderClient {
     return { method, url, ...(body !== undefined && { body: ports.redactor.redact(body) }) };
   }
 
-  return { send, preview, execute: (operation, input, call) => execute(send, operation, input, call) };
+  async function sendForFile(call: ProviderCall, request: ProviderRequest): Promise<ProviderFile> {
+    const { headers, body } = await send(call, request, 'file');
+    if (!Buffer.isBuffer(body)) throw new Error('The client read a file as something else');
+    return { headers, bytes: body };
+  }
+
+  return {
+    send: (call, request) => send(call, request),
+    sendForFile,
+    preview,
+    execute: (operation, input, call) => execute(send, operation, input, call),
+  };
+}
+
+function getTokens({ tokens, connector }: ProviderCall): AccessTokens {
+  if (tokens === undefined) throw new Error(`A call to ${connector.name} needs the access tokens of its instance`);
+  return tokens;
 }
 
 async function sleepUnlessAborted(ports: ClientPorts, ms: number, signal: AbortSignal): Promise<void> {

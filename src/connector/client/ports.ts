@@ -1,5 +1,6 @@
 import type { Egress } from '../../egress/index.ts';
 import type { Config, Connector } from '../contract.ts';
+import type { MeasuredCall } from './measure.ts';
 
 export interface Redactor {
   readonly add: (secret: string) => void;
@@ -15,8 +16,18 @@ export interface ClientPorts {
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   /** From 0 (inclusive) to 1 (exclusive). */
   readonly random: () => number;
+  /** Called for every request that was sent, when it has ended. */
+  readonly measure?: (call: MeasuredCall) => void;
   /** Where the simulators run; without it an instance with `simulator: true` is refused. */
   readonly simulatorsUrl?: string;
+}
+
+/** The access tokens of one instance. */
+export interface AccessTokens {
+  /** One that is good now. @throws AppError INSTANCE_CREDENTIALS_FAILED, PROVIDER_UNAVAILABLE; the reason of the signal */
+  readonly current: (signal: AbortSignal) => Promise<string>;
+  /** Another one than the provider refused, or the same where there is no other. @throws as `current` */
+  readonly replace: (refused: string, signal: AbortSignal) => Promise<string>;
 }
 
 /** On whose behalf a request is sent. */
@@ -24,6 +35,8 @@ export interface ProviderCall {
   readonly connector: Connector;
   /** Keep the object as long as the configuration is the same: what is derived from it is kept with it. */
   readonly config: Config;
+  /** For connectors with OAuth: every call of theirs needs one. */
+  readonly tokens?: AccessTokens | undefined;
   readonly signal: AbortSignal;
   /** Called for every request that is sent, retries and redirects included. */
   readonly onProviderCall?: () => void;

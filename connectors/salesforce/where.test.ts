@@ -1,0 +1,141 @@
+import { expect } from 'chai';
+import type { ObjectSpec } from '#connector';
+import { prepareQuery } from '../../src/where/query.ts';
+import { checksumOf, isId } from './literals.ts';
+import { type RunningSimulator, startSimulator } from './testing.ts';
+
+type Case = readonly [where: string, filter: string];
+
+const ID = '0015g0000000001AAA';
+
+const EXACT: readonly Case[] = [
+  ['NumberOfEmployees = 5', 'NumberOfEmployees = 5'],
+  ['NumberOfEmployees != 5', '(NumberOfEmployees != 5 AND NumberOfEmployees != null)'],
+  ['NumberOfEmployees IN (1, 2)', 'NumberOfEmployees IN (1, 2)'],
+  ['NumberOfEmployees NOT IN (1, 2)', '(NumberOfEmployees NOT IN (1, 2) AND NumberOfEmployees != null)'],
+  ['NumberOfEmployees IS NULL', 'NumberOfEmployees = null'],
+  ['NumberOfEmployees IS NOT NULL', 'NumberOfEmployees != null'],
+  ['NumberOfEmployees > 2147483647', 'NumberOfEmployees > 2147483647'],
+  ['NumberOfEmployees > 2147483648', '(NumberOfEmployees = null AND NumberOfEmployees != null)'],
+  ['NumberOfEmployees < 2147483648', 'NumberOfEmployees != null'],
+  ['NumberOfEmployees >= -2147483649', 'NumberOfEmployees != null'],
+  ['NumberOfEmployees IN (1, 99999999999)', 'NumberOfEmployees = 1'],
+  ['AnnualRevenue < 1e3', 'AnnualRevenue < 1000'],
+  ['AnnualRevenue = 0.00000000000000000001', '(AnnualRevenue = null AND AnnualRevenue != null)'],
+  ['AnnualRevenue >= 0.00000000000000000001', 'AnnualRevenue > 0'],
+  ['AnnualRevenue <= -1.23456789012345678901', 'AnnualRevenue <= -1.23456789012345679'],
+  ['AnnualRevenue > 1234567890123456789', '(AnnualRevenue = null AND AnnualRevenue != null)'],
+  ['FoundedOn__c <= 2026-01-31', 'FoundedOn__c <= 2026-01-31'],
+  ['FoundedOn__c > 1066-10-14', 'FoundedOn__c != null'],
+  ['FoundedOn__c = 9999-12-31', '(FoundedOn__c = null AND FoundedOn__c != null)'],
+  ['CreatedDate > 2026-01-31T08:30:00+02:00', 'CreatedDate > 2026-01-31T06:30:00Z'],
+  ['CreatedDate >= 2026-01-31T08:30:00.001Z', 'CreatedDate > 2026-01-31T08:30:00Z'],
+  ['CreatedDate < 2026-01-31T08:30:00.001Z', 'CreatedDate <= 2026-01-31T08:30:00Z'],
+  ['CreatedDate != 2026-01-31', 'CreatedDate != 2026-01-31T00:00:00Z'],
+  ['IsDeleted = true', 'IsDeleted = true'],
+  ['IsDeleted != true', 'IsDeleted = false'],
+  ['IsDeleted IN (true, false)', '(IsDeleted = true OR IsDeleted = false)'],
+  [`Id = '${ID}'`, `Id = '${ID}'`],
+  [`Id != '${ID}'`, `Id != '${ID}'`],
+  [`Id = '${ID.slice(0, 15)}'`, '(Id = null AND Id != null)'],
+  [`OwnerId IN ('${ID}', 'no id')`, `OwnerId = '${ID}'`],
+  ['Regions__c IS NOT NULL', 'Regions__c != null'],
+  ['IsDeleted = true OR NumberOfEmployees = 1', '(IsDeleted = true OR NumberOfEmployees = 1)'],
+  [
+    'IsDeleted = true AND NumberOfEmployees = 1 OR AnnualRevenue = 2',
+    '((IsDeleted = true AND NumberOfEmployees = 1) OR AnnualRevenue = 2)',
+  ],
+  [
+    'NOT (NumberOfEmployees = 1 OR AnnualRevenue < 2)',
+    '((NumberOfEmployees != 1 AND NumberOfEmployees != null) AND AnnualRevenue >= 2)',
+  ],
+];
+
+/** What is checked again. */
+const WIDE: readonly Case[] = [
+  ["Name = 'it''s'", "Name = 'it\\'s'"],
+  ["Name = 'back\\slash'", "Name = 'back\\\\slash'"],
+  ["Name = 'two\nlines'", "Name = 'two\\nlines'"],
+  ["Name = '\u0001'", "Name = '\\u0001'"],
+  ["Name = '100%_'", "Name = '100%_'"],
+  ["Name = ''", '(Name = null AND Name != null)'],
+  ["Name != ''", 'Name != null'],
+  ["Name != 'Acme'", "Name != 'Acme'"],
+  ["BillingCity != 'Oslo'", "(BillingCity != 'Oslo' AND BillingCity != null)"],
+  ["BillingCity != 'Zürich'", 'BillingCity != null'],
+  ["BillingCity != ' Oslo'", 'BillingCity != null'],
+  ["BillingCity NOT IN ('Oslo', 'Zürich')", "(BillingCity != 'Oslo' AND BillingCity != null)"],
+  ["Name LIKE 'a%'", "Name LIKE 'a%'"],
+  ["Name LIKE '%100\\%\\_%'", "Name LIKE '%100\\%\\_%'"],
+  ["Name LIKE 'a_b''c%'", "Name LIKE 'a_b\\'c%'"],
+  ["Name LIKE 'a\\\\b%'", "Name LIKE 'a_b%'"],
+  ["Name LIKE '%'", 'Name != null'],
+  ["Name NOT LIKE '%'", '(Name = null AND Name != null)'],
+  ["Name LIKE ''", '(Name = null AND Name != null)'],
+  ["Name NOT LIKE 'a%'", "((NOT Name LIKE 'a%') AND Name != null)"],
+  ["Name NOT LIKE 'ä%'", 'Name != null'],
+  ["Name NOT LIKE 'a\\\\b%'", 'Name != null'],
+  ["ExternalKey__c = 'Key0'", "ExternalKey__c = 'Key0'"],
+  [`Name = '${'x'.repeat(4001)}'`, '(Name = null AND Name != null)'],
+  ["Type = 'Customer'", "Type = 'Customer'"],
+  ["Tier__c != 'Gold'", "(Tier__c != 'Gold' AND Tier__c != null)"],
+  ['Share__c > 1', 'Share__c >= 0.99999999999999'],
+  ['Share__c = 1', '(Share__c >= 0.99999999999999 AND Share__c <= 1.00000000000001)'],
+  ['Share__c < 123456789012345678', 'Share__c <= 123456789012346678'],
+  ['Share__c < 0', 'Share__c <= 0.000000000000001'],
+];
+
+const NOT_PUSHED = [
+  "Description = 'x'",
+  'Description IS NULL',
+  "Name < 'b'",
+  "SecretCode__c = 'x'",
+  'BillingAddress IS NULL',
+  'Share__c != 1',
+  'IsDeleted IS NULL',
+  "Type LIKE 'C%'",
+  "ExternalKey__c NOT LIKE 'K%'",
+];
+
+describe('filters in SOQL', () => {
+  let simulator: RunningSimulator;
+  let account: ObjectSpec;
+
+  before(async () => {
+    simulator = await startSimulator();
+    account = await simulator.connect().describe('Account');
+  });
+  after(() => simulator.stop());
+
+  for (const [where, filter] of EXACT) {
+    it(`writes ${where} and leaves it to Salesforce`, () => {
+      const { plan } = prepareQuery({ where }, account);
+      expect([plan.native, plan.pushdown]).to.deep.equal([filter, 'full']);
+    });
+  }
+
+  for (const [where, filter] of WIDE) {
+    it(`writes ${JSON.stringify(where.slice(0, 60))} and checks it again`, () => {
+      const { plan } = prepareQuery({ where }, account);
+      expect([plan.native, plan.pushdown]).to.deep.equal([filter, 'partial']);
+    });
+  }
+
+  for (const where of NOT_PUSHED) {
+    it(`does not write ${where}`, () => {
+      expect(prepareQuery({ where }, account).plan.pushdown).to.equal('none');
+    });
+  }
+
+  it('leaves text to Salesforce when the settings say so', async () => {
+    const trusting = await simulator.connect({ 'text.exact': true }).describe('Account');
+    const { plan } = prepareQuery({ where: "Name != 'Zürich' AND BillingCity LIKE 'a\\\\b%'" }, trusting);
+    expect([plan.native, plan.pushdown]).to.deep.equal(["(Name != 'Zürich' AND BillingCity LIKE 'a\\\\b%')", 'full']);
+  });
+
+  it('takes for ids only what Salesforce answers as ids', () => {
+    // The letters of each five characters that are upper-case, the first one counting least.
+    expect(checksumOf('aaaaaAaaaaBAaaA')).to.equal('ABT');
+    expect([ID, ID.toLowerCase(), ID.slice(0, 17), `${ID}A`].map(isId)).to.deep.equal([true, false, false, false]);
+  });
+});

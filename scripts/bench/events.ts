@@ -1,0 +1,237 @@
+/**
+ * Measures the delivery of events: `npm run bench:events [-- --seconds 10] [--json file] [--only …] [--profile folder]`. PostgreSQL, sender and
+ * receiver are processes of their own on loopback, and all of them share the machine. Ends by itself.
+ */
+import { writeFile } from 'node:fs/promises';
+import { cpus, loadavg } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import type { Latency } from '../event-load/clock.ts';
+import type { LoadReport } from '../event-load/messages.ts';
+import { type LoadDatabase, startLoadDatabase } from '../event-load/postgres.ts';
+import { type Receiver, type Sender, startReceiver, startSender } from '../event-load/processes.ts';
+
+const { values: given } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '10' },
+    json: { type: 'string' },
+    only: { type: 'string' },
+    profile: { type: 'string' },
+  },
+});
+const seconds = Number(given.seconds);
+const BODY_BYTES = 1024;
+const LIMIT_MS = 20 * 60_000;
+const ENDPOINTS = 100;
+const RATES = [50, 200, 1_000, 2_000] as const;
+const STORED_ATTEMPTS = 5_000_000;
+const SATURATION_IN_FLIGHT = 2_000;
+const HANGING = `/many/${ENDPOINTS}`;
+
+interface Bench {
+  readonly database: LoadDatabase;
+  readonly receiver: Receiver;
+  readonly sender: Sender;
+}
+
+/** One line of the result: names with units, and numbers. */
+type Figures = Readonly<Record<string, number>>;
+
+let nextNumber = 0;
+
+function takeNumbers(count: number): number {
+  const first = nextNumber;
+  nextNumber += count;
+  return first;
+}
+
+const ONE_ENDPOINT = [0] as const;
+const MANY_ENDPOINTS = Array.from({ length: ENDPOINTS }, (_, index) => index + 1);
+const CALLBACK_PATHS = ['/one', ...MANY_ENDPOINTS.map((index) => `/many/${index}`)];
+
+async function drained({ database }: Bench): Promise<void> {
+  for (;;) {
+    const { rows } = await database.knex.raw('select exists (select from delivery) as found');
+    if (!rows[0].found) return;
+    await sleep(50);
+  }
+}
+
+/** Load and what it cost, everything delivered at its end. */
+async function measure(
+  bench: Bench,
+  run: () => Promise<LoadReport>,
+  paths?: readonly string[],
+): Promise<{ readonly report: LoadReport; readonly latency: Latency; readonly costs: Figures }> {
+  const { database, receiver } = bench;
+  await receiver.report();
+  const [walBefore, cpuBefore] = [await database.walBytes(), await database.cpuMs()];
+  const report = await run();
+  await drained(bench);
+  const { received, latency, cpuMs } = await receiver.report(paths);
+  const perThousand = (ms: number) => round((ms * 1000) / Math.max(1, received));
+  const costs = {
+    walBytesPerDelivery: Math.round(((await database.walBytes()) - walBefore) / Math.max(1, received)),
+    senderCpuMsPer1000: perThousand(report.cpuMs),
+    receiverCpuMsPer1000: perThousand(cpuMs),
+    postgresCpuMsPer1000: perThousand((await database.cpuMs()) - cpuBefore),
+  };
+  return { report, latency, costs };
+}
+
+function saturate(bench: Bench, instanceIds: readonly number[], until: 'accept' | 'deliver', forSeconds = seconds) {
+  const firstNumber = takeNumbers(10_000_000);
+  return bench.sender.saturate({
+    seconds: forSeconds,
+    firstNumber,
+    instanceIds,
+    inFlight: SATURATION_IN_FLIGHT,
+    until,
+  });
+}
+
+function load(bench: Bench, instanceIds: readonly number[], perSecond: number, forSeconds = seconds) {
+  const firstNumber = takeNumbers(perSecond * forSeconds);
+  return bench.sender.load({ perSecond, seconds: forSeconds, firstNumber, instanceIds });
+}
+
+async function throughput(bench: Bench, instanceIds: readonly number[]): Promise<Figures> {
+  const { report, latency, costs } = await measure(bench, () => saturate(bench, instanceIds, 'deliver'));
+  return { deliveredPerSecond: perSecond(report.delivered, report), p50Ms: latency.p50, p99Ms: latency.p99, ...costs };
+}
+
+async function acceptance(bench: Bench): Promise<Figures> {
+  const { report } = await measure(bench, () => saturate(bench, MANY_ENDPOINTS, 'accept', Math.min(seconds, 5)));
+  return {
+    acceptedPerSecond: perSecond(report.accepted, report),
+    acceptP50Ms: report.accept.p50,
+    acceptP99Ms: report.accept.p99,
+  };
+}
+
+async function latencyAt(bench: Bench, rate: number): Promise<Figures> {
+  const { report, latency, costs } = await measure(bench, () => load(bench, MANY_ENDPOINTS, rate));
+  const { p50, p95, p99, max } = latency;
+  return { p50Ms: p50, p95Ms: p95, p99Ms: p99, maxMs: max, acceptP99Ms: report.accept.p99, ...costs };
+}
+
+/** A tenth of the traffic goes to an endpoint that never answers; its deliveries are dropped afterwards. */
+async function withHangingEndpoint(bench: Bench): Promise<Figures> {
+  const { receiver, database } = bench;
+  const ten = [...MANY_ENDPOINTS.slice(0, 9), ENDPOINTS];
+  const healthy = ten.slice(0, 9).map((index) => `/many/${index}`);
+  const before = await measure(bench, () => load(bench, ten, 200), healthy);
+  await receiver.behave(HANGING, 'hang');
+  await receiver.report();
+  await load(bench, ten, 200);
+  await sleep(1000);
+  const { latency } = await receiver.report(healthy);
+  await receiver.behave(HANGING, 'answer');
+  await database.knex('delivery').whereIn('state', ['waiting', 'queued']).delete();
+  await drained(bench);
+  return {
+    baselineP99Ms: before.latency.p99,
+    healthyP99Ms: latency.p99,
+    ratio: round(latency.p99 / before.latency.p99),
+  };
+}
+
+async function withStoredAttempts(bench: Bench): Promise<Figures> {
+  const { database } = bench;
+  const measureCost = async () => {
+    const { report, costs } = await measure(bench, () => load(bench, MANY_ENDPOINTS, 1_000));
+    const cpu = Number(costs.senderCpuMsPer1000) + Number(costs.postgresCpuMsPer1000);
+    return { cpu, wal: Number(costs.walBytesPerDelivery), acceptP99: report.accept.p99 };
+  };
+  const empty = await measureCost();
+  await fillAttempts(database);
+  const full = await measureCost();
+  return {
+    storedAttempts: STORED_ATTEMPTS,
+    cpuMsPer1000Empty: empty.cpu,
+    cpuMsPer1000Full: full.cpu,
+    cpuRatio: round(full.cpu / empty.cpu),
+    walRatio: round(full.wal / empty.wal),
+  };
+}
+
+/** Over today's partition, as a busy day leaves it. */
+async function fillAttempts({ knex, accountId }: LoadDatabase): Promise<void> {
+  const rows = 500_000;
+  for (let from = 0; from < STORED_ATTEMPTS; from += rows) {
+    await knex.raw(
+      `insert into delivery_attempt
+         (account_id, delivery_id, attempt, attempted_at, delivered, duration_ms, status_code, subscription_id, event_id, event_at, instance_id, type, delivery_created_at)
+       select ?, 1000000000 + n, 1, now(), true, 3, 204, n % 100, gen_random_uuid(), now(), n % 100, 'items.updated', now()
+       from generate_series(?::bigint, ?::bigint) n`,
+      [accountId, from + 1, from + rows],
+    );
+  }
+  await knex.raw('vacuum analyze delivery_attempt');
+  await knex.raw('checkpoint');
+}
+
+const MEASUREMENTS: Readonly<Record<string, (bench: Bench) => Promise<Figures>>> = {
+  'saturated, 1 endpoint': (bench) => throughput(bench, ONE_ENDPOINT),
+  'saturated, 100 endpoints': (bench) => throughput(bench, MANY_ENDPOINTS),
+  'accepting alone': acceptance,
+  ...Object.fromEntries(RATES.map((rate) => [`${rate}/s`, (bench: Bench) => latencyAt(bench, rate)])),
+  'hanging endpoint with 10 %': withHangingEndpoint,
+  'with 5 million attempts': withStoredAttempts,
+};
+
+function perSecond(count: number, report: LoadReport): number {
+  return Math.round(count / report.seconds);
+}
+
+function round(value: number): number {
+  return Math.round(value * 100) / 100;
+}
+
+function rounded(figures: Figures): Figures {
+  return Object.fromEntries(Object.entries(figures).map(([name, value]) => [name, round(value)]));
+}
+
+async function conditions(database: LoadDatabase) {
+  const { rows } = await database.knex.raw('show server_version');
+  return {
+    machine: `${cpus().length} × ${cpus()[0]?.model}`,
+    node: process.version,
+    postgres: rows[0].server_version,
+    besides: `PostgreSQL (durable), sender, receiver and whatever else runs; load average ${loadavg().map(round).join(', ')}`,
+    bodyBytes: BODY_BYTES,
+    secondsOfEach: seconds,
+  };
+}
+
+const limit = setTimeout(() => {
+  console.error(`Not done within ${LIMIT_MS / 1000} s`);
+  process.exit(1);
+}, LIMIT_MS);
+const [database, receiver] = await Promise.all([startLoadDatabase(), startReceiver()]);
+try {
+  const setup = { databaseUrl: database.url, accountId: database.accountId, bodyBytes: BODY_BYTES, options: {} };
+  const callbackUrls = CALLBACK_PATHS.map((path) => receiver.url + path);
+  const execArgv = given.profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${given.profile}`];
+  const sender = await startSender({ ...setup, callbackUrls }, { execArgv });
+  const bench = { database, receiver, sender };
+  await load(bench, MANY_ENDPOINTS, 500, 5);
+  await drained(bench);
+
+  const results: Record<string, Figures> = {};
+  const wanted = given.only?.split(',');
+  for (const [name, run] of Object.entries(MEASUREMENTS)) {
+    if (wanted !== undefined && !wanted.some((part) => name.includes(part))) continue;
+    results[name] = rounded(await run(bench));
+    console.log(name, results[name]);
+  }
+  await sender.stop();
+  const result = { conditions: await conditions(database), results };
+  console.log(result.conditions);
+  console.table(results);
+  if (given.json !== undefined) await writeFile(given.json, `${JSON.stringify(result, null, 2)}\n`);
+} finally {
+  clearTimeout(limit);
+  await receiver.stop();
+  await database.stop();
+}

@@ -1,0 +1,75 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Sender } from '../event-load/processes.ts';
+import { countLost, drained, indexesOf, pathsOf, type Scenario, startEngine } from './scenario.ts';
+
+export interface CrashOptions {
+  readonly kills: number;
+  readonly restarts: number;
+  readonly perSecond: number;
+  readonly secondsBetween: number;
+}
+
+const SENDERS = 2;
+const DRAIN_MS = 60_000;
+/** Numbers of one load; more than any has. */
+const NUMBERS = 1_000_000;
+const MOST_DUPLICATES = 0.01;
+
+/** Senders are killed and PostgreSQL crashes while events come in: what was acknowledged arrives. */
+export function crashes({ kills, restarts, perSecond, secondsBetween }: CrashOptions): Scenario {
+  return async (stage) => {
+    const paths = pathsOf('crash', 20);
+    const committed = new Set<number>();
+    let loads = 0;
+
+    async function startLoaded(): Promise<Sender> {
+      const sender = await startEngine(stage, paths, committed);
+      const seconds = (kills + restarts + 2) * secondsBetween * 3;
+      const load = {
+        perSecond: perSecond / SENDERS,
+        seconds,
+        firstNumber: ++loads * NUMBERS,
+        instanceIds: indexesOf(paths),
+      };
+      // It ends with its process, by SIGKILL.
+      sender.load(load).catch(() => {});
+      return sender;
+    }
+
+    const senders = await Promise.all(Array.from({ length: SENDERS }, startLoaded));
+    const crashAfter = Math.ceil(kills / (restarts + 1));
+    let restarted = 0;
+    for (let kill = 1; kill <= kills; kill++) {
+      await sleep(secondsBetween * 1000);
+      const victim = kill % SENDERS;
+      await senders[victim]?.kill();
+      senders[victim] = await startLoaded();
+      if (kill % crashAfter === 0 && restarted < restarts) {
+        restarted++;
+        await stage.database.crash();
+      }
+    }
+    await sleep(secondsBetween * 1000);
+    for (const sender of senders) await sender.kill();
+
+    const last = await startEngine(stage, paths);
+    const { left } = await drained(stage.database.knex, DRAIN_MS);
+    const { numbers, duplicates } = await stage.receiver.numbers();
+    await last.stop();
+    const lost = countLost(committed, numbers);
+    const share = duplicates / Math.max(1, numbers.length);
+    return [
+      {
+        promise: `${kills} SIGKILLs of senders, ${restarts} crashes of PostgreSQL: lost = 0`,
+        found: `${committed.size} acknowledged, ${numbers.length} arrived, ${lost} lost`,
+        kept: lost === 0 && committed.size > 0 && restarted === restarts,
+      },
+      { promise: 'nothing is left undelivered', found: `${left} left`, kept: left === 0 },
+      {
+        promise: `duplicates < ${MOST_DUPLICATES * 100} %`,
+        found: `${duplicates} (${(share * 100).toFixed(2)} %)`,
+        kept: share < MOST_DUPLICATES,
+      },
+    ];
+  };
+}

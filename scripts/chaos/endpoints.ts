@@ -1,0 +1,145 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { countLost, drained, indexesOf, type Promised, pathsOf, type Scenario, startEngine } from './scenario.ts';
+
+const DRAIN_MS = 60_000;
+
+export interface OutageOptions {
+  readonly perSecond: number;
+  readonly outages: number;
+  readonly downSeconds: number;
+}
+
+/** A receiver that is away for seconds gets everything afterwards. */
+export function receiverOutages({ perSecond, outages, downSeconds }: OutageOptions): Scenario {
+  return async (stage) => {
+    const paths = pathsOf('outage', 5);
+    const committed = new Set<number>();
+    const before = (await stage.receiver.numbers()).numbers.length;
+    const sender = await startEngine(stage, paths, committed);
+    const seconds = outages * downSeconds * 2 + 1;
+    const load = sender.load({ perSecond, seconds, firstNumber: 500_000_000, instanceIds: indexesOf(paths) });
+    for (let outage = 0; outage < outages; outage++) {
+      await sleep(downSeconds * 1000);
+      await stage.receiver.listen(false);
+      await sleep(downSeconds * 1000);
+      await stage.receiver.listen(true);
+    }
+    const { accepted } = await load;
+    const { left, ms } = await drained(stage.database.knex, DRAIN_MS);
+    const { numbers } = await stage.receiver.numbers();
+    const retried = await countRetried(stage.database.knex);
+    await sender.stop();
+    const lost = countLost(committed, numbers);
+    return [
+      {
+        promise: `a receiver that is away ${outages} times for ${downSeconds} s: lost = 0`,
+        found: `${accepted} acknowledged, ${numbers.length - before} arrived, ${lost} lost`,
+        kept: lost === 0 && committed.size === accepted && accepted > 0,
+      },
+      {
+        promise: 'what failed succeeds by a retry',
+        found: `${retried} by retries, ${left} left after ${(ms / 1000).toFixed(1)} s`,
+        kept: left === 0 && retried > 0,
+      },
+    ];
+  };
+}
+
+async function countRetried(knex: Parameters<typeof drained>[0]): Promise<number> {
+  const { rows } = await knex.raw('select count(*) as count from delivery_attempt where delivered and attempt > 1');
+  return rows[0].count;
+}
+
+export interface HangOptions {
+  readonly perSecond: number;
+  readonly seconds: number;
+  readonly rounds: number;
+}
+
+/** Below it the noise of a shared machine decides, not the engine. */
+const LEAST_BASELINE_MS = 10;
+const ENDPOINTS = 10;
+
+/** One endpoint of ten hangs: the others do not notice. */
+export function hangingEndpoint({ perSecond, seconds, rounds }: HangOptions): Scenario {
+  return async (stage) => {
+    const paths = pathsOf('hang', ENDPOINTS);
+    const [hanging = '', ...healthy] = paths;
+    const sender = await startEngine(stage, paths);
+    let firstNumber = 600_000_000;
+    const measure = async () => {
+      await stage.receiver.report();
+      await sender.load({ perSecond, seconds, firstNumber, instanceIds: indexesOf(paths) });
+      firstNumber += perSecond * seconds;
+      await sleep(500);
+      return (await stage.receiver.report(healthy)).latency;
+    };
+    await measure();
+    const baselines: number[] = [];
+    const disturbed: number[] = [];
+    for (let round = 0; round < rounds; round++) {
+      await stage.receiver.behave(hanging, 'answer');
+      baselines.push((await measure()).p99);
+      await stage.receiver.behave(hanging, 'hang');
+      disturbed.push((await measure()).p99);
+    }
+    await stage.receiver.behave(hanging, 'answer');
+    const { left } = await drained(stage.database.knex, DRAIN_MS);
+    await sender.stop();
+    const [baseline, found] = [medianOf(baselines), medianOf(disturbed)];
+    return [
+      {
+        promise: `10 % of ${perSecond}/s to an endpoint that hangs: p99 of the others ≤ 2 × baseline`,
+        found: `baseline ${baseline.toFixed(1)} ms, disturbed ${found.toFixed(1)} ms, ${left} left`,
+        kept: found <= 2 * Math.max(baseline, LEAST_BASELINE_MS) && left === 0,
+      },
+    ];
+  };
+}
+
+function medianOf(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+}
+
+export interface SnapshotOptions {
+  readonly perSecond: number;
+  readonly seconds: number;
+}
+
+/** A long transaction keeps every dead row of the hot table from being cleaned up. */
+export function heldSnapshot({ perSecond, seconds }: SnapshotOptions): Scenario {
+  return async (stage) => {
+    const paths = pathsOf('snapshot', 10);
+    const sender = await startEngine(stage, paths);
+    const snapshot = await stage.database.knex.transaction({ isolationLevel: 'repeatable read' });
+    await snapshot.raw('select count(*) from delivery');
+    const thirds: Promised[] = [];
+    const p99s: number[] = [];
+    for (let third = 0; third < 3; third++) {
+      await stage.receiver.report();
+      const firstNumber = 700_000_000 + third * perSecond * seconds;
+      await sender.load({ perSecond, seconds: seconds / 3, firstNumber, instanceIds: indexesOf(paths) });
+      await sleep(500);
+      p99s.push((await stage.receiver.report(paths)).latency.p99);
+    }
+    const { left } = await drained(stage.database.knex, DRAIN_MS);
+    const dead = await countDead(stage.database.knex);
+    await snapshot.rollback();
+    await sender.stop();
+    const [first = 0, , last = 0] = p99s;
+    return [
+      ...thirds,
+      {
+        promise: `${perSecond}/s for ${seconds} s under a snapshot held open: no collapse (p99 of the last third ≤ 3 × the first)`,
+        found: `p99 ${p99s.map((ms) => ms.toFixed(1)).join(', ')} ms, ${dead} dead rows kept, ${left} left`,
+        kept: last <= 3 * Math.max(first, LEAST_BASELINE_MS) && left === 0,
+      },
+    ];
+  };
+}
+
+async function countDead(knex: Parameters<typeof drained>[0]): Promise<number> {
+  await knex.raw('select pg_stat_force_next_flush()');
+  const { rows } = await knex.raw("select n_dead_tup as dead from pg_stat_user_tables where relname = 'delivery'");
+  return rows[0].dead;
+}

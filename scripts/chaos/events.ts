@@ -1,0 +1,61 @@
+/**
+ * Breaks what the delivery of events stands on, and counts what arrives: `npm run chaos:events [-- --quick] [-- --only crashes,…]`. Everything
+ * runs on loopback with a database of its own, and ends by itself. Exit code 1: a promise was broken.
+ */
+import { parseArgs } from 'node:util';
+import { startLoadDatabase } from '../event-load/postgres.ts';
+import { startReceiver } from '../event-load/processes.ts';
+import { dueRetries } from './backlog.ts';
+import { crashes } from './crashes.ts';
+import { hangingEndpoint, heldSnapshot, receiverOutages } from './endpoints.ts';
+import type { Promised, Scenario } from './scenario.ts';
+
+const LIMIT_MS = { full: 15 * 60_000, quick: 120_000 };
+
+const FULL: Readonly<Record<string, Scenario>> = {
+  crashes: crashes({ kills: 20, restarts: 3, perSecond: 400, secondsBetween: 2 }),
+  outages: receiverOutages({ perSecond: 200, outages: 3, downSeconds: 3 }),
+  hanging: hangingEndpoint({ perSecond: 200, seconds: 10, rounds: 3 }),
+  backlog: dueRetries({ deliveries: 100_000, endpoints: 1_000, withinSeconds: 60 }),
+  snapshot: heldSnapshot({ perSecond: 1_000, seconds: 60 }),
+};
+
+const QUICK: Readonly<Record<string, Scenario>> = {
+  crashes: crashes({ kills: 2, restarts: 1, perSecond: 200, secondsBetween: 1.5 }),
+  outages: receiverOutages({ perSecond: 100, outages: 1, downSeconds: 1.5 }),
+  hanging: hangingEndpoint({ perSecond: 100, seconds: 2, rounds: 1 }),
+  backlog: dueRetries({ deliveries: 3_000, endpoints: 100, withinSeconds: 30 }),
+  snapshot: heldSnapshot({ perSecond: 200, seconds: 6 }),
+};
+
+const { values: options } = parseArgs({
+  options: { quick: { type: 'boolean', default: false }, only: { type: 'string' } },
+});
+const limitMs = options.quick ? LIMIT_MS.quick : LIMIT_MS.full;
+const limit = setTimeout(() => {
+  console.error(`Not done within ${limitMs / 1000} s`);
+  process.exit(1);
+}, limitMs);
+
+/** Each with a database and a receiver of its own, so that none lives off what another left. */
+async function run(name: string, scenario: Scenario): Promise<readonly Promised[]> {
+  const [database, receiver] = await Promise.all([startLoadDatabase(), startReceiver()]);
+  const startedAt = performance.now();
+  try {
+    return await scenario({ database, receiver });
+  } finally {
+    console.log(`${name}: ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
+    await receiver.stop();
+    await database.stop();
+  }
+}
+
+const wanted = options.only?.split(',');
+const scenarios = Object.entries(options.quick ? QUICK : FULL).filter(([name]) => wanted?.includes(name) ?? true);
+if (scenarios.length === 0)
+  throw new Error(`There is no scenario ${options.only}; there are ${Object.keys(FULL).join(', ')}`);
+const results: Promised[] = [];
+for (const [name, scenario] of scenarios) results.push(...(await run(name, scenario)));
+clearTimeout(limit);
+console.table(results.map(({ kept, promise, found }) => ({ kept: kept ? 'yes' : 'NO', promise, found })));
+process.exitCode = results.every(({ kept }) => kept) ? 0 : 1;

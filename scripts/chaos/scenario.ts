@@ -1,0 +1,80 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Knex } from 'knex';
+import type { EngineOptions } from '../../src/events/options.ts';
+import type { LoadDatabase } from '../event-load/postgres.ts';
+import { type Receiver, startSender } from '../event-load/processes.ts';
+
+/** What a scenario promises, and what came out. */
+export interface Promised {
+  readonly promise: string;
+  readonly found: string;
+  readonly kept: boolean;
+}
+
+export interface Stage {
+  readonly database: LoadDatabase;
+  readonly receiver: Receiver;
+}
+
+export type Scenario = (stage: Stage) => Promise<readonly Promised[]>;
+
+/** The engine as it is, with the times that matter here cut to what a run has time for. */
+export const HASTY: Partial<EngineOptions> = {
+  attemptTimeoutMs: 4_000,
+  heartbeatMs: 500,
+  silentMs: 2_500,
+  sweepBackstopMs: 1_000,
+  schedules: { 5: schedule(5), 9: schedule(9) },
+  breaker: { failures: 5, hardFailures: 3, shortestParkMs: 500, longestParkMs: 2_000 },
+};
+
+function schedule(count: number) {
+  return { offsetsMs: Array.from({ length: count }, (_, index) => 1_000 * (index + 1) ** 2), shortestIntervalMs: 500 };
+}
+
+const DRAIN_POLL_MS = 100;
+
+/** Waits until no delivery is left. @returns how many are left after that time, and how long it took */
+export async function drained(knex: Knex, timeoutMs: number): Promise<{ readonly left: number; readonly ms: number }> {
+  const startedAt = performance.now();
+  for (;;) {
+    const left = await countDeliveries(knex);
+    const ms = performance.now() - startedAt;
+    if (left === 0 || ms > timeoutMs) return { left, ms };
+    await sleep(DRAIN_POLL_MS);
+  }
+}
+
+async function countDeliveries(knex: Knex): Promise<number> {
+  const { rows } = await knex.raw('select count(*) as count from delivery');
+  return rows[0].count;
+}
+
+/** A sender for these paths of the receiver; committed numbers are noted in `committed`. */
+export function startEngine(
+  { database, receiver }: Stage,
+  paths: readonly string[],
+  committed: Set<number> = new Set(),
+  options: Partial<EngineOptions> = HASTY,
+) {
+  const { url: databaseUrl, accountId } = database;
+  const callbackUrls = paths.map((path) => receiver.url + path);
+  return startSender(
+    { databaseUrl, accountId, callbackUrls, bodyBytes: 1024, options },
+    { onCommitted: (numbers) => numbers.forEach((number) => void committed.add(number)) },
+  );
+}
+
+export function pathsOf(prefix: string, count: number): readonly string[] {
+  return Array.from({ length: count }, (_, index) => `/${prefix}/${index}`);
+}
+
+export function indexesOf(items: readonly unknown[]): readonly number[] {
+  return items.map((_, index) => index);
+}
+
+/** Of the numbers that were acknowledged, how many never came. */
+export function countLost(committed: ReadonlySet<number>, received: readonly number[]): number {
+  const came = new Set(received);
+  return [...committed].filter((number) => !came.has(number)).length;
+}

@@ -1,0 +1,122 @@
+/** One user of tokens, as a process of the service is one: a database pool, a notifier, a client and tokens of its own. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Knex } from 'knex';
+import { type AccessTokens, createProviderClient } from '../../src/connector/client/index.ts';
+import { openDatabase } from '../../src/db/database.ts';
+import { createKeyring } from '../../src/db/keyring.ts';
+import { createNotifier } from '../../src/db/notifier.ts';
+import { createEgress } from '../../src/egress/index.ts';
+import type { OAuthConnector, TokenGrant } from '../../src/instances/oauth/grant.ts';
+import { createTokenEndpoint } from '../../src/instances/oauth/token-endpoint.ts';
+import { createTokens, type TokenKey, type TokenPorts } from '../../src/instances/oauth/tokens.ts';
+import { createLogger, createRedactor } from '../../src/log.ts';
+
+export interface TokenUserOptions {
+  readonly databaseUrl: string;
+  /** Of the strict authorization server. */
+  readonly providerUrl: string;
+  /** Shown to the authorization server as the id of the client. */
+  readonly name: string;
+  readonly encryptionKeys: string;
+  readonly onStep?: TokenPorts['onStep'];
+  readonly timing?: TokenPorts['timing'];
+  readonly poolSize?: number;
+}
+
+export interface TokenUser {
+  readonly knex: Knex;
+  /** A call to the provider on behalf of an instance. @throws AppError */
+  readonly call: (key: TokenKey) => Promise<void>;
+  readonly tokensOf: (key: TokenKey) => AccessTokens;
+  readonly connect: (key: TokenKey, grant: TokenGrant) => Promise<void>;
+  /** Since the start. */
+  readonly counts: { queries: number; decryptions: number };
+  readonly close: () => Promise<void>;
+}
+
+export async function startTokenUser(options: TokenUserOptions): Promise<TokenUser> {
+  const { databaseUrl: url, providerUrl, name, onStep, timing = {}, poolSize = 4 } = options;
+  const redactor = createRedactor();
+  const log = createLogger({ level: 'silent', redactor });
+  const database = openDatabase({ url, poolSize, log });
+  const { knex } = database;
+  const notifier = createNotifier({ url, knex, log });
+  await notifier.start();
+  const egress = createEgress({ allow: ['127.0.0.0/8'] });
+  const counts = { queries: 0, decryptions: 0 };
+  knex.on('query', () => counts.queries++);
+  const keyring = createKeyring(options.encryptionKeys);
+  const clock = { now: Date.now, random: Math.random };
+  const client = createProviderClient({
+    egress,
+    redactor,
+    ...clock,
+    sleep: (ms, signal) => sleep(ms, undefined, { signal }),
+  });
+  const connector = createConnector(providerUrl);
+  const config = Object.freeze({ 'oauth.api.key': name, 'oauth.api.secret': 'secret-of-the-chaos' });
+  const ownerOf = ({ accountId, id }: TokenKey) => ({ accountId, id, connector, config, valid: true });
+  const tokens = createTokens({
+    knex,
+    notifier,
+    redactor,
+    log,
+    keyring: {
+      encrypt: keyring.encrypt,
+      decrypt: (ciphertext, context) => {
+        counts.decryptions++;
+        return keyring.decrypt(ciphertext, context);
+      },
+    },
+    endpoint: createTokenEndpoint({ egress, redactor, now: Date.now }),
+    loadOwner: async (accountId, id) => ownerOf({ accountId, id }),
+    onRefused: async ({ accountId, id, reason }, via) => {
+      // A second refusal of the same tokens breaks the primary key.
+      await via.raw(
+        'insert into refusal select instance_id, generation, ? from oauth_token where account_id = ? and instance_id = ?',
+        [reason, accountId, id],
+      );
+    },
+    onRecovered: async () => {},
+    timing,
+    ...(onStep !== undefined && { onStep }),
+  });
+
+  const tokensOf = (key: TokenKey): AccessTokens => {
+    const found = tokens.of(ownerOf(key));
+    if (found === undefined) throw new Error('The connector has no OAuth');
+    return found;
+  };
+  return {
+    knex,
+    tokensOf,
+    call: async (key) => {
+      const signal = new AbortController().signal;
+      await client.send({ connector, config, tokens: tokensOf(key), signal }, connector.probe);
+    },
+    connect: (key, grant) => knex.transaction((via) => tokens.store(via, ownerOf(key), grant)),
+    counts,
+    close: async () => {
+      await tokens.close(30_000);
+      await notifier.close();
+      await egress.close();
+      await database.close();
+    },
+  };
+}
+
+function createConnector(providerUrl: string): OAuthConnector {
+  return {
+    key: 'strict',
+    id: 1,
+    name: 'Strict',
+    description: 'A provider with strict tokens',
+    hub: 'general',
+    auth: { type: 'oauth2', tokenUrl: () => `${providerUrl}/token` },
+    configuration: [],
+    baseUrl: () => providerUrl,
+    hosts: [new URL(providerUrl).host],
+    objects: {},
+    probe: { path: '/api/me' },
+  };
+}

@@ -1,0 +1,39 @@
+/** Microseconds of the machine's monotonic clock, the same in every process of it. */
+export function nowMicros(): number {
+  return Number(process.hrtime.bigint() / 1000n);
+}
+
+/** Figures of a run, in milliseconds. */
+export interface Latency {
+  readonly count: number;
+  readonly p50: number;
+  readonly p95: number;
+  readonly p99: number;
+  readonly max: number;
+}
+
+export interface LatencyRecorder {
+  readonly note: (micros: number) => void;
+  readonly take: () => Latency;
+  /** Empties it; without a target the values are dropped. */
+  readonly drainInto: (target: LatencyRecorder | undefined) => void;
+}
+
+/** Keeps every value: runs are bounded, and percentiles are exact. */
+export function createLatencyRecorder(): LatencyRecorder {
+  let values: number[] = [];
+  return {
+    note: (micros) => void values.push(micros),
+    drainInto: (target) => {
+      if (target !== undefined) for (const value of values) target.note(value);
+      values = [];
+    },
+    take: () => {
+      const sorted = Float64Array.from(values).sort();
+      values = [];
+      const at = (share: number) =>
+        (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0) / 1000;
+      return { count: sorted.length, p50: at(0.5), p95: at(0.95), p99: at(0.99), max: at(1) };
+    },
+  };
+}

@@ -1,0 +1,99 @@
+import type { EngineOptions } from '../../src/events/options.ts';
+import type { Latency } from './clock.ts';
+
+/** What a process of the measurement is told at its start, as JSON in the environment. */
+export const SETUP_VARIABLE = 'CAUSEWAY_EVENT_LOAD';
+
+export interface SenderSetup {
+  readonly databaseUrl: string;
+  readonly accountId: number;
+  /** The callback URL of instance n is at index n. */
+  readonly callbackUrls: readonly string[];
+  readonly bodyBytes: number;
+  readonly options: Partial<EngineOptions>;
+}
+
+/** Events carry their number and the time at which they were meant to be published. */
+export interface LoadOptions {
+  readonly perSecond: number;
+  readonly seconds: number;
+  /** Numbers are given from here on. */
+  readonly firstNumber: number;
+  /** Instances in turn; one that is here twice gets twice as many. */
+  readonly instanceIds: readonly number[];
+}
+
+/** As many as go through, with a bounded number between acceptance and delivery. */
+export interface SaturationOptions extends Omit<LoadOptions, 'perSecond'> {
+  readonly inFlight: number;
+  /** `accept` counts events that are stored; the pushes go on beside it as they can. */
+  readonly until: 'accept' | 'deliver';
+}
+
+export type SenderCommand =
+  | { readonly kind: 'load'; readonly load: LoadOptions }
+  | { readonly kind: 'saturate'; readonly saturation: SaturationOptions }
+  | { readonly kind: 'prepare' }
+  | { readonly kind: 'stop' };
+
+export interface LoadReport {
+  readonly accepted: number;
+  readonly refused: number;
+  /** Answers of receivers while the load lasted. */
+  readonly delivered: number;
+  readonly seconds: number;
+  readonly cpuMs: number;
+  readonly accept: Latency;
+}
+
+export type Behaviour = 'answer' | 'hang' | 'fail' | 'refuse';
+
+export type ReceiverCommand =
+  /** Of one path; `/` is every path without a behaviour of its own. */
+  | { readonly kind: 'behave'; readonly path: string; readonly behaviour: Behaviour }
+  /** Closes the port and every connection, or opens it again. */
+  | { readonly kind: 'listen'; readonly on: boolean }
+  /** What came since the last time; latencies of the paths given, or of all. */
+  | { readonly kind: 'report'; readonly paths?: readonly string[] }
+  | { readonly kind: 'numbers' }
+  | { readonly kind: 'stop' };
+
+export interface ReceiverReport {
+  readonly received: number;
+  readonly latency: Latency;
+  readonly cpuMs: number;
+}
+
+/** Over the whole life of the receiver. */
+export interface ReceivedNumbers {
+  readonly numbers: readonly number[];
+  /** Requests answered as a success beyond the first of each event. */
+  readonly duplicates: number;
+  readonly distinctIds: number;
+}
+
+/** From a child to its parent; an answer carries the number of its command. */
+export type ChildMessage =
+  | { readonly kind: 'ready'; readonly url?: string }
+  | { readonly kind: 'answer'; readonly id: number; readonly value: unknown }
+  | { readonly kind: 'failure'; readonly id: number; readonly message: string }
+  | { readonly kind: 'committed'; readonly numbers: readonly number[] };
+
+export interface ParentMessage {
+  readonly id: number;
+  readonly command: SenderCommand | ReceiverCommand;
+}
+
+const MARK = '"objectId":"';
+
+/** Number and time stand in the id of the object, where a receiver finds them without parsing the body. */
+export function writeObjectId(number: number, scheduledMicros: number): string {
+  return `${number}:${scheduledMicros}`;
+}
+
+export function readObjectId(body: string): { readonly number: number; readonly scheduledMicros: number } {
+  const start = body.indexOf(MARK) + MARK.length;
+  const [number, scheduledMicros] = body.slice(start, body.indexOf('"', start)).split(':').map(Number);
+  if (number === undefined || scheduledMicros === undefined) throw new Error('A body without a number came');
+  return { number, scheduledMicros };
+}

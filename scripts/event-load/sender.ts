@@ -1,0 +1,201 @@
+/** A process that runs the engine of events as the service does, and publishes by order of its parent. */
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createDeliveryParts } from '../../src/app/deliveries.ts';
+import { openDatabase } from '../../src/db/database.ts';
+import { createKeyring } from '../../src/db/keyring.ts';
+import { createNotifier } from '../../src/db/notifier.ts';
+import { createEgress, type EgressRequest } from '../../src/egress/index.ts';
+import { createEvents } from '../../src/events/engine.ts';
+import type { EventSource, NewEvent } from '../../src/events/model.ts';
+import { createLogger, createRedactor } from '../../src/log.ts';
+import { createMetrics } from '../../src/metrics.ts';
+import { readSetup, serve, tell } from './child.ts';
+import { createLatencyRecorder, nowMicros } from './clock.ts';
+import {
+  type LoadOptions,
+  type LoadReport,
+  type SaturationOptions,
+  type SenderCommand,
+  type SenderSetup,
+  writeObjectId,
+} from './messages.ts';
+
+const { databaseUrl, accountId, callbackUrls, bodyBytes, options } = readSetup<SenderSetup>();
+/** Not a secret: the databases of measurements are thrown away. */
+const KEYS = `load:${Buffer.alloc(32, 9).toString('base64')}`;
+const COMMIT_REPORT_MS = 5;
+const TICK_MS = 1;
+
+const redactor = createRedactor();
+const level = process.env.LOAD_LOG_LEVEL === 'warn' ? 'warn' : 'fatal';
+const log = createLogger({ level, redactor });
+const database = openDatabase({ url: databaseUrl, poolSize: 10, log });
+const { knex } = database;
+const notifier = createNotifier({ url: databaseUrl, knex, log });
+const egress = createEgress({ allow: ['127.0.0.0/8'] });
+const { subscriptions, settings, notifications } = createDeliveryParts({
+  knex,
+  keyring: createKeyring(KEYS),
+  notifier,
+  egress,
+  redactor,
+});
+let delivered = 0;
+
+const events = createEvents({
+  knex,
+  egress: { request: countingRequest },
+  notifier,
+  log,
+  metrics: createMetrics({ processMetrics: false }),
+  now: Date.now,
+  random: Math.random,
+  randomBytes,
+  findSource,
+  subscriptions,
+  settings: settings.ofDelivery,
+  notifications,
+  sweeps: true,
+  options,
+});
+
+const sources = new Map<number, EventSource>(
+  callbackUrls.map((callbackUrl, instanceId) => [
+    instanceId,
+    {
+      accountId,
+      instanceId,
+      instanceName: `Instance ${instanceId}`,
+      tags: ['load'],
+      elementKey: 'load',
+      hub: 'general',
+      callbackUrl,
+      signatureKey: undefined,
+      ordered: false,
+    },
+  ]),
+);
+const object = { text: 'x'.repeat(Math.max(0, bodyBytes - 300)) };
+let committed: number[] = [];
+
+async function findSource(_account: number, instanceId: number): Promise<EventSource | undefined> {
+  return sources.get(instanceId);
+}
+
+async function countingRequest(request: EgressRequest) {
+  const response = await egress.request(request);
+  delivered++;
+  return response;
+}
+
+function toEvent(instanceId: number, number: number, scheduledMicros: number): NewEvent {
+  const objectId = writeObjectId(number, scheduledMicros);
+  return { accountId, instanceId, type: 'items.updated', objectName: 'items', objectId, object };
+}
+
+/** Told in batches: a message for each would be most of the work. */
+function noteCommitted(number: number): void {
+  committed.push(number);
+  if (committed.length === 1) setTimeout(reportCommitted, COMMIT_REPORT_MS);
+}
+
+function reportCommitted(): void {
+  tell({ kind: 'committed', numbers: committed });
+  committed = [];
+}
+
+function createRun({ firstNumber, instanceIds }: Pick<LoadOptions, 'firstNumber' | 'instanceIds'>) {
+  const latency = createLatencyRecorder();
+  const startedMicros = nowMicros();
+  const cpu = process.cpuUsage();
+  const deliveredBefore = delivered;
+  let sent = 0;
+  let accepted = 0;
+  let refused = 0;
+
+  async function publish(scheduledMicros: number): Promise<void> {
+    const number = firstNumber + sent;
+    const instanceId = instanceIds[sent % instanceIds.length] ?? 0;
+    sent++;
+    try {
+      await events.accept([toEvent(instanceId, number, scheduledMicros)]);
+      accepted++;
+      latency.note(nowMicros() - scheduledMicros);
+      noteCommitted(number);
+    } catch (error) {
+      refused++;
+      log.warn({ err: error }, 'refused');
+    }
+  }
+
+  return {
+    startedMicros,
+    publish,
+    sent: () => sent,
+    settled: () => accepted + refused,
+    accepted: () => accepted,
+    delivered: () => delivered - deliveredBefore,
+    report: (): LoadReport => {
+      const { user, system } = process.cpuUsage(cpu);
+      const seconds = (nowMicros() - startedMicros) / 1e6;
+      const cpuMs = (user + system) / 1000;
+      return { accepted, refused, delivered: delivered - deliveredBefore, seconds, cpuMs, accept: latency.take() };
+    },
+  };
+}
+
+/** Open loop: what is due is sent whether or not the events before are through, and latency counts from when it was due. */
+async function load({ perSecond, seconds, ...rest }: LoadOptions): Promise<LoadReport> {
+  const run = createRun(rest);
+  const total = Math.round(perSecond * seconds);
+  while (run.sent() < total) {
+    const due = Math.min(total, Math.floor(((nowMicros() - run.startedMicros) / 1e6) * perSecond));
+    while (run.sent() < due) void run.publish(run.startedMicros + (run.sent() / perSecond) * 1e6);
+    await sleep(TICK_MS);
+  }
+  while (run.settled() < run.sent()) await sleep(TICK_MS);
+  return run.report();
+}
+
+async function saturate({ seconds, inFlight, until, ...rest }: SaturationOptions): Promise<LoadReport> {
+  const run = createRun(rest);
+  const endMicros = run.startedMicros + seconds * 1e6;
+  const ended = until === 'accept' ? run.settled : run.delivered;
+  while (nowMicros() < endMicros) {
+    while (run.sent() - ended() < inFlight) void run.publish(nowMicros());
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  const report = run.report();
+  while (run.settled() < run.sent()) await sleep(TICK_MS);
+  return report;
+}
+
+/** Makes the subscriptions, so that no measurement does. */
+async function prepare(): Promise<void> {
+  for (const url of new Set(callbackUrls)) await subscriptions.ensure(accountId, url);
+}
+
+async function stop(): Promise<void> {
+  await events.stop(5000);
+  await notifier.close();
+  await egress.close();
+  await database.close();
+  setTimeout(() => process.exit(0), 50);
+}
+
+serve<SenderCommand>(async (command) => {
+  switch (command.kind) {
+    case 'prepare':
+      return prepare();
+    case 'load':
+      return load(command.load);
+    case 'saturate':
+      return saturate(command.saturation);
+    case 'stop':
+      return stop();
+  }
+});
+await notifier.start();
+await events.start();
+tell({ kind: 'ready' });

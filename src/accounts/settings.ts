@@ -1,0 +1,94 @@
+import type { Knex } from 'knex';
+import { createAnnouncedCache } from '../db/announced-cache.ts';
+import type { Notifier } from '../db/notifier.ts';
+import { AppError, type ErrorDetail, nearestName, suggestName } from '../errors.ts';
+import type { DeliverySettings, FailurePolicy, RetryCount } from '../events/model.ts';
+import { createSettingsStore } from './settings-store.ts';
+
+/** Every setting of an account, as the API shows it. */
+export interface AccountSettings {
+  readonly 'notification.webhook.failure.policy': FailurePolicy;
+  readonly 'notification.webhook.retry.count': RetryCount;
+  readonly 'notification.operational.callback.url': string | null;
+}
+
+const OPERATIONAL_URL = 'notification.operational.callback.url';
+
+const DEFAULTS: AccountSettings = {
+  'notification.webhook.failure.policy': 'retry',
+  'notification.webhook.retry.count': 5,
+  [OPERATIONAL_URL]: null,
+};
+
+export interface SettingsPorts {
+  readonly knex: Knex;
+  readonly notifier: Pick<Notifier, 'publish' | 'subscribe' | 'onGap'>;
+  /** @throws AppError that names the place when events may not be sent to the URL */
+  readonly assertCallable: (url: string, path: string) => Promise<void>;
+  /** Prepares deliveries to the URL. */
+  readonly ensureSubscription: (accountId: number, url: string) => Promise<unknown>;
+}
+
+export interface Settings {
+  readonly get: (accountId: number) => Promise<AccountSettings>;
+  /** What is not given gets its default. @throws AppError REQUEST_INVALID for an unknown key or a URL that may not be called */
+  readonly replace: (accountId: number, given: Partial<AccountSettings>) => Promise<AccountSettings>;
+  /** What is not given stays. @throws AppError as `replace` does */
+  readonly update: (accountId: number, given: Partial<AccountSettings>) => Promise<AccountSettings>;
+  /** What the delivery of events obeys; from memory when it was asked for before and nothing changed. */
+  readonly ofDelivery: (accountId: number) => Promise<DeliverySettings>;
+}
+
+export function createSettings({ knex, notifier, assertCallable, ensureSubscription }: SettingsPorts): Settings {
+  const store = createSettingsStore(knex);
+  const cache = createAnnouncedCache<AccountSettings>({
+    notifier,
+    topic: 'account-settings',
+    load: async (key) => ({ ...DEFAULTS, ...(await store.read(Number(key))) }),
+  });
+
+  async function get(accountId: number): Promise<AccountSettings> {
+    return (await cache.get(String(accountId))) ?? DEFAULTS;
+  }
+
+  async function write(
+    accountId: number,
+    given: Partial<AccountSettings>,
+    save: (accountId: number, given: Partial<AccountSettings>) => Promise<void>,
+  ): Promise<AccountSettings> {
+    assertKnown(given);
+    const url = given[OPERATIONAL_URL];
+    if (typeof url === 'string') await assertCallable(url, `body.${OPERATIONAL_URL}`);
+    await save(accountId, given);
+    await cache.changed(String(accountId));
+    if (typeof url === 'string') await ensureSubscription(accountId, url);
+    return get(accountId);
+  }
+
+  return {
+    get,
+    replace: (accountId, given) => write(accountId, given, store.replace),
+    update: (accountId, given) => write(accountId, given, store.merge),
+    ofDelivery: async (accountId) => {
+      const settings = await get(accountId);
+      return {
+        failurePolicy: settings['notification.webhook.failure.policy'],
+        retryCount: settings['notification.webhook.retry.count'],
+      };
+    },
+  };
+}
+
+/** The values are checked against the spec; unknown keys are let through there, to be named here with the nearest one. */
+function assertKnown(given: object): void {
+  const known = Object.keys(DEFAULTS);
+  const details = Object.keys(given)
+    .filter((key) => !known.includes(key))
+    .map((key): ErrorDetail => {
+      const nearest = nearestName(key, known);
+      const message = `There is no setting '${key}'.${suggestName(key, known)}`;
+      return { path: `body.${key}`, message, expected: known, ...(nearest !== undefined && { nearest }) };
+    });
+  const [first] = details;
+  if (first !== undefined) throw new AppError('REQUEST_INVALID', first.message, { details });
+}

@@ -1,0 +1,36 @@
+import type { Request, Response } from 'express';
+import { AppError } from '../errors.ts';
+import type { ApiOperationId, FileAnswer, FileOperationId } from './handler.ts';
+
+interface JsonAnswer {
+  readonly body: unknown;
+  readonly headers?: Readonly<Record<string, string | number | undefined>>;
+}
+
+/** What a handler answered. */
+export type Answer = JsonAnswer | FileAnswer;
+
+export function sendAnswer(response: Response, answer: Answer): void {
+  const isFile = 'file' in answer;
+  // The validator checks a body by the content type of the answer, and without one by what the caller would take.
+  if (!isFile) response.type('json');
+  for (const [name, value] of Object.entries(answer.headers ?? {})) {
+    if (value !== undefined) response.setHeader(name, value);
+  }
+  if (isFile) response.send(answer.file);
+  else response.json(answer.body);
+}
+
+/** Their answers depend on the `Accept` header: they judge it themselves. */
+const FILE_OPERATIONS: Readonly<Record<FileOperationId, true>> = { getRecord: true, getHubRecord: true };
+
+export function answersFiles(id: ApiOperationId): boolean {
+  return id in FILE_OPERATIONS;
+}
+
+/** @throws AppError NOT_ACCEPTABLE */
+export function assertAcceptsJson(request: Request): void {
+  const { accept } = request.headers;
+  if (accept === undefined || accept.includes('*/*') || request.accepts('json') !== false) return;
+  throw new AppError('NOT_ACCEPTABLE', 'Answers are JSON: send Accept: application/json.');
+}

@@ -1,0 +1,66 @@
+import { randomUUID } from 'node:crypto';
+import { STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { ErrorCode } from '../errors.ts';
+import type { Logger } from '../log.ts';
+import type { Problem } from './problem.ts';
+
+interface Refusal {
+  readonly status: number;
+  readonly code: ErrorCode;
+  readonly message: string;
+}
+
+const MALFORMED: Refusal = { status: 400, code: 'REQUEST_INVALID', message: 'The request is not well-formed HTTP.' };
+
+/** What Node's parser and its time limits refuse before there is a request, by their `code`. */
+const REFUSALS: Readonly<Record<string, Refusal>> = {
+  HPE_HEADER_OVERFLOW: {
+    status: 431,
+    code: 'REQUEST_INVALID',
+    message: 'The request line and the headers are larger than 64 KB together.',
+  },
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: {
+    status: 413,
+    code: 'PAYLOAD_TOO_LARGE',
+    message: 'The chunk extensions of the body are too large.',
+  },
+  ERR_HTTP_REQUEST_TIMEOUT: {
+    status: 408,
+    code: 'REQUEST_INVALID',
+    message: 'The request did not arrive completely in time.',
+  },
+};
+
+/** Answers, in the form of every other error, what never becomes a request. For the `clientError` of an HTTP server. */
+export function createClientErrorAnswer(log: Logger) {
+  return (error: NodeJS.ErrnoException, socket: Duplex): void => {
+    if (error.code === 'ECONNRESET' || !socket.writable || hasAnswerBegun(socket)) {
+      socket.destroy();
+      return;
+    }
+    const refusal = REFUSALS[error.code ?? ''] ?? MALFORMED;
+    const requestId = randomUUID();
+    log.info({ requestId, reason: error.code, status: refusal.status }, 'refused what is not a request');
+    socket.end(answerText(refusal, requestId));
+  };
+}
+
+/** A second answer into the middle of the first would be worse than none. Node keeps the answer under way here. */
+function hasAnswerBegun(socket: Duplex): boolean {
+  return Object(Object(socket)._httpMessage)._headerSent === true;
+}
+
+function answerText({ status, code, message }: Refusal, requestId: string): string {
+  const problem: Problem = { requestId, code, message };
+  const body = JSON.stringify(problem);
+  return [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    `Elements-Request-Id: ${requestId}`,
+    'Content-Type: application/json',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Connection: close',
+    '',
+    body,
+  ].join('\r\n');
+}

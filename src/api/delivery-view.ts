@@ -1,0 +1,77 @@
+import type { Delivery } from '../events/deliveries.ts';
+import type { AttemptRow } from '../events/delivery-listing-store.ts';
+import type { Notification } from '../events/notifications.ts';
+import type { Subscription } from '../events/subscriptions.ts';
+import type { OperationResult } from './operation-types.ts';
+
+type SubscriptionRecord = OperationResult<'getSubscription'>;
+type DeliveryRecord = OperationResult<'redeliver'>;
+type AttemptRecord = OperationResult<'getDelivery'>['attemptHistory'][number];
+type NotificationRecord = OperationResult<'listNotifications'>[number];
+
+const MASK = '********';
+const CHANNEL = 'webhook';
+
+/** With the secret in clear. */
+export function toSubscriptionRecord(subscription: Subscription): SubscriptionRecord {
+  const { id, url, state, reason, secret, previousSecretExpiresAt, queued, retrying } = subscription;
+  return {
+    id,
+    channel: CHANNEL,
+    config: { url },
+    state,
+    ...(reason !== null && { reason }),
+    secret,
+    ...(previousSecretExpiresAt !== undefined && { previousSecretExpiresAt: previousSecretExpiresAt.toISOString() }),
+    createdDate: subscription.createdAt.toISOString(),
+    updatedDate: subscription.updatedAt.toISOString(),
+    stateChangedDate: subscription.stateChangedAt.toISOString(),
+    queued,
+    retrying,
+  };
+}
+
+/** For lists. */
+export function toMaskedSubscriptionRecord(subscription: Subscription): SubscriptionRecord {
+  return { ...toSubscriptionRecord(subscription), secret: MASK };
+}
+
+export function toDeliveryRecord(delivery: Delivery): DeliveryRecord {
+  const { id, status, url, subscriptionId, attempts, nextAttemptAt, lastError, instanceId } = delivery;
+  return {
+    id,
+    channel: CHANNEL,
+    status,
+    config: { url },
+    subscriptionId,
+    attempts,
+    createdDate: delivery.createdAt.toISOString(),
+    updatedDate: delivery.updatedAt.toISOString(),
+    ...(nextAttemptAt !== null && { nextAttemptDate: nextAttemptAt.toISOString() }),
+    ...(lastError !== null && { lastError }),
+    ...(instanceId !== null && { instance: { id: instanceId } }),
+    event: toEvent(delivery),
+  };
+}
+
+/** As its receiver gets it: the payload is the body that is sent. */
+function toEvent({ eventId, type, payload }: Delivery): DeliveryRecord['event'] {
+  return payload === undefined ? { id: eventId, type } : JSON.parse(payload);
+}
+
+export function toAttemptRecord(attempt: AttemptRow): AttemptRecord {
+  const { statusCode, error, answer } = attempt;
+  return {
+    attempt: attempt.attempt,
+    date: attempt.date.toISOString(),
+    delivered: attempt.delivered,
+    durationMs: attempt.durationMs,
+    ...(statusCode !== null && { statusCode }),
+    ...(error !== null && { error }),
+    ...(answer !== null && { answer }),
+  };
+}
+
+export function toNotificationRecord({ id, type, createdAt, data }: Notification): NotificationRecord {
+  return { id, type, createdDate: createdAt.toISOString(), data: { ...data } };
+}

@@ -1,0 +1,36 @@
+import { AppError } from '../errors.ts';
+import type { Accepted, NewEvent, ReadySubscription } from '../events/model.ts';
+import { readEventSettings } from '../instances/event-settings.ts';
+import type { Instances } from '../instances/instances.ts';
+import type { Handlers } from './handler.ts';
+
+export interface EventHandlerPorts {
+  readonly instances: Pick<Instances, 'get'>;
+  readonly accept: (events: readonly NewEvent[]) => Promise<Accepted>;
+  readonly ensureSubscription: (accountId: number, url: string) => Promise<ReadySubscription>;
+}
+
+/** The default of the spec. */
+const TEST_TYPE = 'test.created';
+
+export function createEventHandlers(ports: EventHandlerPorts): Pick<Handlers, 'sendTestEvent'> {
+  return {
+    sendTestEvent: async ({ principal: { accountId }, body }) => {
+      const { instanceId, type = TEST_TYPE, data } = body;
+      const { config } = await ports.instances.get(accountId, instanceId);
+      const { callbackUrl } = readEventSettings(config);
+      if (callbackUrl === undefined) throw eventsAreOff(instanceId);
+      const { id: subscriptionId, url } = await ports.ensureSubscription(accountId, callbackUrl);
+      const objectName = type.slice(0, type.lastIndexOf('.'));
+      const { eventIds } = await ports.accept([{ accountId, instanceId, type, objectName, object: data }]);
+      const [eventId] = eventIds;
+      if (eventId === undefined) throw eventsAreOff(instanceId);
+      return { body: { eventId, subscriptionId, config: { url } } };
+    },
+  };
+}
+
+function eventsAreOff(instanceId: number): AppError {
+  const message = `Events are off for instance ${instanceId}: set event.notification.enabled and event.notification.callback.url in its configuration.`;
+  return new AppError('CONFLICT', message);
+}

@@ -1,0 +1,37 @@
+import type { RecordFile } from '../resources/media.ts';
+import type { FileAnswer } from './handler.ts';
+
+const MEDIA_TYPE = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:\s*;\s*[\w-]+=(?:[\w!#$&^.+:'()-]+|"[^"\\\p{Cc}]*"))*$/u;
+
+/** Types that a browser shows without running what is in them. */
+const INERT_TYPE =
+  /^(?:application\/(?:pdf|octet-stream)|image\/(?!svg)[\w.+-]+|audio\/[\w.+-]+|video\/[\w.+-]+|text\/(?:plain|csv))$/;
+
+/** A name for the file and nothing else (RFC 6266): no folder, no quoting within quotes. */
+const DISPOSITION =
+  /^(?:attachment|inline)((?:\s*;\s*filename\*?\s*=\s*(?:"[^"\\/\p{Cc}]*"|[\w!#$%&'+.^`|~-]+)){0,2})$/iu;
+
+/**
+ * The bytes of a provider under this service's own origin: whatever they are, a browser must not take them for a page
+ * of ours. So the type is never guessed, scripts do not run, and what could have some is saved instead of shown.
+ */
+export function fileAnswer({ bytes, contentType, contentDisposition }: RecordFile): FileAnswer {
+  const type = contentType !== undefined && MEDIA_TYPE.test(contentType) ? contentType : 'application/octet-stream';
+  return {
+    file: bytes,
+    headers: {
+      'Content-Type': type,
+      'Content-Disposition': dispositionOf(type, contentDisposition),
+      'X-Content-Type-Options': 'nosniff',
+      'Content-Security-Policy': "default-src 'none'; sandbox",
+      'Cache-Control': 'private',
+    },
+  };
+}
+
+function dispositionOf(type: string, given: string | undefined): string | undefined {
+  const [essence = ''] = type.toLowerCase().split(/[;\s]/);
+  const names = given === undefined ? undefined : DISPOSITION.exec(given)?.[1];
+  if (!INERT_TYPE.test(essence) || (given !== undefined && names === undefined)) return `attachment${names ?? ''}`;
+  return given;
+}

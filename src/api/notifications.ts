@@ -1,0 +1,101 @@
+import type { Deliveries } from '../events/deliveries.ts';
+import type { Notifications } from '../events/notifications.ts';
+import type { Subscriptions } from '../events/subscriptions.ts';
+import {
+  toAttemptRecord,
+  toDeliveryRecord,
+  toMaskedSubscriptionRecord,
+  toNotificationRecord,
+  toSubscriptionRecord,
+} from './delivery-view.ts';
+import type { Handlers } from './handler.ts';
+import { listHeaders } from './list-answer.ts';
+import { createPageTokens, type PageSeal } from './page-token.ts';
+
+type NotificationHandlers = Pick<
+  Handlers,
+  | 'listSubscriptions'
+  | 'getSubscription'
+  | 'updateSubscription'
+  | 'listDeliveries'
+  | 'releaseDeliveries'
+  | 'countDeliveries'
+  | 'getDelivery'
+  | 'redeliver'
+  | 'redeliverPeriod'
+  | 'listNotifications'
+>;
+
+export interface NotificationHandlerPorts extends PageSeal {
+  readonly subscriptions: Pick<Subscriptions, 'list' | 'get' | 'rotateSecret'>;
+  readonly deliveries: Deliveries;
+  readonly notifications: Pick<Notifications, 'list'>;
+}
+
+/** Unless the caller asks for another number: the default of the spec. */
+const PAGE_SIZE = 200;
+const BY_CALLER = 'by the caller';
+
+export function createNotificationHandlers(ports: NotificationHandlerPorts): NotificationHandlers {
+  const { subscriptions, deliveries, notifications } = ports;
+  const tokensOf = (...listing: readonly unknown[]) => createPageTokens(ports, JSON.stringify(listing));
+
+  return {
+    listSubscriptions: async ({ principal: { accountId }, query, url }) => {
+      const { where, pageSize: limit = PAGE_SIZE, nextPage } = query;
+      const tokens = tokensOf('subscriptions', accountId, where);
+      const page = await subscriptions.list(accountId, { where, limit, afterId: tokens.read(nextPage) });
+      const body = page.subscriptions.map(toMaskedSubscriptionRecord);
+      return { body, headers: listHeaders(body.length, { url, token: tokens.write(page.nextAfterId) }) };
+    },
+
+    getSubscription: async ({ principal, path }) => ({
+      body: toSubscriptionRecord(await subscriptions.get(principal.accountId, path.id)),
+    }),
+
+    updateSubscription: async ({ principal: { accountId }, path: { id }, body }) => {
+      if (body.rotateSecret === true) await subscriptions.rotateSecret(accountId, id);
+      if (body.state === 'active') await deliveries.resume(accountId, id);
+      if (body.state === 'deactivated') await deliveries.suspend(accountId, id, BY_CALLER);
+      return { body: toSubscriptionRecord(await subscriptions.get(accountId, id)) };
+    },
+
+    listDeliveries: async ({ principal: { accountId }, query, url }) => {
+      const { where, hydrate = true, pageSize: limit = PAGE_SIZE, nextPage } = query;
+      const tokens = tokensOf('deliveries', accountId, where);
+      const page = await deliveries.list(accountId, { where, hydrate, limit, afterId: tokens.read(nextPage) });
+      const body = page.deliveries.map(toDeliveryRecord);
+      return { body, headers: listHeaders(body.length, { url, token: tokens.write(page.nextAfterId) }) };
+    },
+
+    releaseDeliveries: async ({ principal, query }) => ({
+      body: { ...(await deliveries.release(principal.accountId, query.where)) },
+    }),
+
+    countDeliveries: async ({ principal, query }) => ({
+      body: { ...(await deliveries.count(principal.accountId, query.where)) },
+    }),
+
+    getDelivery: async ({ principal, path }) => {
+      const delivery = await deliveries.get(principal.accountId, path.id);
+      return { body: { ...toDeliveryRecord(delivery), attemptHistory: delivery.history.map(toAttemptRecord) } };
+    },
+
+    redeliver: async ({ principal, path }) => ({
+      body: toDeliveryRecord(await deliveries.redeliver(principal.accountId, path.id)),
+    }),
+
+    redeliverPeriod: async ({ principal, body: { from, to, subscriptionId, status } }) => {
+      const period = { from: new Date(from), to: new Date(to), subscriptionId, status };
+      return { body: { redelivered: await deliveries.redeliverPeriod(principal.accountId, period) } };
+    },
+
+    listNotifications: async ({ principal: { accountId }, query, url }) => {
+      const { where, pageSize: limit = PAGE_SIZE, nextPage } = query;
+      const tokens = tokensOf('notifications', accountId, where);
+      const page = await notifications.list(accountId, { where, limit, afterId: tokens.read(nextPage) });
+      const body = page.notifications.map(toNotificationRecord);
+      return { body, headers: listHeaders(body.length, { url, token: tokens.write(page.nextAfterId) }) };
+    },
+  };
+}

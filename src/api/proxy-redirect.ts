@@ -1,0 +1,47 @@
+import type { RequestHandler, Response } from 'express';
+import type { Proxies, RedirectRefusal } from '../instances/oauth/proxies.ts';
+import { createPage } from './page.ts';
+
+/** What stands on the page, in words for the person in front of the browser; nothing of the request is repeated. */
+const WORDS: Readonly<Record<RedirectRefusal, { readonly what: string; readonly next: string }>> = {
+  unknownProxy: {
+    what: 'This redirect URL does not belong to any OAuth proxy.',
+    next: 'It may have been deleted. List the proxies with <code>GET /elements/oauthProxies</code> and register the <code>proxyUrl</code> of one at the provider.',
+  },
+  noState: {
+    what: 'The provider sent no <code>state</code>, so it is not known where to go on.',
+    next: 'Begin with the <code>oauthUrl</code> of <code>GET /elements/{keyOrId}/oauth/url</code> as it was answered, with the URL of your application as <code>state</code>.',
+  },
+  severalStates: {
+    what: 'The address has more than one <code>state</code>, so it is not known which one is meant.',
+    next: 'Begin again with the <code>oauthUrl</code> of <code>GET /elements/{keyOrId}/oauth/url</code> as it was answered.',
+  },
+  notAllowed: {
+    what: 'The URL in <code>state</code> is not one that this OAuth proxy may redirect to.',
+    next: 'It must be exactly the <code>state</code> that was given to <code>GET /elements/{keyOrId}/oauth/url</code> in the last 24 hours, or a URL that was added with <code>POST /elements/oauthProxies/{id}/applicationUrls</code>.',
+  },
+};
+
+/** `/oauth/proxy/{proxyKey}`: sends a browser that comes from a provider on to an application, or tells it why not. */
+export function createProxyRedirect(proxies: Pick<Proxies, 'redirectTarget'>): RequestHandler {
+  return async (request, response) => {
+    // The address has a grant code in it: it goes to the application, and stays nowhere else.
+    response.set('Cache-Control', 'no-store').set('Referrer-Policy', 'no-referrer');
+    const [, query = ''] = /\?(.*)$/s.exec(request.originalUrl) ?? [];
+    const redirect = await proxies.redirectTarget(String(request.params.proxyKey), query);
+    if (redirect.kind === 'refused') return refuse(response, redirect.reason);
+    response.status(302).setHeader('Location', redirect.url).end();
+  };
+}
+
+function refuse(response: Response, reason: RedirectRefusal): void {
+  const { what, next } = WORDS[reason];
+  const body = `<h1>The way back to your application is not known</h1>\n<p>${what}</p>\n<p>${next}</p>`;
+  const { html, contentSecurityPolicy } = createPage({ title: 'Not redirected', body });
+  response
+    .status(400)
+    .set('Content-Security-Policy', contentSecurityPolicy)
+    .set('X-Content-Type-Options', 'nosniff')
+    .type('html')
+    .send(html);
+}

@@ -1,0 +1,29 @@
+import type { Principal } from '../accounts/accounts.ts';
+import type { AccountSettings, Settings } from '../accounts/settings.ts';
+import { AppError } from '../errors.ts';
+import type { Handlers } from './handler.ts';
+import type { OperationResult } from './operation-types.ts';
+
+type SettingsHandlers = Pick<Handlers, 'getAccountSettings' | 'setAccountSettings' | 'updateAccountSettings'>;
+
+export function createSettingsHandlers(
+  settings: Pick<Settings, 'get' | 'replace' | 'update'>,
+): SettingsHandlers {
+  return {
+    getAccountSettings: async ({ principal, path }) =>
+      show(await settings.get(ownAccount(principal, path.accountId))),
+    setAccountSettings: async ({ principal, path, body }) =>
+      show(await settings.replace(ownAccount(principal, path.accountId), body)),
+    updateAccountSettings: async ({ principal, path, body }) =>
+      show(await settings.update(ownAccount(principal, path.accountId), body)),
+  };
+}
+
+function show(settings: AccountSettings): { readonly body: OperationResult<'getAccountSettings'> } {
+  return { body: { ...settings } };
+}
+
+function ownAccount({ accountId }: Principal, given: string): number {
+  if (given !== String(accountId)) throw new AppError('NOT_FOUND', `There is no account ${given}.`);
+  return accountId;
+}

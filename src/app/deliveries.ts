@@ -1,0 +1,51 @@
+import { randomBytes } from 'node:crypto';
+import type { Knex } from 'knex';
+import { createSettings } from '../accounts/settings.ts';
+import type { Keyring } from '../db/keyring.ts';
+import type { Notifier } from '../db/notifier.ts';
+import { createCallbackCheck } from '../egress/callback-url.ts';
+import type { Egress } from '../egress/index.ts';
+import { createDeliveries } from '../events/deliveries.ts';
+import { createEventIds } from '../events/event-id.ts';
+import { createNotifications } from '../events/notifications.ts';
+import { createSubscriptions } from '../events/subscriptions.ts';
+import type { Redactor } from '../log.ts';
+
+export interface DeliveryPartPorts {
+  readonly knex: Knex;
+  readonly keyring: Keyring;
+  readonly notifier: Notifier;
+  readonly egress: Egress;
+  readonly redactor: Redactor;
+}
+
+/** What callers see and steer of the delivery of events. The engine that sends stands on these. */
+export function createDeliveryParts({ knex, keyring, notifier, egress, redactor }: DeliveryPartPorts) {
+  const assertCallable = createCallbackCheck(egress);
+  const subscriptions = createSubscriptions({
+    knex,
+    keyring,
+    notifier,
+    redactor,
+    random: randomBytes,
+    now: Date.now,
+  });
+  const callbacks = { assertCallable, ensureSubscription: subscriptions.ensure };
+  const settings = createSettings({ knex, notifier, ...callbacks });
+  const notifications = createNotifications({
+    knex,
+    notifier,
+    subscriptions,
+    settings: async (accountId) => {
+      const { [OPERATIONAL_URL]: callbackUrl, [FAILURE_POLICY]: failurePolicy } = await settings.get(accountId);
+      return { callbackUrl, failurePolicy };
+    },
+    nextEventId: createEventIds({ now: Date.now, randomBytes }),
+    now: Date.now,
+  });
+  const deliveries = createDeliveries({ knex, notifier, subscriptions, notifications, now: Date.now });
+  return { callbacks, subscriptions, settings, notifications, deliveries };
+}
+
+const OPERATIONAL_URL = 'notification.operational.callback.url';
+const FAILURE_POLICY = 'notification.webhook.failure.policy';

@@ -1,0 +1,82 @@
+import { randomBytes } from 'node:crypto';
+import type { Knex } from 'knex';
+import type { Settings } from '../accounts/settings.ts';
+import { createAnnouncedCache } from '../db/announced-cache.ts';
+import type { Notifier } from '../db/notifier.ts';
+import type { Egress } from '../egress/index.ts';
+import { isAppError } from '../errors.ts';
+import { createEvents, type Events } from '../events/engine.ts';
+import type { EventSource } from '../events/model.ts';
+import type { Notifications } from '../events/notifications.ts';
+import type { EngineOptions } from '../events/options.ts';
+import type { Subscriptions } from '../events/subscriptions.ts';
+import { readEventSettings } from '../instances/event-settings.ts';
+import type { Instance, Instances } from '../instances/instances.ts';
+import type { Logger } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
+
+export interface EnginePorts {
+  readonly knex: Knex;
+  readonly egress: Egress;
+  readonly notifier: Notifier;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly instances: Pick<Instances, 'get'>;
+  readonly subscriptions: Subscriptions;
+  readonly settings: Settings;
+  readonly notifications: Notifications;
+  /** See `EventPorts`. */
+  readonly sweeps: boolean;
+  readonly options?: Partial<EngineOptions> | undefined;
+}
+
+/** The engine of events with what it needs of its neighbours. */
+export function createEngine(ports: EnginePorts): Events {
+  const { knex, egress, notifier, log, metrics, subscriptions, settings, notifications, sweeps } = ports;
+  return createEvents({
+    knex,
+    egress,
+    notifier,
+    log,
+    metrics,
+    now: Date.now,
+    random: Math.random,
+    randomBytes,
+    findSource: createSources(ports),
+    subscriptions,
+    settings: settings.ofDelivery,
+    notifications,
+    sweeps,
+    ...(ports.options !== undefined && { options: ports.options }),
+  });
+}
+
+/** Where events of instances go, from memory: it is asked for each event. Changes of instances are announced under this topic. */
+function createSources({ notifier, instances }: Pick<EnginePorts, 'notifier' | 'instances'>) {
+  const sources = createAnnouncedCache<EventSource>({
+    notifier,
+    topic: 'instance',
+    load: async (key) => {
+      const [accountId = 0, instanceId = 0] = key.split(':').map(Number);
+      try {
+        return toSource(await instances.get(accountId, instanceId));
+      } catch (error) {
+        if (isAppError(error, 'NOT_FOUND')) return undefined;
+        throw error;
+      }
+    },
+  });
+  return (accountId: number, instanceId: number) => sources.get(`${accountId}:${instanceId}`);
+}
+
+function toSource({ accountId, id, name, tags, connector, config }: Instance): EventSource {
+  return {
+    accountId,
+    instanceId: id,
+    instanceName: name,
+    tags,
+    elementKey: connector.key,
+    hub: connector.hub,
+    ...readEventSettings(config),
+  };
+}

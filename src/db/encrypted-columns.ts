@@ -1,0 +1,41 @@
+/** A value of a key as the database answers it. */
+export type KeyValue = string | number | Buffer;
+
+export interface EncryptedColumnSpec {
+  /** The key of a row, in the order of the context, with the types of its columns. */
+  readonly key: Readonly<Record<string, 'bigint' | 'text' | 'bytea'>>;
+  /** Only for columns older than the rule of `encryptionContext`: what was released with these contexts must still open. */
+  readonly context?: (...key: readonly string[]) => string;
+}
+
+const INSTANCE_KEY = { account_id: 'bigint', id: 'bigint' } as const;
+
+/** Every column that holds ciphertext of the keyring: what is encrypted, and what a rotation reads. */
+export const ENCRYPTED_COLUMNS = {
+  'platform_key.ciphertext': { key: { name: 'text' }, context: (name) => `platform_key:${name}` },
+  'instance.credentials': {
+    key: INSTANCE_KEY,
+    context: (accountId, id) => `instance:${accountId}:${id}:credentials`,
+  },
+  'instance.token': { key: INSTANCE_KEY, context: (accountId, id) => `instance:${accountId}:${id}:token` },
+  'idempotency_record.response': {
+    key: { account_id: 'bigint', user_id: 'bigint', key_hash: 'bytea' },
+    context: (accountId, userId, keyHash) => `idempotency:${accountId}:${userId}:${keyHash}`,
+  },
+  'oauth_authorization.verifier': { key: { account_id: 'bigint', id: 'bigint' } },
+  'oauth_token.tokens': { key: { account_id: 'bigint', instance_id: 'bigint' } },
+  'oauth_proxy.api_secret': { key: { account_id: 'bigint', id: 'bigint' } },
+  'subscription.secrets': { key: { account_id: 'bigint', id: 'bigint' } },
+} as const satisfies Readonly<Record<`${string}.${string}`, EncryptedColumnSpec>>;
+
+export type EncryptedColumn = keyof typeof ENCRYPTED_COLUMNS;
+
+/**
+ * The additional data of a ciphertext: its column and the key of its row, in the order of `ENCRYPTED_COLUMNS`. Moved to
+ * another row, tenant or column it does not open.
+ */
+export function encryptionContext(column: EncryptedColumn, ...key: readonly KeyValue[]): string {
+  const { context }: EncryptedColumnSpec = ENCRYPTED_COLUMNS[column];
+  const texts = key.map((value) => (Buffer.isBuffer(value) ? value.toString('base64url') : String(value)));
+  return context === undefined ? [column, ...texts].join(':') : context(...texts);
+}

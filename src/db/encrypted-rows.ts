@@ -1,0 +1,115 @@
+import type { Knex } from 'knex';
+import {
+  ENCRYPTED_COLUMNS,
+  type EncryptedColumn,
+  type EncryptedColumnSpec,
+  type KeyValue,
+} from './encrypted-columns.ts';
+
+/** A ciphertext and the row it stands in. */
+export interface EncryptedRow {
+  /** In the order of `ENCRYPTED_COLUMNS`. */
+  readonly key: readonly KeyValue[];
+  readonly ciphertext: string;
+}
+
+export interface Renewal extends EncryptedRow {
+  readonly renewed: string;
+}
+
+export type EncryptedRows = ReturnType<typeof createEncryptedRows>;
+
+/** The rows of every tenant: for the keys of the platform, which are not a tenant's. */
+export function createEncryptedRows(knex: Knex, column: EncryptedColumn) {
+  const { table, name, keyColumns, keyTypes, keyIdOf } = partsOf(column);
+  const keyList = keyColumns.join(', ');
+  const sameKey = (left: string, right: string) =>
+    keyColumns.map((part) => `${left}.${part} = ${right}.${part}`).join(' and ');
+
+  return {
+    /**
+     * The ids of the keys in use, by jumping from one to the next along an index of `keyIdOf`: as many steps as there
+     * are keys, however many rows.
+     */
+    findKeyIds: async (): Promise<string[]> => {
+      const { rows } = await knex.raw<{ rows: { id: string }[] }>(
+        `with recursive used as (
+          select min(${keyIdOf}) as id from ${table} where ${name} is not null
+          union all
+          select (select min(${keyIdOf}) from ${table} where ${name} is not null and ${keyIdOf} > used.id)
+          from used where used.id is not null
+        )
+        select id from used where id is not null`,
+      );
+      return rows.map(({ id }) => id);
+    },
+
+    count: async (keyIds: readonly string[]): Promise<number> => {
+      const { rows } = await knex.raw<{ rows: { count: number }[] }>(
+        `select count(*) as count from ${table} where ${name} is not null and ${keyIdOf} = any(?)`,
+        [[...keyIds]],
+      );
+      return rows[0]?.count ?? 0;
+    },
+
+    /** The next rows under an encryption key, in the order of their own keys. One key at a time, so that an index has the order. */
+    read: async (keyId: string, limit: number, after?: EncryptedRow): Promise<EncryptedRow[]> => {
+      const isAfter = after === undefined ? '' : `and (${keyList}) > (${keyColumns.map(() => '?').join(', ')})`;
+      const { rows } = await knex.raw<{ rows: (Record<string, KeyValue> & { ciphertext: string })[] }>(
+        `select ${keyList}, ${name} as ciphertext from ${table}
+        where ${name} is not null and ${keyIdOf} = ? ${isAfter}
+        order by ${keyList} limit ?`,
+        [keyId, ...(after?.key ?? []), limit],
+      );
+      return rows.map((row) => ({ key: keyColumns.map((part) => assertPart(row[part])), ciphertext: row.ciphertext }));
+    },
+
+    /**
+     * Answers how many rows were replaced. A row whose ciphertext changed meanwhile, or that somebody else is changing, is left
+     * as it is: nothing is overwritten, and nobody is waited for while other rows are locked.
+     */
+    replace: async (renewals: readonly Renewal[]): Promise<number> => {
+      const { rowCount } = await knex.raw<{ rowCount: number }>(
+        `with renewal as (
+          select * from jsonb_to_recordset(?::jsonb) as renewal(${keyTypes}, old_ciphertext text, new_ciphertext text)
+        ), held as (
+          select renewal.* from ${table} as target join renewal on ${sameKey('target', 'renewal')}
+          where target.${name} = renewal.old_ciphertext
+          for update of target skip locked
+        )
+        update ${table} as target set ${name} = held.new_ciphertext from held where ${sameKey('target', 'held')}`,
+        [JSON.stringify(renewals.map((renewal) => toRecord(keyColumns, renewal)))],
+      );
+      return rowCount;
+    },
+  };
+}
+
+function partsOf(column: EncryptedColumn) {
+  const { key }: EncryptedColumnSpec = ENCRYPTED_COLUMNS[column];
+  const [table = '', name = ''] = column.split('.');
+  return {
+    table,
+    name,
+    keyColumns: Object.keys(key),
+    keyTypes: Object.entries(key)
+      .map(([part, type]) => `${part} ${type}`)
+      .join(', '),
+    // Written as in the indexes.
+    keyIdOf: `split_part(${name}, '.', 2)`,
+  };
+}
+
+function toRecord(keyColumns: readonly string[], { key, ciphertext, renewed }: Renewal): Record<string, unknown> {
+  const parts = keyColumns.map((part, at) => [part, toJson(assertPart(key[at]))]);
+  return { ...Object.fromEntries(parts), old_ciphertext: ciphertext, new_ciphertext: renewed };
+}
+
+function toJson(value: KeyValue): string | number {
+  return Buffer.isBuffer(value) ? `\\x${value.toString('hex')}` : value;
+}
+
+function assertPart(value: KeyValue | undefined): KeyValue {
+  if (value === undefined) throw new Error('A row was read without its key');
+  return value;
+}

@@ -1,0 +1,45 @@
+import type { Knex } from 'knex';
+import { ConfigError } from '../config.ts';
+import { ENCRYPTED_COLUMNS, type EncryptedColumn } from './encrypted-columns.ts';
+import { createEncryptedRows } from './encrypted-rows.ts';
+import type { Keyring } from './keyring.ts';
+
+/** For each key in use, the columns with values under it. An empty id stands for values that are no ciphertext. */
+export type KeyUsage = ReadonlyMap<string, readonly EncryptedColumn[]>;
+
+export function encryptedColumns(): EncryptedColumn[] {
+  return Object.keys(ENCRYPTED_COLUMNS).filter(isEncryptedColumn);
+}
+
+/** Cheap however many rows there are, so that every start can ask. */
+export async function readKeyUsage(knex: Knex): Promise<KeyUsage> {
+  const usage = new Map<string, EncryptedColumn[]>();
+  for (const column of encryptedColumns()) {
+    for (const keyId of await createEncryptedRows(knex, column).findKeyIds()) {
+      usage.set(keyId, [...(usage.get(keyId) ?? []), column]);
+    }
+  }
+  return usage;
+}
+
+/** @throws ConfigError when a value of the database needs a key that is not in ENCRYPTION_KEYS. */
+export async function assertKeysHeld(ports: {
+  readonly knex: Knex;
+  readonly keyring: Pick<Keyring, 'keyIds'>;
+}): Promise<void> {
+  const usage = await readKeyUsage(ports.knex);
+  // What is no ciphertext no key can open; it shows where it is read, and in a check of the keys.
+  const missing = [...usage].filter(([keyId]) => keyId !== '' && !ports.keyring.keyIds.includes(keyId));
+  if (missing.length > 0) throw new ConfigError(missing.map(([keyId, columns]) => explain(keyId, columns)));
+}
+
+function explain(keyId: string, columns: readonly EncryptedColumn[]): string {
+  return (
+    `ENCRYPTION_KEYS does not hold the key '${keyId}', which values of ${columns.join(', ')} need; ` +
+    'add it behind the first key and run `npm run rotate-keys` with both before you take it out'
+  );
+}
+
+function isEncryptedColumn(name: string): name is EncryptedColumn {
+  return Object.hasOwn(ENCRYPTED_COLUMNS, name);
+}

@@ -1,0 +1,9 @@
+/** The dialect that knex documents for subclassing, and gives no types for. */
+declare module 'knex/lib/dialects/postgres/index.js' {
+  import type { Knex } from 'knex';
+
+  export default class PostgresClient extends Knex.Client {
+    acquireConnection(): Promise<unknown>;
+    _query(connection: unknown, query: unknown): Promise<unknown>;
+  }
+}

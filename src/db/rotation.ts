@@ -1,0 +1,135 @@
+import type { Knex } from 'knex';
+import { type EncryptedColumn, encryptionContext } from './encrypted-columns.ts';
+import { createEncryptedRows, type EncryptedRow, type EncryptedRows, type Renewal } from './encrypted-rows.ts';
+import { encryptedColumns, type KeyUsage, readKeyUsage } from './key-usage.ts';
+import { DecryptionError, type DecryptionFault, type Keyring } from './keyring.ts';
+
+export interface Progress {
+  readonly column: EncryptedColumn;
+  /** Values read or, in a rotation, encrypted anew. */
+  readonly done: number;
+  readonly left: number;
+}
+
+/** A value that no key opens, by its place. */
+export interface Unreadable {
+  readonly column: EncryptedColumn;
+  readonly key: EncryptedRow['key'];
+  readonly fault: DecryptionFault;
+  readonly keyId: string | undefined;
+}
+
+export interface RotationReport {
+  readonly usage: KeyUsage;
+  readonly unreadable: readonly Unreadable[];
+  /** Every value opens, and with the first key alone. */
+  readonly complete: boolean;
+}
+
+export interface RotationPorts {
+  readonly knex: Knex;
+  readonly keyring: Keyring;
+  readonly onProgress: (progress: Progress) => void;
+  /** Ends the work between two batches; what was done stays. */
+  readonly signal?: AbortSignal;
+}
+
+const BATCH_ROWS = 500;
+/** Rows that change while they are looked at are met by the next look; a service that writes with an older key would go on for ever. */
+const MAX_LOOKS = 5;
+
+/**
+ * Encrypts with the first key what is not encrypted with it. Safe beside running services and other rotations, and at any
+ * time to be cut off and started again: each batch is one statement, and replaces only ciphertexts that are still the ones it read.
+ */
+export async function rotateKeys(ports: RotationPorts): Promise<RotationReport> {
+  const unreadable: Unreadable[] = [];
+  for (const column of encryptedColumns()) unreadable.push(...(await rotateColumn(ports, column)));
+  return report(ports, unreadable);
+}
+
+/** Opens every value and changes nothing. */
+export async function checkKeys(ports: RotationPorts): Promise<RotationReport> {
+  const unreadable: Unreadable[] = [];
+  for (const column of encryptedColumns()) {
+    const rows = createEncryptedRows(ports.knex, column);
+    const look = await lookThrough({ ports, column, rows, keyIds: await rows.findKeyIds(), handle: countAll });
+    unreadable.push(...look.unreadable);
+  }
+  return report(ports, unreadable);
+}
+
+async function report({ knex, keyring }: RotationPorts, unreadable: readonly Unreadable[]): Promise<RotationReport> {
+  const usage = await readKeyUsage(knex);
+  const onlyCurrent = [...usage.keys()].every((keyId) => keyId === keyring.currentKeyId);
+  return { usage, unreadable, complete: onlyCurrent && unreadable.length === 0 };
+}
+
+/** Until a look finds nothing to do. */
+async function rotateColumn(ports: RotationPorts, column: EncryptedColumn): Promise<readonly Unreadable[]> {
+  const rows = createEncryptedRows(ports.knex, column);
+  for (let looks = 1; ; looks += 1) {
+    const keyIds = (await rows.findKeyIds()).filter((id) => id !== ports.keyring.currentKeyId);
+    const look = await lookThrough({ ports, column, rows, keyIds, handle: rows.replace });
+    if (look.readable === 0 || looks === MAX_LOOKS) return look.unreadable;
+  }
+}
+
+interface Look {
+  readonly ports: RotationPorts;
+  readonly column: EncryptedColumn;
+  readonly rows: EncryptedRows;
+  readonly keyIds: readonly string[];
+  /** Answers how many it has done. */
+  readonly handle: (renewals: readonly Renewal[]) => Promise<number>;
+}
+
+interface Seen {
+  readonly readable: number;
+  readonly unreadable: readonly Unreadable[];
+}
+
+async function lookThrough({ ports, column, rows, keyIds, handle }: Look): Promise<Seen> {
+  const total = await rows.count(keyIds);
+  const unreadable: Unreadable[] = [];
+  let readable = 0;
+  let done = 0;
+  for await (const batch of readBatches(rows, keyIds)) {
+    ports.signal?.throwIfAborted();
+    const { renewals, faults } = renewAll(ports.keyring, column, batch);
+    unreadable.push(...faults);
+    readable += renewals.length;
+    done += renewals.length === 0 ? 0 : await handle(renewals);
+    ports.onProgress({ column, done, left: Math.max(0, total - done) });
+  }
+  return { readable, unreadable };
+}
+
+async function* readBatches(rows: EncryptedRows, keyIds: readonly string[]): AsyncGenerator<readonly EncryptedRow[]> {
+  for (const keyId of keyIds) {
+    let batch = await rows.read(keyId, BATCH_ROWS);
+    while (batch.length > 0) {
+      yield batch;
+      batch = await rows.read(keyId, BATCH_ROWS, batch.at(-1));
+    }
+  }
+}
+
+function renewAll(keyring: Keyring, column: EncryptedColumn, batch: readonly EncryptedRow[]) {
+  const renewals: Renewal[] = [];
+  const faults: Unreadable[] = [];
+  for (const row of batch) {
+    const context = encryptionContext(column, ...row.key);
+    try {
+      renewals.push({ ...row, renewed: keyring.encrypt(keyring.decrypt(row.ciphertext, context), context) });
+    } catch (error) {
+      if (!(error instanceof DecryptionError)) throw error;
+      faults.push({ column, key: row.key, fault: error.code, keyId: error.keyId });
+    }
+  }
+  return { renewals, faults };
+}
+
+async function countAll(renewals: readonly Renewal[]): Promise<number> {
+  return renewals.length;
+}

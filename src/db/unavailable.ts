@@ -1,0 +1,42 @@
+import PostgresClient from 'knex/lib/dialects/postgres/index.js';
+
+/** No connection to PostgreSQL could be had, or the one in use broke. Another try may work: a query may have been done or not. */
+export class DatabaseUnavailableError extends Error {
+  override readonly name = 'DatabaseUnavailableError';
+}
+
+/**
+ * PostgreSQL's words for "not now", whatever the query: https://www.postgresql.org/docs/current/errcodes-appendix.html.
+ * Shut down by an administrator, after a crash, starting; too many connections. Class 08 is "connection exception".
+ */
+const PASSING: ReadonlySet<string> = new Set(['57P01', '57P02', '57P03', '53300']);
+
+/** Tells the loss of the database from every other failure, once and for every query: the driver has no code for some of it. */
+export class LossReportingClient extends PostgresClient {
+  override async acquireConnection(): Promise<unknown> {
+    try {
+      return await super.acquireConnection();
+    } catch (cause) {
+      throw new DatabaseUnavailableError('No connection to the database could be had.', { cause });
+    }
+  }
+
+  override async _query(connection: unknown, query: unknown): Promise<unknown> {
+    try {
+      return await super._query(connection, query);
+    } catch (cause) {
+      if (!isBroken(connection) && !isPassing(cause)) throw cause;
+      throw new DatabaseUnavailableError('The connection to the database broke.', { cause });
+    }
+  }
+}
+
+/** knex notes on a connection that it ended. */
+function isBroken(connection: unknown): boolean {
+  return Boolean(Object(connection).__knex__disposed);
+}
+
+function isPassing(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  return PASSING.has(code) || /^08/.test(code);
+}

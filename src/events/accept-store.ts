@@ -1,0 +1,119 @@
+import type { Knex } from 'knex';
+import { arrayLiteral } from './array-literal.ts';
+
+/** One event and its delivery, as they are to be stored. */
+export interface NewRow {
+  readonly accountId: number;
+  /** UUID. */
+  readonly eventId: string;
+  readonly createdAt: Date;
+  readonly instanceId: number;
+  readonly type: string;
+  readonly payload: string;
+  readonly subscriptionId: number;
+  readonly ordered: boolean;
+  /** Undefined: nothing to recognise it by. Two rows of one call have different keys. */
+  readonly keyHash: Buffer | undefined;
+  /** What is wanted; a subscription that is deactivated gets it as `queued`. */
+  readonly state: 'delivering' | 'waiting' | 'queued';
+}
+
+export interface StoredRow {
+  readonly deliveryId: number;
+  readonly state: NewRow['state'];
+}
+
+export type AcceptStore = ReturnType<typeof createAcceptStore>;
+
+export function createAcceptStore(knex: Knex) {
+  return {
+    /**
+     * Keys, events and deliveries in one statement, so that all of them are committed or none.
+     * @returns what was stored by event id; rows whose key was seen before are missing.
+     */
+    insert: async (
+      rows: readonly NewRow[],
+      owner: string | undefined,
+      now: Date,
+    ): Promise<ReadonlyMap<string, StoredRow>> => {
+      const keyed = rows.some(({ keyHash }) => keyHash !== undefined);
+      const { rows: stored } = await knex.raw(keyed ? INSERT_KEYED : INSERT, [
+        ...columnsOf(rows),
+        ...(keyed ? [arrayLiteral(rows.map(({ keyHash }) => keyHash && `\\x${keyHash.toString('hex')}`))] : []),
+        owner ?? null,
+        now,
+      ]);
+      return new Map(
+        stored.map(({ event_id, id, state }: { event_id: string; id: number; state: StoredRow['state'] }) => [
+          event_id,
+          { deliveryId: id, state },
+        ]),
+      );
+    },
+  };
+}
+
+function columnsOf(rows: readonly NewRow[]): string[] {
+  return [
+    arrayLiteral(rows.map(({ accountId }) => accountId)),
+    arrayLiteral(rows.map(({ eventId }) => eventId)),
+    arrayLiteral(rows.map(({ createdAt }) => createdAt.toISOString())),
+    arrayLiteral(rows.map(({ instanceId }) => instanceId)),
+    arrayLiteral(rows.map(({ type }) => type)),
+    arrayLiteral(rows.map(({ payload }) => payload)),
+    arrayLiteral(rows.map(({ subscriptionId }) => subscriptionId)),
+    arrayLiteral(rows.map(({ ordered }) => ordered)),
+    arrayLiteral(rows.map(({ state }) => state)),
+  ];
+}
+
+const COLUMNS =
+  'account_id, event_id, created_at, instance_id, type, payload, subscription_id, ordered, wanted_state' as const;
+const ARRAYS =
+  '?::bigint[], ?::uuid[], ?::timestamptz[], ?::bigint[], ?::text[], ?::text[], ?::bigint[], ?::boolean[], ?::text[]';
+
+/**
+ * The state of the subscription is read by the statement itself. A deactivated one is held in that state until the commit, so that whoever
+ * reactivates it finds what was queued here. An active one is not held: what goes out or waits although it was deactivated at the same moment is
+ * settled by its outcome or by the sweep, which both look again.
+ */
+const INSERT_REST = `
+  stored_event as (
+    insert into event (account_id, id, created_at, instance_id, type, payload)
+    select account_id, event_id, created_at, instance_id, type, payload from fresh
+  ),
+  asleep as materialized (
+    select account_id, id from subscription
+    where state <> 'active' and (account_id, id) in (select distinct account_id, subscription_id from fresh)
+    order by account_id, id
+    for share
+  ),
+  judged as (
+    select f.*, case when a.id is null then f.wanted_state else 'queued' end as state
+    from fresh f left join asleep a on a.account_id = f.account_id and a.id = f.subscription_id
+  )
+  insert into delivery
+    (account_id, subscription_id, event_id, event_at, instance_id, type, ordered, state, owner, due)
+  select account_id, subscription_id, event_id, created_at, instance_id, type, ordered, state,
+    case when state = 'delivering' then own.id end, case when state = 'waiting' then own.now end
+  from judged, (select ?::uuid as id, ?::timestamptz as now) own
+  order by ordinality
+  returning event_id, id, state`;
+
+const INSERT = `
+  with fresh as (select * from unnest(${ARRAYS}) with ordinality as i(${COLUMNS}, ordinality)),${INSERT_REST}`;
+
+// Keys are taken in their order, so that two processes that take the same ones cannot wait for each other.
+const INSERT_KEYED = `
+  with input as (select * from unnest(${ARRAYS}, ?::bytea[]) with ordinality as i(${COLUMNS}, key_hash, ordinality)),
+  new_key as (
+    insert into event_key (account_id, key_hash)
+    select account_id, key_hash from input where key_hash is not null order by account_id, key_hash
+    on conflict do nothing
+    returning account_id, key_hash
+  ),
+  fresh as (
+    select i.* from input i
+    where i.key_hash is null
+      or exists (select 1 from new_key k where k.account_id = i.account_id and k.key_hash = i.key_hash)
+  ),${INSERT_REST}`;

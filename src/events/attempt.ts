@@ -1,0 +1,125 @@
+import type { KeyObject } from 'node:crypto';
+import { type Egress, EgressError, type EgressReason, type EgressResponse } from '../egress/index.ts';
+import { showEventId } from './event-id.ts';
+import type { Lease } from './lease.ts';
+import type { ReadySubscription } from './model.ts';
+import { parseRetryAfter } from './schedule.ts';
+import { instanceSignature, signatureHeaders, signingKeys } from './signature.ts';
+
+/** Why a push failed. `status`: an answer other than 2xx; redirects are not followed. `refused`: the address may not be called from here. */
+export type FailureClass = 'status' | 'timeout' | 'connect' | 'tls' | 'reset' | 'refused' | 'protocol';
+
+interface Made {
+  readonly attemptedAtMs: number;
+  readonly durationMs: number;
+  readonly statusCode: number | undefined;
+  /** At most `maxAnswerBytes`, fit for a text column. */
+  readonly answer: string | undefined;
+}
+
+export type AttemptReport =
+  | ({ readonly kind: 'delivered' } & Made)
+  | ({
+      readonly kind: 'failed';
+      readonly failure: FailureClass;
+      /** May be shown: names the host, never a path. */
+      readonly error: string;
+      readonly retryAfterMs: number | undefined;
+    } & Made)
+  /** Outgoing calls were closed: nothing is known of it. */
+  | { readonly kind: 'aborted' };
+
+export interface AttemptPorts {
+  readonly egress: Pick<Egress, 'request'>;
+  readonly now: () => number;
+  readonly timeoutMs: number;
+  readonly maxAnswerBytes: number;
+}
+
+export interface AttemptInput {
+  readonly lease: Pick<Lease, 'eventId' | 'body'>;
+  readonly subscription: ReadySubscription;
+  readonly signatureKey: string | undefined;
+}
+
+export type Attempt = (input: AttemptInput) => Promise<AttemptReport>;
+
+interface Prepared {
+  readonly url: URL;
+  readonly keys: readonly KeyObject[];
+}
+
+const CLASS_OF: Readonly<Record<Exclude<EgressReason, 'aborted'>, FailureClass>> = {
+  refused: 'refused',
+  invalid: 'refused',
+  connect: 'connect',
+  tls: 'tls',
+  timeout: 'timeout',
+  reset: 'reset',
+  'too-large': 'protocol',
+  protocol: 'protocol',
+};
+
+/** Pushes one event to its receiver and says what came of it. */
+export function createAttempt({ egress, now, timeoutMs, maxAnswerBytes }: AttemptPorts): Attempt {
+  const prepared = new WeakMap<ReadySubscription, Prepared>();
+
+  function prepare(subscription: ReadySubscription): Prepared {
+    const known = prepared.get(subscription);
+    if (known !== undefined) return known;
+    const made = { url: new URL(subscription.url), keys: signingKeys(subscription) };
+    prepared.set(subscription, made);
+    return made;
+  }
+
+  return async ({ lease: { eventId, body }, subscription, signatureKey }) => {
+    const { url, keys } = prepare(subscription);
+    const attemptedAtMs = now();
+    const startedMs = performance.now();
+    const made = () => ({ attemptedAtMs, durationMs: performance.now() - startedMs });
+    const headers = {
+      'content-type': 'application/json',
+      'user-agent': 'Causeway',
+      ...signatureHeaders({ id: showEventId(eventId), nowMs: attemptedAtMs, body, keys }),
+      ...(signatureKey !== undefined && { 'elements-webhook-signature': instanceSignature(body, signatureKey) }),
+    };
+    try {
+      const response = await egress.request({
+        url,
+        method: 'POST',
+        headers,
+        body,
+        timeoutMs,
+        maxBytes: maxAnswerBytes,
+        onExcess: 'cut',
+      });
+      return { ...judge(response, now()), ...made() };
+    } catch (error) {
+      if (!(error instanceof EgressError)) throw error;
+      if (error.reason === 'aborted') return { kind: 'aborted' };
+      return { ...failed(CLASS_OF[error.reason], error.message), ...made() };
+    }
+  };
+}
+
+function failed(failure: FailureClass, error: string) {
+  return { kind: 'failed', failure, error, retryAfterMs: undefined, statusCode: undefined, answer: undefined } as const;
+}
+
+function judge({ status, headers, body }: EgressResponse, nowMs: number) {
+  const answer = body.length === 0 ? undefined : readableText(body);
+  if (status >= 200 && status < 300) return { kind: 'delivered', statusCode: status, answer } as const;
+  return {
+    kind: 'failed',
+    failure: 'status',
+    error: `The receiver answered ${status}.`,
+    retryAfterMs: parseRetryAfter(headers['retry-after'], nowMs),
+    statusCode: status,
+    answer,
+  } as const;
+}
+
+/** PostgreSQL text holds no NUL. Decoding replaces what is not UTF-8, a character that was cut included. */
+function readableText(body: Buffer): string {
+  return body.toString('utf8').replaceAll('\0', '\ufffd');
+}

@@ -1,0 +1,65 @@
+export interface BreakerOptions {
+  /** Failures in a row that open it, of any kind. */
+  readonly failures: number;
+  /** The same for failures that held a connection for long or never got one. */
+  readonly hardFailures: number;
+  /** First attempts are parked for this long, then twice as long each time, at most `longestParkMs`. */
+  readonly shortestParkMs: number;
+  readonly longestParkMs: number;
+}
+
+/** `closed`: all pass. `open`: contractual retries only. `probing`: also one first attempt at a time. */
+export type BreakerState = 'closed' | 'open' | 'probing';
+
+export interface Breaker {
+  readonly state: (nowMs: number) => BreakerState;
+  /** When first attempts are let through again; in the past unless open. */
+  readonly openUntilMs: () => number;
+  /** True when this failure opened it, or opened it again. */
+  readonly fail: (nowMs: number, hard: boolean) => boolean;
+  /** True when this success closed it. */
+  readonly succeed: () => boolean;
+  /** Nothing failed since the last success: it may be forgotten. */
+  readonly isClean: () => boolean;
+}
+
+/**
+ * Keeps first attempts from a receiver that does not answer. No attempt is used up by it and nothing is deactivated: it only decides when a
+ * first attempt is worth a connection.
+ */
+export function createBreaker(options: BreakerOptions): Breaker {
+  let failures = 0;
+  let hardFailures = 0;
+  let openings = 0;
+  let untilMs = 0;
+
+  function shouldOpen(): boolean {
+    return failures >= options.failures || hardFailures >= options.hardFailures;
+  }
+
+  return {
+    state: (nowMs) => {
+      if (openings === 0) return 'closed';
+      return nowMs < untilMs ? 'open' : 'probing';
+    },
+    openUntilMs: () => untilMs,
+    fail: (nowMs, hard) => {
+      failures++;
+      hardFailures = hard ? hardFailures + 1 : 0;
+      // Those that were in flight when it opened do not lengthen the pause.
+      if (!shouldOpen() || nowMs < untilMs) return false;
+      untilMs = nowMs + Math.min(options.shortestParkMs * 2 ** openings, options.longestParkMs);
+      openings = Math.min(openings + 1, 30);
+      return true;
+    },
+    succeed: () => {
+      const wasOpen = openings > 0;
+      failures = 0;
+      hardFailures = 0;
+      openings = 0;
+      untilMs = 0;
+      return wasOpen;
+    },
+    isClean: () => failures === 0,
+  };
+}

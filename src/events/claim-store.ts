@@ -1,0 +1,207 @@
+import type { Knex } from 'knex';
+
+/** A subscription with deliveries that are due. */
+export interface DueEndpoint {
+  readonly subscriptionId: number;
+  readonly dueFirsts: boolean;
+  readonly dueRetries: boolean;
+}
+
+/** How many of a subscription may be claimed. */
+export interface Share {
+  readonly subscriptionId: number;
+  readonly isRetry: boolean;
+  readonly limit: number;
+}
+
+/** A delivery that is ours now; its payload is loaded separately. */
+export interface ClaimedRow {
+  readonly accountId: number;
+  readonly id: number;
+  readonly subscriptionId: number;
+  readonly eventId: string;
+  readonly eventAt: Date;
+  readonly instanceId: number | null;
+  readonly ordered: boolean;
+  readonly attempts: number;
+  readonly retries: number;
+  readonly firstFailedAt: Date | null;
+}
+
+/** The oldest unfinished delivery of an ordered subscription. */
+export interface OrderedHead {
+  readonly subscriptionId: number;
+  readonly accountId: number;
+  readonly id: number;
+  readonly state: 'delivering' | 'waiting';
+  readonly due: Date | null;
+}
+
+export interface ClaimInput {
+  readonly owner: string;
+  readonly now: Date;
+}
+
+export type ClaimStore = ReturnType<typeof createClaimStore>;
+
+export function createClaimStore(knex: Knex) {
+  return {
+    /**
+     * Up to `visits` subscriptions above the cursor that have waiting deliveries, and what of them is due. Subscriptions are hopped over
+     * in the index, however many deliveries one has.
+     */
+    endpoints: async (afterId: number, visits: number, now: Date): Promise<readonly DueEndpoint[]> => {
+      const { rows } = await knex.raw(ENDPOINTS, [afterId, visits, now, now]);
+      return rows;
+    },
+
+    /** Oldest due first within each share; what others hold at this moment is skipped. */
+    claim: async (shares: readonly Share[], { owner, now }: ClaimInput): Promise<readonly ClaimedRow[]> => {
+      const { rows } = await knex.raw(CLAIM, [
+        shares.map(({ subscriptionId }) => subscriptionId),
+        shares.map(({ isRetry }) => isRetry),
+        shares.map(({ limit }) => limit),
+        now,
+        owner,
+      ]);
+      return rows;
+    },
+
+    /** Of up to `visits` ordered subscriptions above the cursor. */
+    orderedHeads: async (afterId: number, visits: number): Promise<readonly OrderedHead[]> => {
+      const { rows } = await knex.raw(ORDERED_HEADS, [afterId, visits]);
+      return rows;
+    },
+
+    /** Heads that are still due and the oldest of their subscription. @throws when another process claims one of the same subscription */
+    claimHeads: async (
+      heads: readonly Pick<OrderedHead, 'accountId' | 'id'>[],
+      { owner, now }: ClaimInput,
+    ): Promise<readonly ClaimedRow[]> => {
+      const { rows } = await knex.raw(CLAIM_HEADS, [
+        heads.map(({ accountId }) => accountId),
+        heads.map(({ id }) => id),
+        now,
+        owner,
+      ]);
+      return rows;
+    },
+
+    /** In the order given, until they are more than `maxBytes`; at least one. The rest is missing, and so is what has no event. */
+    payloads: async (claimed: readonly ClaimedRow[], maxBytes: number): Promise<ReadonlyMap<number, string>> => {
+      const { rows } = await knex.raw(PAYLOADS, [
+        claimed.map(({ accountId }) => accountId),
+        claimed.map(({ id }) => id),
+        claimed.map(({ eventId }) => eventId),
+        claimed.map(({ eventAt }) => eventAt.toISOString()),
+        maxBytes,
+      ]);
+      return new Map(rows.map(({ id, payload }: { id: number; payload: string }) => [id, payload]));
+    },
+
+    /** When the next delivery becomes due that is not due yet. */
+    nextDue: async (now: Date): Promise<Date | undefined> => {
+      const { rows } = await knex.raw(NEXT_DUE, [now]);
+      return rows[0].due ?? undefined;
+    },
+
+    /** 0: nothing is late. Ordered deliveries behind a failing one are not counted. */
+    oldestDueSeconds: async (now: Date): Promise<number> => {
+      const { rows } = await knex.raw(OLDEST_DUE);
+      const due: Date | null = rows[0].due;
+      return due === null ? 0 : Math.max(0, (now.getTime() - due.getTime()) / 1000);
+    },
+
+    /** Makes parked first attempts of a subscription due at once. */
+    unpark: async (accountId: number, subscriptionId: number, now: Date): Promise<number> => {
+      const { rowCount } = await knex.raw(UNPARK, [now, accountId, subscriptionId, now]);
+      return rowCount;
+    },
+  };
+}
+
+const CLAIMED = `d.account_id as "accountId", d.id, d.subscription_id as "subscriptionId", d.event_id as "eventId",
+  d.event_at as "eventAt", d.instance_id as "instanceId", d.ordered, d.attempts, d.retries,
+  d.first_failed_at as "firstFailedAt"`;
+
+/** PostgreSQL has no skip scan before version 18: a recursion that asks for the next subscription each time does the same. */
+function hop(condition: string): string {
+  const next = (after: string) =>
+    `select subscription_id from delivery where ${condition} and subscription_id > ${after} order by subscription_id limit 1`;
+  return `with recursive hop as (
+      (${next('?')})
+      union all
+      select (${next('hop.subscription_id')}) from hop where hop.subscription_id is not null
+    ),
+    endpoint as (select subscription_id from hop where subscription_id is not null limit ?)`;
+}
+
+// `ordered` and `is_retry` are named as the index has them, so that each question is answered by its first entry.
+const isDue = (isRetry: boolean) => `coalesce((
+    select d.due <= ? from delivery d
+    where d.state = 'waiting' and d.subscription_id = endpoint.subscription_id
+      and d.ordered = false and d.is_retry = ${isRetry}
+    order by d.due limit 1
+  ), false)`;
+
+const ENDPOINTS = `${hop("state = 'waiting'")}
+  select subscription_id as "subscriptionId", ${isDue(false)} as "dueFirsts", ${isDue(true)} as "dueRetries"
+  from endpoint`;
+
+const CLAIM = `
+  with picked as (
+    select p.account_id, p.id
+    from unnest(?::bigint[], ?::boolean[], ?::int[]) as share(subscription_id, is_retry, room)
+    cross join lateral (
+      select d.account_id, d.id from delivery d
+      where d.state = 'waiting' and d.subscription_id = share.subscription_id and d.ordered = false
+        and d.is_retry = share.is_retry and d.due <= ?
+      order by d.due, d.id
+      limit share.room
+      for update skip locked
+    ) p
+  )
+  update delivery d set state = 'delivering', owner = ?, due = null, updated_at = now()
+  from picked
+  where d.account_id = picked.account_id and d.id = picked.id
+  returning ${CLAIMED}`;
+
+const ORDERED_HEADS = `${hop("ordered and state <> 'queued'")}
+  select head.* from endpoint
+  cross join lateral (
+    select d.subscription_id as "subscriptionId", d.account_id as "accountId", d.id, d.state, d.due from delivery d
+    where d.ordered and d.state <> 'queued' and d.subscription_id = endpoint.subscription_id
+    order by d.id limit 1
+  ) head`;
+
+const CLAIM_HEADS = `
+  update delivery d set state = 'delivering', owner = head.owner, due = null, updated_at = now()
+  from (
+    select h.account_id, h.id, own.now, own.owner
+    from unnest(?::bigint[], ?::bigint[]) as h(account_id, id), (select ?::timestamptz as now, ?::uuid as owner) own
+  ) head
+  where d.account_id = head.account_id and d.id = head.id and d.ordered and d.state = 'waiting' and d.due <= head.now
+    and not exists (
+      select from delivery older
+      where older.ordered and older.state <> 'queued' and older.subscription_id = d.subscription_id
+        and (older.id < d.id or older.state = 'delivering')
+    )
+  returning ${CLAIMED}`;
+
+const PAYLOADS = `
+  select sized.id, sized.payload from (
+    select c.id, e.payload, c.ordinality,
+      sum(octet_length(e.payload)) over (order by c.ordinality) as running_bytes
+    from unnest(?::bigint[], ?::bigint[], ?::uuid[], ?::timestamptz[])
+      with ordinality as c(account_id, id, event_id, event_at, ordinality)
+    join event e on e.account_id = c.account_id and e.id = c.event_id and e.created_at = c.event_at
+  ) sized
+  where sized.running_bytes <= ?::bigint or sized.ordinality = 1`;
+
+const NEXT_DUE = `select min(due) as due from delivery where state = 'waiting' and not ordered and due > ?`;
+
+const OLDEST_DUE = `select min(due) as due from delivery where state = 'waiting' and not ordered`;
+
+const UNPARK = `
+  update delivery set due = ?, updated_at = now()
+  where account_id = ? and subscription_id = ? and state = 'waiting' and ordered = false and is_retry = false and due > ?`;

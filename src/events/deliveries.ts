@@ -1,0 +1,210 @@
+import type { Knex } from 'knex';
+import type { Notifier } from '../db/notifier.ts';
+import { AppError } from '../errors.ts';
+import { prepareCondition } from '../where/index.ts';
+import {
+  type AttemptRow,
+  createDeliveryListingStore,
+  DELIVERY_STATUSES,
+  type DeliveryRow,
+  type DeliveryStatus,
+} from './delivery-listing-store.ts';
+import { showEventId } from './event-id.ts';
+import { DELIVERY_FIELDS } from './filter.ts';
+import type { Notifications } from './notifications.ts';
+import { createRedeliveryStore, type RedeliveryPeriod } from './redelivery-store.ts';
+import { readReleaseFilter } from './release-filter.ts';
+import { createReleaseStore, type QueuePart, type QueueTarget } from './release-store.ts';
+import type { Subscriptions } from './subscriptions.ts';
+
+/** An event on its way to a callback URL, or arrived there. */
+export interface Delivery extends Omit<DeliveryRow, 'eventId' | 'eventAt'> {
+  /** As receivers see it: `evt_…`. */
+  readonly eventId: string;
+  /** The body as it is sent; undefined when it was not asked for, or the event is no longer kept. */
+  readonly payload: string | undefined;
+}
+
+export interface DeliveryQuery {
+  /** A filter in the query language over `DELIVERY_FIELDS`. */
+  readonly where?: string | undefined;
+  readonly afterId?: number | undefined;
+  readonly limit: number;
+  /** Whether the payloads are read. */
+  readonly hydrate: boolean;
+}
+
+export interface DeliveryPage {
+  readonly deliveries: readonly Delivery[];
+  /** The id to go on from; absent at the end. */
+  readonly nextAfterId?: number;
+}
+
+export interface Released {
+  /** Subscriptions that were deactivated. */
+  readonly reactivated: number;
+  /** Deliveries that were queued. */
+  readonly released: number;
+}
+
+export interface DeliveryPorts {
+  readonly knex: Knex;
+  readonly notifier: Pick<Notifier, 'publish'>;
+  readonly subscriptions: Pick<Subscriptions, 'get' | 'deactivate' | 'reactivate'>;
+  readonly notifications: Pick<Notifications, 'prepare'>;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+}
+
+export interface Deliveries {
+  /** From old to new. A page whose payloads are large is shorter than its limit. @throws AppError for a bad `where` */
+  readonly list: (accountId: number, query: DeliveryQuery) => Promise<DeliveryPage>;
+  /** @throws AppError NOT_FOUND */
+  readonly get: (accountId: number, id: number) => Promise<Delivery & { readonly history: readonly AttemptRow[] }>;
+  readonly count: (accountId: number, where: string | undefined) => Promise<Readonly<Record<DeliveryStatus, number>>>;
+  /** What a `where` of the form of D7 selects. @throws AppError for any other */
+  readonly release: (accountId: number, where: string) => Promise<Released>;
+  /** The same for one subscription. @throws AppError NOT_FOUND */
+  readonly resume: (accountId: number, subscriptionId: number) => Promise<Released>;
+  /** Deactivates the subscription and queues what waits. @throws AppError NOT_FOUND */
+  readonly suspend: (accountId: number, subscriptionId: number, reason: string) => Promise<void>;
+  /** Sends the event of a delivery again, as a new delivery. @throws AppError NOT_FOUND, CONFLICT when the event is no longer kept */
+  readonly redeliver: (accountId: number, id: number) => Promise<Delivery>;
+  /** Answers how many new deliveries were made. @throws AppError REQUEST_INVALID for more than 100,000 */
+  readonly redeliverPeriod: (accountId: number, period: RedeliveryPeriod) => Promise<number>;
+}
+
+/** Of one answer; a page ends before the delivery that would follow on it. */
+const MAX_PAGE_BYTES = 32 * 1024 * 1024;
+/** Rows one statement of a release locks. */
+const RELEASE_BATCH = 5000;
+const MAX_REDELIVERIES = 100_000;
+/** Heard by every process that sends. */
+const DUE_TOPIC = 'delivery-due';
+
+export function createDeliveries(ports: DeliveryPorts): Deliveries {
+  const { knex, notifier, subscriptions, notifications } = ports;
+  const listing = createDeliveryListingStore(knex);
+  const releases = createReleaseStore(knex);
+  const redeliveries = createRedeliveryStore(knex);
+  const now = () => new Date(ports.now());
+  const announceDue = () => notifier.publish(DUE_TOPIC, '');
+
+  async function hydrate(accountId: number, rows: readonly DeliveryRow[]): Promise<readonly Delivery[]> {
+    const payloads = await listing.payloads(accountId, rows, MAX_PAGE_BYTES);
+    return rows.slice(0, payloads.length).map((row, index) => toDelivery(row, payloads[index] ?? undefined));
+  }
+
+  async function get(accountId: number, id: number): Promise<Delivery> {
+    const row = await listing.find(accountId, id);
+    if (row === undefined) throw notFound(id);
+    const [delivery] = await hydrate(accountId, [row]);
+    return delivery ?? toDelivery(row);
+  }
+
+  /** First the states, so that every delivery that was queued because of one is seen by what follows. */
+  async function releaseQueue(accountId: number, target: QueueTarget): Promise<Released> {
+    const { urls, subscriptionId: id } = target;
+    const publish = await notifications.prepare(accountId);
+    const reactivated = await knex.transaction(async (trx) => {
+      const changed = await subscriptions.reactivate(trx, accountId, { urls, id });
+      for (const { id: subscriptionId, url } of changed) {
+        await publish(trx, 'subscription.reactivated', { subscriptionId, url });
+      }
+      return changed.length;
+    });
+    let released = 0;
+    for (const part of await releases.findQueued(accountId, target)) released += await releasePart(accountId, part);
+    return { reactivated, released };
+  }
+
+  /** In batches, so that no statement locks many rows; each is on its way before the next. */
+  async function releasePart(accountId: number, part: QueuePart): Promise<number> {
+    let released = 0;
+    for (;;) {
+      const count = await releases.release(accountId, part, { limit: RELEASE_BATCH, now: now() });
+      if (count === 0) return released;
+      released += count;
+      await announceDue();
+    }
+  }
+
+  return {
+    list: async (accountId, { where, afterId, limit, hydrate: withPayloads }) => {
+      const condition = conditionOf(where);
+      const rows = await listing.list(accountId, { condition, afterId }, limit + 1);
+      const page = rows.slice(0, limit);
+      const deliveries = withPayloads ? await hydrate(accountId, page) : page.map((row) => toDelivery(row));
+      const last = deliveries.at(-1);
+      return { deliveries, ...(rows.length > deliveries.length && last && { nextAfterId: last.id }) };
+    },
+
+    get: async (accountId, id) => ({
+      ...(await get(accountId, id)),
+      history: await listing.attempts(accountId, id),
+    }),
+
+    count: async (accountId, where) => {
+      const counted = await listing.count(accountId, { condition: conditionOf(where) });
+      const countOf = (status: DeliveryStatus) => counted.find((row) => row.status === status)?.count ?? 0;
+      const [queued, delivering, retrying, delivered] = DELIVERY_STATUSES.map(countOf);
+      return { queued: queued ?? 0, delivering: delivering ?? 0, retrying: retrying ?? 0, delivered: delivered ?? 0 };
+    },
+
+    release: (accountId, where) => releaseQueue(accountId, readReleaseFilter(where)),
+
+    resume: async (accountId, subscriptionId) => {
+      await subscriptions.get(accountId, subscriptionId);
+      return releaseQueue(accountId, { subscriptionId });
+    },
+
+    suspend: async (accountId, subscriptionId, reason) => {
+      const { url } = await subscriptions.get(accountId, subscriptionId);
+      const publish = await notifications.prepare(accountId);
+      await knex.transaction(async (trx) => {
+        if (!(await subscriptions.deactivate(trx, accountId, subscriptionId, reason))) return;
+        await releases.queueWaiting(trx, accountId, subscriptionId);
+        await publish(trx, 'subscription.deactivated', { subscriptionId, url, reason });
+      });
+    },
+
+    redeliver: async (accountId, id) => {
+      const made = await redeliveries.redeliver(accountId, id, now());
+      if (made === undefined) {
+        await get(accountId, id);
+        throw new AppError('CONFLICT', `The event of delivery ${id} is no longer kept, so it cannot be sent again.`);
+      }
+      await announceDue();
+      return get(accountId, made);
+    },
+
+    redeliverPeriod: async (accountId, period) => {
+      assertPeriod(period);
+      const count = await redeliveries.redeliverPeriod(accountId, period, { limit: MAX_REDELIVERIES, now: now() });
+      if (count > MAX_REDELIVERIES) {
+        const message = `There are more than ${MAX_REDELIVERIES} events to send again, and none was sent. Narrow down from and to, or name a subscriptionId or a status.`;
+        throw new AppError('REQUEST_INVALID', message, { details: [{ path: 'body', message }] });
+      }
+      if (count > 0) await announceDue();
+      return count;
+    },
+  };
+}
+
+function conditionOf(where: string | undefined) {
+  return where === undefined ? undefined : prepareCondition(where, { fields: DELIVERY_FIELDS });
+}
+
+function toDelivery({ eventId, eventAt: _, ...row }: DeliveryRow, payload?: string): Delivery {
+  return { ...row, eventId: showEventId(eventId), payload };
+}
+
+function assertPeriod({ from, to }: RedeliveryPeriod): void {
+  if (from < to) return;
+  const message = 'from must be before to.';
+  throw new AppError('REQUEST_INVALID', message, { details: [{ path: 'body.to', message }] });
+}
+
+function notFound(id: number): AppError {
+  return new AppError('NOT_FOUND', `There is no delivery ${id}.`);
+}

@@ -1,0 +1,87 @@
+import type { Metrics } from '../metrics.ts';
+import type { AttemptReport } from './attempt.ts';
+import type { DispatchFigures } from './dispatch.ts';
+import type { WrittenOutcomes } from './outcome-store.ts';
+
+export interface EngineMetricsPorts {
+  readonly metrics: Metrics;
+  readonly figures: () => DispatchFigures;
+  /** By how many seconds the oldest due delivery is late; 0: none is. */
+  readonly oldestDueSeconds: () => Promise<number>;
+}
+
+export type EngineMetrics = ReturnType<typeof createEngineMetrics>;
+
+const LAG_BUCKETS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60];
+
+/** What the engine counts. */
+export function createEngineMetrics({ metrics, figures, oldestDueSeconds }: EngineMetricsPorts) {
+  const accepted = metrics.counter<'state'>({
+    name: 'causeway_events_accepted_total',
+    help: 'Events stored, by what became of their delivery at first.',
+    labelNames: ['state'],
+  });
+  const attempts = metrics.counter<'outcome'>({
+    name: 'causeway_delivery_attempts_total',
+    help: 'Pushes made, by outcome: delivered, or why not.',
+    labelNames: ['outcome'],
+  });
+  const settled = metrics.counter<'state'>({
+    name: 'causeway_deliveries_settled_total',
+    help: 'Outcomes stored, by what the delivery became: delivered, waiting (for a retry, or given back), queued, exhausted.',
+    labelNames: ['state'],
+  });
+  const fencedOut = metrics.counter({
+    name: 'causeway_delivery_outcomes_fenced_out_total',
+    help: 'Outcomes that came too late: the delivery was taken over before.',
+  });
+  const takenOver = metrics.counter({
+    name: 'causeway_delivery_leases_taken_over_total',
+    help: 'Deliveries that were taken from processes that are gone, or from memory that had lost them.',
+  });
+  const lag = metrics.histogram({
+    name: 'causeway_delivery_lag_seconds',
+    help: 'From accepting an event to the answer of its receiver, for first attempts from memory.',
+    buckets: LAG_BUCKETS,
+  });
+  collectFigures(metrics, figures);
+  metrics.gauge({
+    name: 'causeway_delivery_oldest_due_seconds',
+    help: 'By how much the oldest due delivery is late, over all processes.',
+    collect: async (gauge) => gauge.set(await oldestDueSeconds()),
+  });
+
+  return {
+    accepted: (state: string) => accepted.inc({ state }),
+    attempted: (report: AttemptReport, acceptedAtMs: number | undefined) => {
+      attempts.inc({ outcome: report.kind === 'failed' ? report.failure : report.kind });
+      if (acceptedAtMs !== undefined && report.kind === 'delivered') {
+        lag.observe((performance.now() - acceptedAtMs) / 1000);
+      }
+    },
+    written: ({ delivered, waiting, queued, fencedOut: late }: WrittenOutcomes & { readonly fencedOut: number }) => {
+      settled.inc({ state: 'delivered' }, delivered);
+      settled.inc({ state: 'waiting' }, waiting);
+      settled.inc({ state: 'queued' }, queued);
+      fencedOut.inc(late);
+    },
+    exhausted: () => settled.inc({ state: 'exhausted' }),
+    takenOver: (deliveries: number) => takenOver.inc(deliveries),
+  };
+}
+
+function collectFigures(metrics: Metrics, figures: () => DispatchFigures): void {
+  const gauges: Readonly<Record<keyof DispatchFigures, { readonly name: string; readonly help: string }>> = {
+    lanes: { name: 'causeway_delivery_lanes', help: 'Subscriptions with something in memory, or that failed last.' },
+    blockedLanes: {
+      name: 'causeway_delivery_lanes_blocked',
+      help: 'Subscriptions whose first attempts are parked because the receiver does not answer.',
+    },
+    inFlight: { name: 'causeway_deliveries_in_flight', help: 'Pushes under way.' },
+    held: { name: 'causeway_deliveries_held', help: 'Deliveries in memory.' },
+    bytes: { name: 'causeway_deliveries_held_bytes', help: 'Bodies of the deliveries in memory.' },
+  };
+  for (const [figure, options] of Object.entries(gauges)) {
+    metrics.gauge({ ...options, collect: (gauge) => gauge.set(figures()[figure as keyof DispatchFigures]) });
+  }
+}

@@ -1,0 +1,295 @@
+import { randomUUID } from 'node:crypto';
+import type { Knex } from 'knex';
+import type { Notifier } from '../db/notifier.ts';
+import type { Egress } from '../egress/index.ts';
+import type { Logger } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
+import { type Acceptance, createAcceptor } from './accept.ts';
+import { createAcceptStore } from './accept-store.ts';
+import { createAttempt } from './attempt.ts';
+import { createAudit } from './audit.ts';
+import { createClaimStore } from './claim-store.ts';
+import { createDispatcher, type Dispatcher } from './dispatch.ts';
+import { createEngineMetrics } from './engine-metrics.ts';
+import { createEventIds } from './event-id.ts';
+import { createExhaustion, type ExhaustionPorts } from './exhaustion.ts';
+import type { Lease } from './lease.ts';
+import type { Accepted, DeliverySettings, EventSource, NewEvent, ReadySubscription } from './model.ts';
+import { DEFAULT_OPTIONS, type EngineOptions } from './options.ts';
+import { createOutcomeStore } from './outcome-store.ts';
+import { createOutcomes, type Outcome, type Outcomes } from './outcomes.ts';
+import { createOwnerStore } from './owner-store.ts';
+import { createOwner } from './owners.ts';
+import { createPush } from './push.ts';
+import { createSweep } from './sweep.ts';
+
+export interface EventPorts {
+  readonly knex: Knex;
+  readonly egress: Pick<Egress, 'request'>;
+  readonly notifier: Pick<Notifier, 'publish' | 'subscribe' | 'onGap'>;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** From 0 to 1; spreads retries. */
+  readonly random: () => number;
+  /** Cryptographically random bytes. */
+  readonly randomBytes: (size: number) => Buffer;
+  /** From memory: it is asked for each event and each push. Undefined: there is no such instance. */
+  readonly findSource: (accountId: number, instanceId: number) => Promise<EventSource | undefined>;
+  readonly subscriptions: ExhaustionPorts['subscriptions'] & {
+    readonly ensure: (accountId: number, url: string) => Promise<ReadySubscription>;
+    readonly find: (accountId: number, id: number) => Promise<ReadySubscription | undefined>;
+  };
+  readonly settings: (accountId: number) => Promise<DeliverySettings>;
+  /** Of what happens to deliveries and subscriptions, in the transaction in which it happens. */
+  readonly notifications: ExhaustionPorts['notifications'];
+  /** This process looks for due deliveries; one that does not pushes what it accepts, and nothing else. */
+  readonly sweeps: boolean;
+  readonly options?: Partial<EngineOptions>;
+}
+
+/** The engine of events: at least once, acknowledged = committed. */
+export interface Events {
+  /** Before it nothing is pushed; events may be accepted already. */
+  readonly start: () => Promise<void>;
+  /**
+   * Takes no more events, lets pushes under way end within that time, gives everything else to other processes and stores the outcomes.
+   */
+  readonly stop: (timeoutMs: number) => Promise<void>;
+  /**
+   * Resolves when all are committed. Nothing of the call is stored when it rejects, unless the connection broke while the database was
+   * committing: then it may be.
+   * @throws AppError PAYLOAD_TOO_LARGE, OVERLOADED
+   */
+  readonly accept: (events: readonly NewEvent[]) => Promise<Accepted>;
+  /** Deliveries became due, here or in another process: looks at once. */
+  readonly wake: () => void;
+}
+
+/** Told to other processes; the payload says nothing. */
+const DUE_TOPIC = 'delivery-due';
+const OUTCOME_DRAIN_MS = 5_000;
+
+export function createEvents(ports: EventPorts): Events {
+  const { knex, log, now, notifier, subscriptions } = ports;
+  const options: EngineOptions = { ...DEFAULT_OPTIONS, ...ports.options };
+  const claims = createClaimStore(knex);
+  const ownerStore = createOwnerStore(knex);
+  const outcomeStore = createOutcomeStore(knex);
+  /** Deliveries in memory, from the statement that leased them to the one that stored their outcome. */
+  const held = new Set<number>();
+  const announceDue = createAnnouncement(() => notifier.publish(DUE_TOPIC, ''), options.announceMs, log);
+  const exhaustion = createExhaustion({ ...ports, store: outcomeStore });
+
+  const owner = createOwner({
+    store: ownerStore,
+    newId: randomUUID,
+    now,
+    log,
+    takesOver: ports.sweeps,
+    onLost: (id) => {
+      for (const lease of dispatcher.forget(id)) held.delete(lease.id);
+    },
+    onTakenOver: (deliveries) => {
+      measures.takenOver(deliveries);
+      sweep.wake();
+    },
+    options,
+  });
+
+  const outcomes: Outcomes = createOutcomes({
+    write: outcomeStore.write,
+    exhaust: exhaustion.exhaust,
+    onEnded: (ended) => ended.forEach(noteEnded),
+    onWritten: (written) => measures.written(written),
+    onRoom: () => dispatcher.pump(),
+    log,
+    options,
+  });
+
+  const push = createPush({
+    attempt: createAttempt({
+      egress: ports.egress,
+      now,
+      timeoutMs: options.attemptTimeoutMs,
+      maxAnswerBytes: options.maxAnswerBytes,
+    }),
+    findSubscription: subscriptions.find,
+    findSource: ports.findSource,
+    settings: ports.settings,
+    hand: outcomes.push,
+    onAttempt: (report, acceptedAtMs) => measures.attempted(report, acceptedAtMs),
+    now,
+    random: ports.random,
+    log,
+    options,
+  });
+
+  const dispatcher: Dispatcher = createDispatcher({
+    push,
+    release: (lease, dueAtMs) => outcomes.push({ kind: 'released', lease, dueAt: new Date(dueAtMs) }),
+    canStart: outcomes.hasRoom,
+    onRoom: wake,
+    onClosed: ({ accountId, subscriptionId }) => void unpark(accountId, subscriptionId),
+    now,
+    options,
+  });
+
+  const sweep = createSweep({
+    store: claims,
+    dispatcher,
+    owner: owner.current,
+    now,
+    log,
+    onClaimed: ({ id }) => void held.add(id),
+    release: (lease) => outcomes.push({ kind: 'released', lease, dueAt: new Date(now()) }),
+    onMissing: giveUp,
+    options,
+  });
+
+  const acceptor = createAcceptor({
+    store: createAcceptStore(knex),
+    findSource: ports.findSource,
+    ensureSubscription: subscriptions.ensure,
+    settings: ports.settings,
+    newEventId: createEventIds(ports),
+    now,
+    owner: owner.current,
+    reserve: dispatcher.reserve,
+    cancel: dispatcher.cancel,
+    onLeased: (accepted) => {
+      held.add(accepted.id);
+      dispatcher.enqueue(toLease(accepted), true);
+    },
+    onWaiting: ({ ordered, subscriptionId }) => {
+      if (!ports.sweeps) announceDue();
+      else if (ordered) sweep.wakeOrdered(subscriptionId);
+    },
+    onStored: (state) => measures.accepted(state),
+    options,
+  });
+
+  const audit = createAudit({
+    store: ownerStore,
+    owner: owner.current,
+    isHeld: (id) => held.has(id),
+    onFound: (deliveries) => {
+      measures.takenOver(deliveries);
+      wake();
+    },
+    now,
+    log,
+    options,
+  });
+
+  const measures = createEngineMetrics({
+    metrics: ports.metrics,
+    figures: dispatcher.figures,
+    oldestDueSeconds: () => claims.oldestDueSeconds(new Date(now())),
+  });
+
+  function wake(): void {
+    if (ports.sweeps) sweep.wake();
+    else announceDue();
+  }
+
+  function noteEnded(outcome: Outcome): void {
+    const { lease } = outcome;
+    held.delete(lease.id);
+    const dueAt =
+      outcome.kind === 'failed' ? outcome.next.dueAt : outcome.kind === 'released' ? outcome.dueAt : undefined;
+    if (lease.ordered) {
+      if (ports.sweeps) sweep.wakeOrdered(lease.subscriptionId);
+      else announceDue();
+    } else if (dueAt !== undefined) sweep.noteDue(dueAt.getTime());
+    if (outcome.kind === 'exhausted') measures.exhausted();
+  }
+
+  /** Its day was dropped, which upkeep does not do while deliveries need it. */
+  function giveUp(lease: Lease): void {
+    log.error({ deliveryId: lease.id, accountId: lease.accountId }, 'the event of a delivery is missing');
+    const { retries, firstFailedAtMs } = lease;
+    const firstFailedAt = firstFailedAtMs === undefined ? undefined : new Date(firstFailedAtMs);
+    outcomes.push({
+      kind: 'failed',
+      lease,
+      attempt: {
+        attemptedAt: new Date(now()),
+        durationMs: 0,
+        statusCode: undefined,
+        error: 'missing: The event is not stored any more.',
+        answer: undefined,
+      },
+      next: { state: 'queued', dueAt: undefined, retries, firstFailedAt },
+    });
+  }
+
+  async function unpark(accountId: number, subscriptionId: number): Promise<void> {
+    try {
+      await claims.unpark(accountId, subscriptionId, new Date(now()));
+      wake();
+    } catch (error) {
+      // They come by themselves when their pause is over.
+      log.warn({ err: error }, 'could not call parked deliveries back');
+    }
+  }
+
+  let unsubscribe: readonly (() => void)[] = [];
+
+  return {
+    start: async () => {
+      await owner.start();
+      audit.start();
+      if (!ports.sweeps) return;
+      unsubscribe = [notifier.subscribe(DUE_TOPIC, sweep.wake), notifier.onGap(sweep.wake)];
+      sweep.start();
+    },
+
+    stop: async (timeoutMs) => {
+      for (const end of unsubscribe) end();
+      await acceptor.stop();
+      await sweep.stop();
+      await audit.stop();
+      await dispatcher.drain(timeoutMs);
+      if (!(await outcomes.drain(OUTCOME_DRAIN_MS))) {
+        log.error('outcomes of deliveries could not be stored; they will be made again elsewhere');
+      }
+      await owner.stop();
+      announceDue();
+    },
+
+    accept: acceptor.accept,
+    wake,
+  };
+}
+
+function toLease(accepted: Acceptance & { readonly id: number; readonly owner: string }): Lease {
+  const { accountId, id, subscriptionId, owner, eventId, instanceId, ordered, payload, acceptedAtMs } = accepted;
+  return {
+    accountId,
+    id,
+    subscriptionId,
+    owner,
+    attempts: 0,
+    retries: 0,
+    firstFailedAtMs: undefined,
+    eventId,
+    instanceId,
+    ordered,
+    body: Buffer.from(payload),
+    acceptedAtMs,
+  };
+}
+
+/** At most one in that time, the last never left out. */
+function createAnnouncement(send: () => Promise<void>, everyMs: number, log: Logger): () => void {
+  let timer: NodeJS.Timeout | undefined;
+  return () => {
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      // Lost, it is made up for by the regular look of the others.
+      send().catch((error) => log.warn({ err: error }, 'could not announce due deliveries'));
+    }, everyMs);
+  };
+}

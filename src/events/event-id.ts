@@ -1,0 +1,63 @@
+const SHOWN_PREFIX = 'evt_';
+const SHOWN = /^evt_[0-9a-f]{32}$/;
+const RANDOM_BYTES = 8;
+const IDS_PER_REFILL = 256;
+const COUNTER_LIMIT = 0x1000;
+
+export interface EventIdPorts {
+  readonly now: () => number;
+  /** Cryptographically random bytes. */
+  readonly randomBytes: (size: number) => Buffer;
+}
+
+/** Makes UUIDs of version 7 (RFC 9562, section 5.7), ascending within the process; those of one millisecond count up in `rand_a`. */
+export function createEventIds({ now, randomBytes }: EventIdPorts): () => string {
+  let random: Buffer = Buffer.alloc(0);
+  let position = 0;
+  let lastMs = 0;
+  let counter = 0;
+
+  function nextTick(): void {
+    const nowMs = now();
+    if (nowMs > lastMs) {
+      lastMs = nowMs;
+      counter = 0;
+      return;
+    }
+    counter++;
+    if (counter < COUNTER_LIMIT) return;
+    lastMs++;
+    counter = 0;
+  }
+
+  function nextRandom(): string {
+    if (position >= random.length) {
+      random = randomBytes(RANDOM_BYTES * IDS_PER_REFILL);
+      position = 0;
+    }
+    random[position] = ((random[position] ?? 0) & 0x3f) | 0x80;
+    const text = random.toString('hex', position, position + RANDOM_BYTES);
+    position += RANDOM_BYTES;
+    return text;
+  }
+
+  return () => {
+    nextTick();
+    const time = lastMs.toString(16).padStart(12, '0');
+    const tail = nextRandom();
+    const count = counter.toString(16).padStart(3, '0');
+    return `${time.slice(0, 8)}-${time.slice(8)}-7${count}-${tail.slice(0, 4)}-${tail.slice(4)}`;
+  };
+}
+
+/** As receivers and callers see it. */
+export function showEventId(uuid: string): string {
+  return SHOWN_PREFIX + uuid.replaceAll('-', '');
+}
+
+/** @returns the UUID; undefined for what is not a shown event id. */
+export function parseEventId(shown: string): string | undefined {
+  if (!SHOWN.test(shown)) return undefined;
+  const hex = shown.slice(SHOWN_PREFIX.length);
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+}

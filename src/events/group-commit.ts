@@ -1,0 +1,88 @@
+/** What is written together with others, whole. */
+export interface Unit {
+  readonly rowCount: number;
+  readonly bytes: number;
+}
+
+export interface GroupCommitPorts<Work extends Unit> {
+  /** Never rejects: it settles each unit. */
+  readonly write: (units: readonly Work[]) => Promise<void>;
+  /** Of one write, unless one unit has more. */
+  readonly maxRows: number;
+  readonly writesInFlight: number;
+}
+
+export interface GroupCommit<Work extends Unit> {
+  readonly add: (unit: Work) => void;
+  /** Waiting and being written. */
+  readonly pendingRows: () => number;
+  readonly pendingBytes: () => number;
+  readonly idle: () => Promise<void>;
+}
+
+/** What comes in one turn of the event loop, or while others are written, shares a write. */
+export function createGroupCommit<Work extends Unit>(ports: GroupCommitPorts<Work>): GroupCommit<Work> {
+  let waiting: Work[] = [];
+  let waitingRows = 0;
+  let pendingRows = 0;
+  let pendingBytes = 0;
+  let running = 0;
+  let scheduled = false;
+  const onIdle = new Set<() => void>();
+
+  function schedule(): void {
+    if (scheduled || running >= ports.writesInFlight || waiting.length === 0) return;
+    scheduled = true;
+    setImmediate(() => {
+      scheduled = false;
+      flush();
+    });
+  }
+
+  function flush(): void {
+    if (running >= ports.writesInFlight || waiting.length === 0) return;
+    const units = takeUnits();
+    running++;
+    void ports.write(units).then(() => finish(units));
+    schedule();
+  }
+
+  function finish(units: readonly Work[]): void {
+    running--;
+    for (const { rowCount, bytes } of units) {
+      pendingRows -= rowCount;
+      pendingBytes -= bytes;
+    }
+    schedule();
+    if (pendingRows > 0) return;
+    for (const resolve of onIdle) resolve();
+    onIdle.clear();
+  }
+
+  function takeUnits(): readonly Work[] {
+    const units: Work[] = [];
+    let rows = 0;
+    for (const unit of waiting) {
+      if (rows > 0 && rows + unit.rowCount > ports.maxRows) break;
+      units.push(unit);
+      rows += unit.rowCount;
+    }
+    waiting = waiting.slice(units.length);
+    waitingRows -= rows;
+    return units;
+  }
+
+  return {
+    pendingRows: () => pendingRows,
+    pendingBytes: () => pendingBytes,
+    add: (unit) => {
+      waiting.push(unit);
+      waitingRows += unit.rowCount;
+      pendingRows += unit.rowCount;
+      pendingBytes += unit.bytes;
+      if (waitingRows >= ports.maxRows) flush();
+      else schedule();
+    },
+    idle: () => (pendingRows === 0 ? Promise.resolve() : new Promise((resolve) => onIdle.add(resolve))),
+  };
+}

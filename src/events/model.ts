@@ -1,0 +1,69 @@
+/** An event to deliver. It goes to the callback URL of its instance, if events are enabled there. */
+export interface NewEvent {
+  readonly accountId: number;
+  readonly instanceId: number;
+  /** `<objectName>.created|updated|deleted|unknown`, or a type of the platform's own. */
+  readonly type: string;
+  readonly objectName?: string | undefined;
+  readonly objectId?: string | undefined;
+  /** The record as the API shows it. */
+  readonly object?: unknown;
+  /** What the provider sent. */
+  readonly raw?: unknown;
+  /** When it happened. Default: now. */
+  readonly timestamp?: Date | undefined;
+  /** Of one instance: an event with a key that was seen is accepted and dropped. */
+  readonly deduplicationKey?: string | undefined;
+}
+
+export interface Accepted {
+  /** Committed; `evt_…` in the order given. Absent: a duplicate, or the instance wants no events. */
+  readonly eventIds: readonly (string | undefined)[];
+}
+
+/** Where the events of an instance go, and what they say about it. */
+export interface EventSource {
+  readonly accountId: number;
+  readonly instanceId: number;
+  readonly instanceName: string;
+  readonly tags: readonly string[];
+  readonly elementKey: string;
+  readonly hub: string;
+  /** Undefined: events are off. */
+  readonly callbackUrl: string | undefined;
+  /** For the extra header `Elements-Webhook-Signature`. */
+  readonly signatureKey: string | undefined;
+  /** One in flight per subscription, in order. */
+  readonly ordered: boolean;
+}
+
+/** Operational events of the platform itself. */
+export type OperationalType =
+  | 'subscription.deactivated'
+  | 'subscription.reactivated'
+  | 'delivery.exhausted'
+  | 'instance.credentials.refused';
+
+export const FAILURE_POLICIES = ['retry', 'queue'] as const;
+export type FailurePolicy = (typeof FAILURE_POLICIES)[number];
+
+export const RETRY_COUNTS = [5, 9] as const;
+export type RetryCount = (typeof RETRY_COUNTS)[number];
+
+/** What of the account's settings the engine obeys. */
+export interface DeliverySettings {
+  /** `notification.webhook.failure.policy`; default retry. */
+  readonly failurePolicy: FailurePolicy;
+  /** `notification.webhook.retry.count`; default 5. */
+  readonly retryCount: RetryCount;
+}
+
+/** A subscription as the engine needs it, secrets in clear. */
+export interface ReadySubscription {
+  readonly accountId: number;
+  readonly id: number;
+  readonly url: string;
+  readonly state: 'active' | 'deactivated';
+  /** `whsec_…`; two while a rotation lasts. */
+  readonly secrets: readonly string[];
+}

@@ -1,0 +1,67 @@
+import type { Knex } from 'knex';
+import type { Sql } from '../where/index.ts';
+
+export interface NotificationRow {
+  readonly id: number;
+  readonly type: string;
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly createdAt: Date;
+}
+
+export interface NotificationFilter {
+  readonly condition?: Sql | undefined;
+  readonly afterId?: number | undefined;
+  readonly limit: number;
+}
+
+/** An event of the platform's own, with the subscription that it goes to. */
+export interface OwnEvent {
+  readonly accountId: number;
+  readonly subscriptionId: number;
+  /** UUID. */
+  readonly eventId: string;
+  readonly createdAt: Date;
+  readonly type: string;
+  readonly payload: string;
+  /** What is wanted; a subscription that is deactivated gets it as `queued`. */
+  readonly state: 'waiting' | 'queued';
+}
+
+export type NotificationStore = ReturnType<typeof createNotificationStore>;
+
+export function createNotificationStore(knex: Knex) {
+  return {
+    insert: async (via: Knex, accountId: number, type: string, data: object): Promise<void> => {
+      await via('notification').insert({ account_id: accountId, type, data: JSON.stringify(data) });
+    },
+
+    insertEvent: async (via: Knex, event: OwnEvent): Promise<void> => {
+      await via.raw(
+        `with stored_event as (
+           insert into event (account_id, id, created_at, type, payload)
+           values (:accountId, :eventId, :createdAt, :type, :payload)
+           returning account_id, id, created_at, type
+         ), target as (
+           select account_id, id, case state when 'active' then cast(:state as text) else 'queued' end as state
+           from subscription where account_id = :accountId and id = :subscriptionId for share
+         )
+         insert into delivery (account_id, subscription_id, event_id, event_at, type, state, due)
+         select t.account_id, t.id, e.id, e.created_at, e.type, t.state, case t.state when 'waiting' then e.created_at end
+         from target t, stored_event e`,
+        { ...event },
+      );
+    },
+
+    /** From old to new. */
+    list: async (accountId: number, { condition, afterId, limit }: NotificationFilter): Promise<NotificationRow[]> => {
+      const query = knex('notification')
+        .where({ account_id: accountId })
+        .orderBy('id')
+        .limit(limit)
+        .select({ id: 'id', type: 'type', data: 'data', createdAt: 'created_at' });
+      if (afterId !== undefined) query.where('id', '>', afterId);
+      if (condition !== undefined) query.whereRaw(condition.sql, [...condition.bindings]);
+      return query;
+    },
+  };
+}

@@ -1,0 +1,58 @@
+import type { BreakerOptions } from './breaker.ts';
+import { SCHEDULES } from './schedule.ts';
+
+/** Every limit of the engine. Tests and measurements change them; operators have no need to. */
+export const DEFAULT_OPTIONS = {
+  /** For one push, from waiting for a connection to the end of the answer. */
+  attemptTimeoutMs: 15_000,
+  /** What is kept of an answer; the rest is not read. */
+  maxAnswerBytes: 4096,
+  schedules: SCHEDULES,
+
+  /** Rows of one statement that stores accepted events; a call with more has a statement of its own. */
+  acceptBatchRows: 500,
+  acceptsInFlight: 2,
+  /** Events that wait to be stored; above it calls are refused as OVERLOADED. */
+  maxPendingAccepts: 20_000,
+  maxPendingAcceptBytes: 64 * 1024 * 1024,
+
+  /** Pushes at a time: of this process, and to one subscription. Retries use at most half of the first. */
+  concurrency: 256,
+  laneConcurrency: 8,
+  /** What one subscription may have in memory; more is stored and goes by the sweep. */
+  maxLaneDeliveries: 10_000,
+  maxLaneBytes: 16 * 1024 * 1024,
+  maxBytes: 64 * 1024 * 1024,
+  /** What the sweep brings into memory: in all, and of one subscription. */
+  maxSwept: 5_000,
+  maxLaneSwept: 1_000,
+  breaker: { failures: 5, hardFailures: 3, shortestParkMs: 5_000, longestParkMs: 60_000 } satisfies BreakerOptions,
+
+  outcomeBatchRows: 500,
+  outcomeDelayMs: 5,
+  outcomesInFlight: 2,
+  /** Outcomes that wait to be stored; above it no push is started. */
+  maxPendingOutcomes: 5_000,
+  /** Between two tries to store outcomes while the database is away, growing from the first to the last. */
+  storeRetryMs: { shortest: 50, longest: 2_000 },
+
+  /** Rows of one claim; also what decides how many of each subscription come at a time. */
+  claimRows: 500,
+  minClaimShare: 8,
+  /** Subscriptions looked at by one statement. */
+  visits: 1_000,
+  /** The sweep looks at least that often, whatever it knows. */
+  sweepBackstopMs: 5_000,
+  /** Between two notices to other processes that deliveries became due. */
+  announceMs: 50,
+
+  heartbeatMs: 2_500,
+  /** A process that was silent for that long has lost its deliveries. */
+  silentMs: 10_000,
+  takeOverRows: 5_000,
+  /** How often the database and the memory are compared, and how old a delivery must be to be missed. */
+  auditMs: 15_000,
+  auditAgeMs: 30_000,
+};
+
+export type EngineOptions = Readonly<typeof DEFAULT_OPTIONS>;

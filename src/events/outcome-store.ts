@@ -1,0 +1,166 @@
+import type { Knex } from 'knex';
+import { arrayLiteral } from './array-literal.ts';
+
+/** What names a lease: a process that lost it finds no row. */
+export interface Fence {
+  readonly accountId: number;
+  readonly id: number;
+  readonly subscriptionId: number;
+  readonly owner: string;
+  /** Made before this one. */
+  readonly attempts: number;
+}
+
+/** What was tried. */
+export interface AttemptRecord {
+  readonly attemptedAt: Date;
+  readonly durationMs: number;
+  readonly statusCode: number | undefined;
+  readonly error: string | undefined;
+  readonly answer: string | undefined;
+}
+
+/** The columns of a delivery that stays. */
+export interface NextRow {
+  readonly state: 'waiting' | 'queued';
+  readonly dueAt: Date | undefined;
+  readonly retries: number;
+  readonly firstFailedAt: Date | undefined;
+}
+
+export type OutcomeRow =
+  | { readonly kind: 'delivered'; readonly fence: Fence; readonly attempt: AttemptRecord }
+  | { readonly kind: 'failed'; readonly fence: Fence; readonly attempt: AttemptRecord; readonly next: NextRow }
+  /** Given back without an attempt. */
+  | { readonly kind: 'released'; readonly fence: Fence; readonly dueAt: Date };
+
+export interface WrittenOutcomes {
+  readonly delivered: number;
+  readonly waiting: number;
+  readonly queued: number;
+}
+
+export interface ExhaustedRow {
+  readonly fence: Fence;
+  readonly attempt: AttemptRecord;
+  readonly next: NextRow;
+}
+
+export type OutcomeStore = ReturnType<typeof createOutcomeStore>;
+
+export function createOutcomeStore(knex: Knex) {
+  return {
+    /** One statement for all; rows whose fence no longer fits are left as they are, without a trace. */
+    write: async (outcomes: readonly OutcomeRow[]): Promise<WrittenOutcomes> => {
+      const { rows } = await knex.raw(WRITE, columnsOf(outcomes));
+      const [written] = rows;
+      return { delivered: written.delivered, waiting: written.waiting, queued: written.queued };
+    },
+
+    /**
+     * The end of a schedule, in one transaction: this delivery and all that wait for the subscription become queued. `within` runs in it, after
+     * this delivery was found to be ours still.
+     * @returns how many were queued beside it; undefined when the lease was lost: then nothing happened.
+     */
+    exhaust: (row: ExhaustedRow, within: (trx: Knex.Transaction) => Promise<void>): Promise<number | undefined> =>
+      knex.transaction(async (trx) => {
+        const { accountId, subscriptionId } = row.fence;
+        // Before the shared lock of the statement below: two that both want to go on from that one would block each other.
+        await trx('subscription').select('id').where({ account_id: accountId, id: subscriptionId }).forNoKeyUpdate();
+        const { rows } = await trx.raw(WRITE, columnsOf([{ kind: 'failed', ...row }]));
+        if (rows[0].queued === 0) return undefined;
+        await within(trx);
+        const queued = await trx('delivery')
+          .where({ account_id: accountId, subscription_id: subscriptionId, state: 'waiting' })
+          .update({ state: 'queued', due: null, updated_at: trx.fn.now() });
+        return queued;
+      }),
+  };
+}
+
+function columnsOf(outcomes: readonly OutcomeRow[]): string[] {
+  const attempts = outcomes.map((outcome) => (outcome.kind === 'released' ? undefined : outcome.attempt));
+  const nexts = outcomes.map(nextOf);
+  return [
+    arrayLiteral(outcomes.map(({ kind }) => kind)),
+    arrayLiteral(outcomes.map(({ fence }) => fence.accountId)),
+    arrayLiteral(outcomes.map(({ fence }) => fence.id)),
+    arrayLiteral(outcomes.map(({ fence }) => fence.subscriptionId)),
+    arrayLiteral(outcomes.map(({ fence }) => fence.owner)),
+    arrayLiteral(outcomes.map(({ fence }) => fence.attempts)),
+    arrayLiteral(attempts.map((attempt) => attempt?.attemptedAt.toISOString())),
+    arrayLiteral(attempts.map((attempt) => attempt && Math.round(attempt.durationMs))),
+    arrayLiteral(attempts.map((attempt) => attempt?.statusCode)),
+    arrayLiteral(attempts.map((attempt) => attempt?.error)),
+    arrayLiteral(attempts.map((attempt) => attempt?.answer)),
+    arrayLiteral(nexts.map((next) => next?.state)),
+    arrayLiteral(nexts.map((next) => next?.dueAt?.toISOString())),
+    arrayLiteral(nexts.map((next) => next?.retries)),
+    arrayLiteral(nexts.map((next) => next?.firstFailedAt?.toISOString())),
+  ];
+}
+
+function nextOf(outcome: OutcomeRow): Partial<NextRow> | undefined {
+  if (outcome.kind === 'failed') return outcome.next;
+  return outcome.kind === 'released' ? { state: 'waiting', dueAt: outcome.dueAt } : undefined;
+}
+
+/**
+ * A failure looks at its subscription under a shared lock: whoever deactivates it either sees the waiting row, or is seen here. `delivery` is the
+ * row as it is after the change, or was before it was deleted.
+ */
+const WRITE = `
+  with input as materialized (
+    select * from unnest(
+      ?::text[], ?::bigint[], ?::bigint[], ?::bigint[], ?::uuid[], ?::int[], ?::timestamptz[], ?::int[], ?::int[],
+      ?::text[], ?::text[], ?::text[], ?::timestamptz[], ?::int[], ?::timestamptz[]
+    ) as i(
+      kind, account_id, id, subscription_id, owner, attempts, attempted_at, duration_ms, status_code,
+      error, answer, next_state, next_due, next_retries, next_first_failed_at
+    )
+  ),
+  gone as (
+    delete from delivery d using input i
+    where i.kind = 'delivered' and d.account_id = i.account_id and d.id = i.id
+      and d.state = 'delivering' and d.owner = i.owner and d.attempts = i.attempts
+    returning d.*
+  ),
+  locked as materialized (
+    select s.account_id, s.id, s.state from subscription s
+    where (s.account_id, s.id) in (select account_id, subscription_id from input where kind <> 'delivered')
+    order by s.account_id, s.id
+    for share
+  ),
+  judged as materialized (
+    select i.*, case when s.state = 'active' then i.next_state else 'queued' end as state
+    from input i left join locked s on s.account_id = i.account_id and s.id = i.subscription_id
+    where i.kind <> 'delivered'
+  ),
+  kept as (
+    update delivery d
+    set state = j.state,
+      owner = null,
+      due = case when j.state = 'waiting' then j.next_due end,
+      attempts = d.attempts + case when j.kind = 'failed' then 1 else 0 end,
+      retries = coalesce(j.next_retries, d.retries),
+      first_failed_at = coalesce(j.next_first_failed_at, d.first_failed_at),
+      last_error = coalesce(j.error, d.last_error),
+      updated_at = now()
+    from judged j
+    where d.account_id = j.account_id and d.id = j.id
+      and d.state = 'delivering' and d.owner = j.owner and d.attempts = j.attempts
+    returning d.*
+  ),
+  history as (
+    insert into delivery_attempt
+      (account_id, delivery_id, attempt, attempted_at, delivered, duration_ms, status_code, error, answer,
+       subscription_id, event_id, event_at, instance_id, type, delivery_created_at)
+    select d.account_id, d.id, i.attempts + 1, i.attempted_at, i.kind = 'delivered', i.duration_ms, i.status_code,
+      i.error, i.answer, d.subscription_id, d.event_id, d.event_at, d.instance_id, d.type, d.created_at
+    from input i
+    join (select * from gone union all select * from kept) d on d.account_id = i.account_id and d.id = i.id
+    where i.kind <> 'released'
+  )
+  select (select count(*)::int from gone) as delivered,
+    (select count(*)::int from kept where state = 'waiting') as waiting,
+    (select count(*)::int from kept where state = 'queued') as queued`;

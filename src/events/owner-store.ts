@@ -1,0 +1,80 @@
+import type { Knex } from 'knex';
+
+export type OwnerStore = ReturnType<typeof createOwnerStore>;
+
+/** Times are the database's, so that the clocks of processes need not agree. */
+export function createOwnerStore(knex: Knex) {
+  return {
+    add: async (id: string): Promise<void> => {
+      await knex('event_owner').insert({ id });
+    },
+
+    /** False when the row is gone: others took this process for dead. */
+    heartbeat: async (id: string): Promise<boolean> =>
+      (await knex('event_owner').where({ id }).update({ heartbeat_at: knex.fn.now() })) > 0,
+
+    remove: async (id: string): Promise<void> => {
+      await knex('event_owner').where({ id }).delete();
+    },
+
+    /** Ends owners that were silent for that long. From then on they own nothing, even if they live. */
+    removeSilent: async (silentMs: number): Promise<number> =>
+      knex('event_owner').whereRaw("heartbeat_at < now() - ? * interval '1 millisecond'", [silentMs]).delete(),
+
+    /**
+     * Gives up to `limit` deliveries of owners that are no more to the sweep; ordered ones too. Attempts stay as they are.
+     * @returns how many
+     */
+    takeOver: async (now: Date, limit: number): Promise<number> => {
+      const { rowCount } = await knex.raw(TAKE_OVER, [limit, now]);
+      return rowCount;
+    },
+
+    /** What the database says that this owner holds, and has held since `ageMs` ago. */
+    heldBy: async (id: string, ageMs: number): Promise<readonly { accountId: number; id: number }[]> =>
+      knex('delivery')
+        .select({ accountId: 'account_id', id: 'id' })
+        .where({ owner: id, state: 'delivering' })
+        .whereRaw("updated_at < now() - ? * interval '1 millisecond'", [ageMs]),
+
+    /** Gives deliveries back that this owner holds. @returns how many it still held */
+    giveBack: async (
+      owner: string,
+      deliveries: readonly { accountId: number; id: number }[],
+      now: Date,
+    ): Promise<number> => {
+      const accountIds = deliveries.map(({ accountId }) => accountId);
+      const { rowCount } = await knex.raw(GIVE_BACK, [now, accountIds, deliveries.map(({ id }) => id), owner]);
+      return rowCount;
+    },
+  };
+}
+
+/**
+ * Looks between the ids of living owners, where only dead ones have rows: the entries of the living, many and short-lived, are never read.
+ * Both ends of the id space are taken for living; nobody draws them.
+ */
+const TAKE_OVER = `
+  with living as (
+    select id from event_owner
+    union all values ('00000000-0000-0000-0000-000000000000'::uuid), ('ffffffff-ffff-ffff-ffff-ffffffffffff')
+  ),
+  gap as (select id as low, lead(id) over (order by id) as high from living),
+  orphan as (
+    select o.account_id, o.id from gap
+    cross join lateral (
+      select account_id, id from delivery
+      where state = 'delivering' and owner > gap.low and owner < gap.high
+      limit ?
+      for update skip locked
+    ) o
+    where gap.high is not null
+  )
+  update delivery d set state = 'waiting', owner = null, due = ?, updated_at = now()
+  from orphan o
+  where d.account_id = o.account_id and d.id = o.id`;
+
+const GIVE_BACK = `
+  update delivery d set state = 'waiting', owner = null, due = ?, updated_at = now()
+  from unnest(?::bigint[], ?::bigint[]) as g(account_id, id)
+  where d.account_id = g.account_id and d.id = g.id and d.state = 'delivering' and d.owner = ?`;

@@ -1,0 +1,99 @@
+import type { Knex } from 'knex';
+
+export interface RedeliveryPeriod {
+  /** Of the creation of the delivery; `to` is not part of it. */
+  readonly from: Date;
+  readonly to: Date;
+  readonly subscriptionId?: number | undefined;
+  /** All unless given. */
+  readonly status?: 'queued' | 'delivering' | 'retrying' | 'delivered' | undefined;
+}
+
+/** The state of a delivery that is made by hand: pushed, whatever the policy, unless nothing may be pushed there. */
+const STATE = `case s.state when 'active' then 'waiting' else 'queued' end`;
+const DUE = `case s.state when 'active' then cast(:now as timestamptz) end`;
+
+const INSERT = `insert into delivery (account_id, subscription_id, event_id, event_at, instance_id, type, state, due)`;
+
+export type RedeliveryStore = ReturnType<typeof createRedeliveryStore>;
+
+/**
+ * New deliveries of old events. The subscription is locked for a moment against a change of its state, because a delivery that
+ * is queued just after its subscription was released would stay there.
+ */
+export function createRedeliveryStore(knex: Knex) {
+  return {
+    /** The new delivery's id; undefined when there is no such delivery, or its event is no longer kept. */
+    redeliver: async (accountId: number, id: number, now: Date): Promise<number | undefined> => {
+      const { rows } = await knex.raw(
+        `with original as (
+           select subscription_id, event_id, event_at, instance_id, type from delivery where account_id = :accountId and id = :id
+           union all
+           select subscription_id, event_id, event_at, instance_id, type from delivery_attempt
+             where account_id = :accountId and delivery_id = :id and delivered
+         ), target as (
+           select o.*, s.account_id, s.state from (select * from original limit 1) o
+             join event e on e.account_id = :accountId and e.id = o.event_id and e.created_at = o.event_at
+             join subscription s on s.account_id = :accountId and s.id = o.subscription_id
+           for share of s
+         )
+         ${INSERT} select account_id, subscription_id, event_id, event_at, instance_id, type, ${STATE}, ${DUE} from target s
+         returning id`,
+        { accountId, id, now },
+      );
+      return rows[0]?.id;
+    },
+
+    /**
+     * Each event of the period once per subscription, in the order of the first deliveries. Above `limit` none is made.
+     * Answers how many there are: above the limit one more than it.
+     */
+    redeliverPeriod: async (
+      accountId: number,
+      period: RedeliveryPeriod,
+      { limit, now }: { readonly limit: number; readonly now: Date },
+    ): Promise<number> => {
+      const { rows } = await knex.raw(
+        `with original as (
+           select id, subscription_id, event_id, event_at, instance_id, type from delivery
+             where account_id = :accountId and created_at >= :from and created_at < :to and ${HOT_STATUS}
+               and (cast(:subscriptionId as bigint) is null or subscription_id = :subscriptionId)
+           union all
+           select delivery_id, subscription_id, event_id, event_at, instance_id, type from delivery_attempt
+             where account_id = :accountId and delivered and attempted_at >= :from
+               and delivery_created_at >= :from and delivery_created_at < :to
+               and coalesce(cast(:status as text), 'delivered') = 'delivered'
+               and (cast(:subscriptionId as bigint) is null or subscription_id = :subscriptionId)
+         ), chosen as materialized (
+           select min(o.id) as id, o.subscription_id, o.event_id, o.event_at, o.instance_id, o.type from original o
+             join event e on e.account_id = :accountId and e.id = o.event_id and e.created_at = o.event_at
+           group by o.subscription_id, o.event_id, o.event_at, o.instance_id, o.type
+           limit :limit + 1
+         ), target as materialized (
+           select account_id, id, state from subscription where account_id = :accountId and id in (select subscription_id from chosen)
+           for share
+         ), inserted as (
+           ${INSERT}
+           select s.account_id, c.subscription_id, c.event_id, c.event_at, c.instance_id, c.type, ${STATE}, ${DUE}
+           from chosen c join target s on s.id = c.subscription_id
+           where (select count(*) from chosen) <= :limit
+           order by c.id
+         )
+         select count(*) as count from chosen`,
+        {
+          accountId,
+          from: period.from,
+          to: period.to,
+          subscriptionId: period.subscriptionId ?? null,
+          status: period.status ?? null,
+          limit,
+          now,
+        },
+      );
+      return rows[0].count;
+    },
+  };
+}
+
+const HOT_STATUS = `(cast(:status as text) is null or :status = case
+  when state = 'queued' then 'queued' when first_failed_at is null then 'delivering' else 'retrying' end)`;

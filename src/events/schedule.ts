@@ -1,0 +1,82 @@
+import type { RetryCount } from './model.ts';
+
+/** From the original failure to the last retry: "a little under 9.5 h" (decision D7). */
+const LAST_RETRY_SECONDS = 34_160;
+const SHORTEST_INTERVAL_MS = 8_000;
+const LARGEST_JITTER = 0.001;
+
+export interface Schedule {
+  /** From the original failure to retry x, at index x - 1. */
+  readonly offsetsMs: readonly number[];
+  /** Also between two retries that are both overdue. */
+  readonly shortestIntervalMs: number;
+}
+
+/** Computed for 5 and 9 once: interval(x) = min(2^(3x) s, cap). */
+export const SCHEDULES: Readonly<Record<RetryCount, Schedule>> = { 5: contractSchedule(5), 9: contractSchedule(9) };
+
+function contractSchedule(count: number): Schedule {
+  const cap = solveCap(count);
+  let sum = 0;
+  const offsetsMs = Array.from({ length: count }, (_, index) => {
+    sum += Math.min(uncappedInterval(index + 1), cap);
+    return sum * 1000;
+  });
+  return Object.freeze({ offsetsMs: Object.freeze(offsetsMs), shortestIntervalMs: SHORTEST_INTERVAL_MS });
+}
+
+function uncappedInterval(retry: number): number {
+  return 2 ** (3 * retry);
+}
+
+/** The cap with which the intervals sum up to the contract's end: the first intervals grow freely, the others share the rest. */
+function solveCap(count: number): number {
+  let rest = LAST_RETRY_SECONDS;
+  for (let free = 0; free < count; free++) {
+    const cap = rest / (count - free);
+    if (cap <= uncappedInterval(free + 1)) return cap;
+    rest -= uncappedInterval(free + 1);
+  }
+  throw new RangeError(`${count} retries end before ${LAST_RETRY_SECONDS} s`);
+}
+
+export interface RetryInput {
+  readonly schedule: Schedule;
+  /** The one to be made, from 1 to the schedule's last. */
+  readonly retry: number;
+  readonly firstFailedAtMs: number;
+  readonly nowMs: number;
+  /** What the receiver asked for, from now. */
+  readonly retryAfterMs?: number | undefined;
+  /** From 0 to 1. */
+  readonly random: () => number;
+}
+
+/**
+ * When to make a retry. Times are absolute from the original failure, so what an attempt takes does not add up. Jitter and the receiver's
+ * wish only delay, and never past the time that lets the remaining retries end with the schedule. After a standstill of ours all times may be
+ * past: then the retries follow each other at the shortest interval.
+ */
+export function retryDueAt(input: RetryInput): number {
+  const { schedule, retry, firstFailedAtMs, nowMs, retryAfterMs = 0, random } = input;
+  const { offsetsMs, shortestIntervalMs } = schedule;
+  const offsetMs = offsetsMs[retry - 1];
+  const endMs = offsetsMs.at(-1);
+  if (offsetMs === undefined || endMs === undefined) throw new RangeError(`The schedule has no retry ${retry}`);
+  const intervalMs = offsetMs - (offsetsMs[retry - 2] ?? 0);
+  const plannedAtMs = firstFailedAtMs + offsetMs + Math.floor(intervalMs * LARGEST_JITTER * random());
+  const latestAtMs = firstFailedAtMs + endMs - (offsetsMs.length - retry) * shortestIntervalMs;
+  const wantedAtMs = Math.min(Math.max(plannedAtMs, nowMs + retryAfterMs), latestAtMs);
+  return Math.max(wantedAtMs, nowMs + shortestIntervalMs);
+}
+
+/**
+ * `Retry-After` (RFC 9110, section 10.2.3): seconds or a date.
+ * @returns how long from now; undefined when there is none, it is past, or it says nothing.
+ */
+export function parseRetryAfter(value: string | undefined, nowMs: number): number | undefined {
+  if (value === undefined) return undefined;
+  const text = value.trim();
+  const afterMs = /^\d{1,15}$/.test(text) ? Number(text) * 1000 : Date.parse(text) - nowMs;
+  return Number.isFinite(afterMs) && afterMs > 0 ? afterMs : undefined;
+}

@@ -1,0 +1,37 @@
+/** A signing secret in the form of Standard Webhooks; without an end it is the present one. */
+export interface SigningSecret {
+  readonly secret: string;
+  /** ISO 8601. Until then deliveries are signed with it too. */
+  readonly expiresAt?: string;
+}
+
+/** The newest first. */
+export type SigningSecrets = readonly [SigningSecret, ...SigningSecret[]];
+
+/** How long the secret before a rotation stays valid. */
+export const ROTATION_HOURS = 24;
+/** The specification asks for 24 to 64 bytes. */
+const SECRET_BYTES = 24;
+const HOUR_MS = 3_600_000;
+
+export function createSecret(random: (bytes: number) => Buffer): string {
+  return `whsec_${random(SECRET_BYTES).toString('base64')}`;
+}
+
+/** One secret before the new one is kept: whoever fears that it leaked rotates twice, and it is gone. */
+export function rotate([current]: SigningSecrets, next: string, nowMs: number): SigningSecrets {
+  const expiresAt = new Date(nowMs + ROTATION_HOURS * HOUR_MS).toISOString();
+  return [{ secret: next }, { secret: current.secret, expiresAt }];
+}
+
+export function validSecrets(secrets: SigningSecrets, nowMs: number): readonly string[] {
+  return secrets
+    .filter(({ expiresAt }) => expiresAt === undefined || Date.parse(expiresAt) > nowMs)
+    .map(({ secret }) => secret);
+}
+
+/** When the secret before the last rotation ends; undefined when there is none any more. */
+export function previousExpiry([, previous]: SigningSecrets, nowMs: number): Date | undefined {
+  if (previous?.expiresAt === undefined || Date.parse(previous.expiresAt) <= nowMs) return undefined;
+  return new Date(previous.expiresAt);
+}

@@ -1,0 +1,122 @@
+import type { Knex } from 'knex';
+import type { Sql } from '../where/index.ts';
+
+/** A row of `subscription`, its secrets still encrypted. */
+export interface SubscriptionRow {
+  readonly accountId: number;
+  readonly id: number;
+  readonly url: string;
+  readonly state: 'active' | 'deactivated';
+  readonly reason: string | null;
+  readonly secrets: string;
+  readonly stateChangedAt: Date;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+export interface SubscriptionFilter {
+  readonly condition?: Sql | undefined;
+  readonly afterId?: number | undefined;
+  readonly limit: number;
+}
+
+export interface DeliveryTally {
+  readonly subscriptionId: number;
+  readonly queued: number;
+  readonly retrying: number;
+}
+
+const COLUMNS = {
+  accountId: 'account_id',
+  id: 'id',
+  url: 'url',
+  state: 'state',
+  reason: 'reason',
+  secrets: 'secrets',
+  stateChangedAt: 'state_changed_at',
+  createdAt: 'created_at',
+  updatedAt: 'updated_at',
+} as const;
+
+export type SubscriptionStore = ReturnType<typeof createSubscriptionStore>;
+
+export function createSubscriptionStore(knex: Knex) {
+  const select = (accountId: number) => knex('subscription').select(COLUMNS).where({ account_id: accountId });
+
+  return {
+    /** Ids are needed before the row is written: the ciphertext of the secrets is bound to them. */
+    nextId: async (): Promise<number> => {
+      const { rows } = await knex.raw("select nextval(pg_get_serial_sequence('subscription', 'id')) as id");
+      return Number(rows[0].id);
+    },
+
+    /** False when there is one of this URL. */
+    insert: async (row: Pick<SubscriptionRow, 'accountId' | 'id' | 'url' | 'secrets'>): Promise<boolean> => {
+      const { rowCount } = await knex.raw(
+        `insert into subscription (account_id, id, url, secrets) overriding system value
+         values (?, ?, ?, ?) on conflict (account_id, url) do nothing`,
+        [row.accountId, row.id, row.url, row.secrets],
+      );
+      return rowCount === 1;
+    },
+
+    find: async (accountId: number, id: number): Promise<SubscriptionRow | undefined> =>
+      (await select(accountId).where({ id }))[0],
+
+    findIdByUrl: async (accountId: number, url: string): Promise<number | undefined> =>
+      (await knex('subscription').where({ account_id: accountId, url }).first('id'))?.id,
+
+    /** From old to new. */
+    list: async (accountId: number, { condition, afterId, limit }: SubscriptionFilter): Promise<SubscriptionRow[]> => {
+      const query = select(accountId).orderBy('id').limit(limit);
+      if (afterId !== undefined) query.where('id', '>', afterId);
+      if (condition !== undefined) query.whereRaw(condition.sql, [...condition.bindings]);
+      return query;
+    },
+
+    /** How many deliveries wait for what; subscriptions without any are left out. */
+    tally: async (accountId: number, ids: readonly number[]): Promise<DeliveryTally[]> => {
+      const { rows } = await knex.raw(
+        `select subscription_id as "subscriptionId",
+           count(*) filter (where state = 'queued') as queued,
+           count(*) filter (where state <> 'queued' and first_failed_at is not null) as retrying
+         from delivery where account_id = ? and subscription_id = any(?::bigint[]) group by subscription_id`,
+        [accountId, [...ids]],
+      );
+      return rows;
+    },
+
+    /** False when the secrets are no longer the ones given as `before`. */
+    replaceSecrets: async (
+      { accountId, id }: Pick<SubscriptionRow, 'accountId' | 'id'>,
+      { before, after }: { readonly before: string; readonly after: string },
+    ): Promise<boolean> => {
+      const count = await knex('subscription')
+        .where({ account_id: accountId, id, secrets: before })
+        .update({ secrets: after, updated_at: knex.fn.now() });
+      return count > 0;
+    },
+
+    /** False when it was not active. */
+    deactivate: async (via: Knex, accountId: number, id: number, reason: string): Promise<boolean> => {
+      const count = await via('subscription')
+        .where({ account_id: accountId, id, state: 'active' })
+        .update({ state: 'deactivated', reason, state_changed_at: knex.fn.now(), updated_at: knex.fn.now() });
+      return count > 0;
+    },
+
+    /** Answers those that were deactivated; `urls` and `id` narrow them down. */
+    reactivate: async (
+      via: Knex,
+      accountId: number,
+      { urls, id }: { readonly urls?: readonly string[] | undefined; readonly id?: number | undefined },
+    ): Promise<{ readonly id: number; readonly url: string }[]> => {
+      const rows = via('subscription').where({ account_id: accountId, state: 'deactivated' });
+      if (urls !== undefined) rows.whereRaw('url = any(?)', [[...urls]]);
+      if (id !== undefined) rows.where({ id });
+      return rows
+        .update({ state: 'active', reason: null, state_changed_at: knex.fn.now(), updated_at: knex.fn.now() })
+        .returning(['id', 'url']);
+    },
+  };
+}

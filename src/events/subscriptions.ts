@@ -1,0 +1,204 @@
+import type { Knex } from 'knex';
+import { LRUCache } from 'lru-cache';
+import { createAnnouncedCache } from '../db/announced-cache.ts';
+import { encryptionContext } from '../db/encrypted-columns.ts';
+import type { Keyring } from '../db/keyring.ts';
+import type { Notifier } from '../db/notifier.ts';
+import { AppError } from '../errors.ts';
+import type { Redactor } from '../log.ts';
+import { prepareSql } from '../where/index.ts';
+import { FILTERABLE_SUBSCRIPTION } from './filter.ts';
+import type { ReadySubscription } from './model.ts';
+import { createSecret, previousExpiry, rotate, type SigningSecrets, validSecrets } from './subscription-secrets.ts';
+import { createSubscriptionStore, type SubscriptionRow } from './subscription-store.ts';
+
+/** A subscription as its owner sees it, the signing secret in clear. */
+export interface Subscription extends Omit<SubscriptionRow, 'secrets'> {
+  readonly secret: string;
+  /** Until then the secret before the last rotation is valid too. */
+  readonly previousSecretExpiresAt: Date | undefined;
+  /** Deliveries that are queued. */
+  readonly queued: number;
+  /** Deliveries that failed and will be tried again. */
+  readonly retrying: number;
+}
+
+export interface SubscriptionPorts {
+  readonly knex: Knex;
+  readonly keyring: Pick<Keyring, 'encrypt' | 'decrypt'>;
+  readonly notifier: Pick<Notifier, 'publish' | 'subscribe' | 'onGap'>;
+  readonly redactor: Redactor;
+  /** Cryptographically random bytes. */
+  readonly random: (bytes: number) => Buffer;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+}
+
+export interface SubscriptionQuery {
+  /** A filter in the query language over `FILTERABLE_SUBSCRIPTION`. */
+  readonly where?: string | undefined;
+  readonly afterId?: number | undefined;
+  readonly limit: number;
+}
+
+export interface SubscriptionPage {
+  readonly subscriptions: readonly Subscription[];
+  /** The id to go on from; absent at the end. */
+  readonly nextAfterId?: number;
+}
+
+export interface Subscriptions {
+  /** The subscription of this URL, made if there is none. From memory when it was asked for before. */
+  readonly ensure: (accountId: number, url: string) => Promise<ReadySubscription>;
+  /** From memory when it was asked for before and nothing changed. */
+  readonly find: (accountId: number, id: number) => Promise<ReadySubscription | undefined>;
+  /** From old to new. @throws AppError for a `where` that cannot be understood */
+  readonly list: (accountId: number, query: SubscriptionQuery) => Promise<SubscriptionPage>;
+  /** @throws AppError NOT_FOUND */
+  readonly get: (accountId: number, id: number) => Promise<Subscription>;
+  /** A new secret; the one before stays valid for 24 hours. @throws AppError NOT_FOUND, CONFLICT */
+  readonly rotateSecret: (accountId: number, id: number) => Promise<void>;
+  /** Within the caller's transaction. False when it was not active. */
+  readonly deactivate: (via: Knex, accountId: number, id: number, reason: string) => Promise<boolean>;
+  /** Within the caller's transaction: all of the account that are deactivated, or those of the target. Answers them. */
+  readonly reactivate: (
+    via: Knex,
+    accountId: number,
+    target: ReactivationTarget,
+  ) => Promise<readonly { readonly id: number; readonly url: string }[]>;
+}
+
+export interface ReactivationTarget {
+  readonly urls?: readonly string[] | undefined;
+  readonly id?: number | undefined;
+}
+
+const KEPT_URLS = 50_000;
+
+export function createSubscriptions(ports: SubscriptionPorts): Subscriptions {
+  const { keyring, redactor, now } = ports;
+  const store = createSubscriptionStore(ports.knex);
+  /** A subscription keeps its URL and is never deleted, so this needs no announcements. */
+  const idsByUrl = new LRUCache<string, number>({ max: KEPT_URLS });
+  const ready = createAnnouncedCache<ReadySubscription>({
+    notifier: ports.notifier,
+    topic: 'subscription',
+    load: async (key) => {
+      const [accountId = 0, id = 0] = key.split(':').map(Number);
+      const row = await store.find(accountId, id);
+      return row && toReady(row);
+    },
+  });
+
+  function toReady(row: SubscriptionRow): ReadySubscription {
+    const { accountId, id, url, state } = row;
+    return { accountId, id, url, state, secrets: validSecrets(openSecrets(row), now()) };
+  }
+
+  function openSecrets({ accountId, id, secrets: sealed }: SubscriptionRow): SigningSecrets {
+    const secrets: SigningSecrets = JSON.parse(keyring.decrypt(sealed, contextOf(accountId, id)));
+    for (const { secret } of secrets) redactor.add(secret);
+    return secrets;
+  }
+
+  function sealSecrets(accountId: number, id: number, secrets: SigningSecrets): string {
+    for (const { secret } of secrets) redactor.add(secret);
+    return keyring.encrypt(JSON.stringify(secrets), contextOf(accountId, id));
+  }
+
+  async function create(accountId: number, url: string): Promise<number> {
+    const id = await store.nextId();
+    const secrets = sealSecrets(accountId, id, [{ secret: createSecret(ports.random) }]);
+    if (await store.insert({ accountId, id, url, secrets })) return id;
+    const made = await store.findIdByUrl(accountId, url);
+    if (made === undefined) throw new Error('A subscription vanished between two statements.');
+    return made;
+  }
+
+  async function idOf(accountId: number, url: string): Promise<number> {
+    const key = `${accountId}:${url}`;
+    const known = idsByUrl.get(key);
+    if (known !== undefined) return known;
+    const id = (await store.findIdByUrl(accountId, url)) ?? (await create(accountId, url));
+    idsByUrl.set(key, id);
+    return id;
+  }
+
+  const find = (accountId: number, id: number) => ready.get(keyOf(accountId, id));
+
+  async function getRow(accountId: number, id: number): Promise<SubscriptionRow> {
+    const row = await store.find(accountId, id);
+    if (row === undefined) throw new AppError('NOT_FOUND', `There is no subscription ${id}.`);
+    return row;
+  }
+
+  /** With the figures of their deliveries. */
+  async function show(accountId: number, rows: readonly SubscriptionRow[]): Promise<readonly Subscription[]> {
+    const tallies = await store.tally(
+      accountId,
+      rows.map(({ id }) => id),
+    );
+    const tallyOf = new Map(tallies.map((tally) => [tally.subscriptionId, tally]));
+    return rows.map((row) => {
+      const { secrets: _, ...shown } = row;
+      const secrets = openSecrets(row);
+      const { queued = 0, retrying = 0 } = tallyOf.get(row.id) ?? {};
+      const previousSecretExpiresAt = previousExpiry(secrets, now());
+      return { ...shown, secret: secrets[0].secret, previousSecretExpiresAt, queued, retrying };
+    });
+  }
+
+  return {
+    ensure: async (accountId, url) => {
+      const subscription = await find(accountId, await idOf(accountId, url));
+      if (subscription === undefined) throw new Error('A subscription vanished between two statements.');
+      return subscription;
+    },
+
+    find,
+
+    list: async (accountId, { where, afterId, limit }) => {
+      const condition = where === undefined ? undefined : prepareSql(where, FILTERABLE_SUBSCRIPTION);
+      const rows = await store.list(accountId, { condition, afterId, limit: limit + 1 });
+      const subscriptions = await show(accountId, rows.slice(0, limit));
+      const last = subscriptions.at(-1);
+      return { subscriptions, ...(rows.length > limit && last && { nextAfterId: last.id }) };
+    },
+
+    get: async (accountId, id) => {
+      const [subscription] = await show(accountId, [await getRow(accountId, id)]);
+      if (subscription === undefined) throw new Error('A row became no subscription.');
+      return subscription;
+    },
+
+    rotateSecret: async (accountId, id) => {
+      const row = await getRow(accountId, id);
+      const secrets = rotate(openSecrets(row), createSecret(ports.random), now());
+      const after = sealSecrets(accountId, id, secrets);
+      if (!(await store.replaceSecrets(row, { before: row.secrets, after }))) {
+        throw new AppError('CONFLICT', `The secret of subscription ${id} was rotated at the same time.`);
+      }
+      await ready.changed(keyOf(accountId, id));
+    },
+
+    deactivate: async (via, accountId, id, reason) => {
+      const deactivated = await store.deactivate(via, accountId, id, reason);
+      if (deactivated) await ready.changed(keyOf(accountId, id), via);
+      return deactivated;
+    },
+
+    reactivate: async (via, accountId, target) => {
+      const reactivated = await store.reactivate(via, accountId, target);
+      for (const { id } of reactivated) await ready.changed(keyOf(accountId, id), via);
+      return reactivated;
+    },
+  };
+}
+
+function keyOf(accountId: number, id: number): string {
+  return `${accountId}:${id}`;
+}
+
+function contextOf(accountId: number, id: number): string {
+  return encryptionContext('subscription.secrets', accountId, id);
+}

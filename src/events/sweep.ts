@@ -1,0 +1,210 @@
+import type { Logger } from '../log.ts';
+import type { ClaimedRow, ClaimStore, DueEndpoint, Share } from './claim-store.ts';
+import type { Dispatcher } from './dispatch.ts';
+import type { Lease } from './lease.ts';
+import type { EngineOptions } from './options.ts';
+import { createOrderedSweep } from './ordered-sweep.ts';
+
+export interface SweepPorts {
+  readonly store: ClaimStore;
+  readonly dispatcher: Pick<Dispatcher, 'enqueue' | 'sweepRoom' | 'freeBytes'>;
+  readonly owner: () => string | undefined;
+  readonly now: () => number;
+  readonly log: Logger;
+  /** In memory from here on. */
+  readonly onClaimed: (lease: Lease) => void;
+  readonly release: (lease: Lease) => void;
+  /** The event of a delivery is not there any more. */
+  readonly onMissing: (lease: Lease) => void;
+  readonly options: Pick<
+    EngineOptions,
+    'claimRows' | 'minClaimShare' | 'visits' | 'sweepBackstopMs' | 'storeRetryMs' | 'maxBytes'
+  >;
+}
+
+/** Brings due deliveries into memory. */
+export interface Sweep {
+  readonly start: () => void;
+  /** Looks now. */
+  readonly wake: () => void;
+  /** Looks at one ordered subscription now. */
+  readonly wakeOrdered: (subscriptionId: number) => void;
+  /** A delivery was stored that becomes due then. */
+  readonly noteDue: (dueAtMs: number) => void;
+  /** Claims nothing more from here on. */
+  readonly stop: () => Promise<void>;
+}
+
+export function createSweep(ports: SweepPorts): Sweep {
+  const { store, dispatcher, log, options } = ports;
+  const ordered = createOrderedSweep({ ...ports, takeIn });
+  let started = false;
+  let stopped = false;
+  let wanted = false;
+  /** When the next delivery becomes due that is known of. */
+  let soonestMs = Number.POSITIVE_INFINITY;
+  let running: Promise<void> | undefined;
+  let timer: NodeJS.Timeout | undefined;
+
+  function wake(): void {
+    wanted = true;
+    start();
+  }
+
+  function start(): void {
+    if (!started || stopped || running !== undefined) return;
+    clearTimeout(timer);
+    running = sweep().then((nextMs) => {
+      running = undefined;
+      if (stopped) return;
+      if (wanted || ordered.isWanted()) start();
+      else timer = setTimeout(wake, nextMs);
+    });
+  }
+
+  /** Answers how long to wait. */
+  async function sweep(): Promise<number> {
+    const all = wanted;
+    wanted = false;
+    try {
+      const owner = ports.owner();
+      if (owner === undefined) return options.storeRetryMs.longest;
+      await ordered.sweepWanted(owner);
+      if (all) {
+        soonestMs = Number.POSITIVE_INFINITY;
+        await ordered.sweepAll(owner);
+        while (!stopped && (await sweepOnce(owner)) > 0);
+        noteDue((await store.nextDue(new Date(ports.now())))?.getTime());
+      }
+      return waitMs();
+    } catch (error) {
+      log.warn({ err: error }, 'could not look for due deliveries; trying again');
+      wanted = true;
+      await pause(options.storeRetryMs.longest);
+      return 0;
+    }
+  }
+
+  /** Past every subscription that has something waiting. Answers how many deliveries it claimed. */
+  async function sweepOnce(owner: string): Promise<number> {
+    let claimed = 0;
+    let afterId = 0;
+    let visited = options.visits;
+    while (visited === options.visits && !stopped) {
+      const endpoints = await store.endpoints(afterId, options.visits, new Date(ports.now()));
+      visited = endpoints.length;
+      afterId = endpoints.at(-1)?.subscriptionId ?? afterId;
+      claimed += await claimFrom(endpoints, owner);
+    }
+    return claimed;
+  }
+
+  async function claimFrom(endpoints: readonly DueEndpoint[], owner: string): Promise<number> {
+    const due = endpoints.filter(({ dueFirsts, dueRetries }) => dueFirsts || dueRetries);
+    const limit = Math.max(options.minClaimShare, Math.floor(options.claimRows / Math.max(1, due.length)));
+    const groupSize = Math.ceil(options.claimRows / limit);
+    let claimed = 0;
+    for (let at = 0; at < due.length && !stopped; at += groupSize) {
+      // Asked for at the last moment: what was claimed before has taken room.
+      const shares = due.slice(at, at + groupSize).flatMap((endpoint) => sharesOf(endpoint, limit));
+      if (shares.length === 0) continue;
+      const rows = await store.claim(shares, { owner, now: new Date(ports.now()) });
+      await takeIn(rows, owner);
+      claimed += rows.length;
+    }
+    return claimed;
+  }
+
+  function sharesOf({ subscriptionId, dueFirsts, dueRetries }: DueEndpoint, limit: number): Share[] {
+    const room = dispatcher.sweepRoom(subscriptionId);
+    const retries = { subscriptionId, isRetry: true, limit: dueRetries ? Math.min(room.retries, limit) : 0 };
+    const firsts = { subscriptionId, isRetry: false, limit: dueFirsts ? Math.min(room.firsts, limit) : 0 };
+    return [retries, firsts].filter((share) => share.limit > 0);
+  }
+
+  async function takeIn(rows: readonly ClaimedRow[], owner: string): Promise<void> {
+    let left = rows;
+    while (left.length > 0) {
+      const payloads = await store.payloads(left, dispatcher.freeBytes());
+      const [first, ...others] = left;
+      for (const row of left) {
+        const payload = payloads.get(row.id);
+        if (payload !== undefined) take(toLease(row, owner, payload));
+      }
+      // The first one always comes, if its event is there.
+      if (first !== undefined && !payloads.has(first.id)) ports.onMissing(toLease(first, owner, ''));
+      left = others.filter((row) => !payloads.has(row.id));
+      if (dispatcher.freeBytes() > 0) continue;
+      for (const row of left) ports.release(toLease(row, owner, ''));
+      return;
+    }
+  }
+
+  function take(lease: Lease): void {
+    ports.onClaimed(lease);
+    dispatcher.enqueue(lease, false);
+  }
+
+  function noteDue(dueAtMs = Number.POSITIVE_INFINITY): void {
+    soonestMs = Math.min(soonestMs, dueAtMs);
+  }
+
+  function waitMs(): number {
+    const dueMs = Math.min(soonestMs, ordered.nextDueMs());
+    return Math.max(1, Math.min(dueMs - ports.now(), options.sweepBackstopMs));
+  }
+
+  let endPause: (() => void) | undefined;
+
+  function pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const over = setTimeout(resolve, stopped ? 0 : ms);
+      endPause = () => {
+        clearTimeout(over);
+        resolve();
+      };
+    });
+  }
+
+  return {
+    start: () => {
+      started = true;
+      wake();
+    },
+    wake,
+    wakeOrdered: (subscriptionId) => {
+      ordered.want(subscriptionId);
+      start();
+    },
+    noteDue: (dueAtMs) => {
+      if (!started || dueAtMs >= soonestMs) return;
+      noteDue(dueAtMs);
+      if (running !== undefined || stopped) return;
+      clearTimeout(timer);
+      timer = setTimeout(wake, waitMs());
+    },
+    stop: async () => {
+      stopped = true;
+      clearTimeout(timer);
+      endPause?.();
+      await running;
+    },
+  };
+}
+
+function toLease(row: ClaimedRow, owner: string, payload: string): Lease {
+  return {
+    accountId: row.accountId,
+    id: row.id,
+    subscriptionId: row.subscriptionId,
+    owner,
+    attempts: row.attempts,
+    retries: row.retries,
+    firstFailedAtMs: row.firstFailedAt?.getTime(),
+    eventId: row.eventId,
+    instanceId: row.instanceId ?? undefined,
+    ordered: row.ordered,
+    body: Buffer.from(payload),
+    acceptedAtMs: undefined,
+  };
+}

@@ -1,0 +1,145 @@
+import type { Knex } from 'knex';
+import type { AccessTokens, ProviderClient } from '../connector/client/index.ts';
+import type { Config, Connector } from '../connector/contract.ts';
+import { AppError, isAppError } from '../errors.ts';
+import { resolveConfiguration } from './configuration.ts';
+import type { AuthorizationCaller, Authorizations } from './oauth/authorizations.ts';
+import type { Connect, Connection } from './oauth/connect.ts';
+import { assertSameClient, isSameAccess, isSamePlace, isSameSecret } from './oauth/credential-change.ts';
+import { isOAuthConnector, TOKEN_KEYS } from './oauth/fields.ts';
+import type { OAuthConnector } from './oauth/grant.ts';
+import { type ProviderData, tokensIn } from './oauth/grant-source.ts';
+import type { TokenOwner, Tokens } from './oauth/tokens.ts';
+import { assertGivenValues } from './oauth/values.ts';
+import { verifyCredentials } from './verify.ts';
+
+export interface AuthenticatePorts {
+  readonly client: ProviderClient;
+  readonly connect: Connect;
+  readonly authorizations: Pick<Authorizations, 'consume'>;
+  readonly tokens: Pick<Tokens, 'store' | 'of'>;
+}
+
+/** Settings as they were given, with what goes along. */
+export interface GivenCredentials {
+  readonly caller: AuthorizationCaller;
+  readonly given: Readonly<Record<string, unknown>>;
+  /** Settings that stay unless they are given. */
+  readonly base: Config;
+  readonly providerData: ProviderData | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** Settings that may be stored. */
+export interface Authenticated {
+  readonly config: Config;
+  /** The provider took a token with these settings, just now. */
+  readonly verified: boolean;
+  /** Stores what goes along with the settings, in their transaction. */
+  readonly keep: (via: Knex, key: { readonly accountId: number; readonly id: number }) => Promise<void>;
+}
+
+export interface Authenticate {
+  /** @throws AppError when the settings are not usable, or the provider does not take them */
+  readonly first: (connector: Connector, credentials: GivenCredentials) => Promise<Authenticated>;
+  /** A grant is asked for only when there is a new code, token or client. @throws AppError as `first` */
+  readonly again: (instance: TokenOwner, credentials: GivenCredentials) => Promise<Authenticated>;
+}
+
+const KEEP_NOTHING = async () => {};
+
+/** Shows settings to the provider before they are stored. */
+export function createAuthenticate({ client, connect, authorizations, tokens }: AuthenticatePorts): Authenticate {
+  async function withSecrets(connector: Connector, credentials: GivenCredentials): Promise<Authenticated> {
+    const { given, base, providerData, signal } = credentials;
+    assertNoCode(connector, providerData);
+    const config = resolveConfiguration(connector, given, base);
+    await verifyCredentials(client, { connector, config, signal });
+    return { config, verified: true, keep: KEEP_NOTHING };
+  }
+
+  async function withGrant(connector: OAuthConnector, credentials: GivenCredentials): Promise<Authenticated> {
+    const connection = await connect.connect({ connector, ...credentials });
+    const { config, grant } = connection;
+    const { signal } = credentials;
+    await verifyCredentials(client, { connector, config, tokens: onlyToken(grant.accessToken), signal });
+    return { config, verified: true, keep: (via, key) => keepGrant(connector, connection, via, key) };
+  }
+
+  async function keepGrant(
+    connector: OAuthConnector,
+    { grant, authorization }: Connection,
+    via: Knex,
+    key: { readonly accountId: number; readonly id: number },
+  ): Promise<void> {
+    await tokens.store(via, { ...key, connector }, grant);
+    if (authorization !== undefined) await authorizations.consume(via, authorization);
+  }
+
+  async function withoutGrant(
+    owner: TokenOwner,
+    connector: OAuthConnector,
+    { given, base, signal }: GivenCredentials,
+  ): Promise<Authenticated> {
+    const config = resolveConfiguration(connector, withoutTokens(given), base);
+    if (isSameAccess(connector, owner.config, config)) return { config, verified: false, keep: KEEP_NOTHING };
+    assertSameClient(connector, owner.config, config);
+    assertGivenValues(connector, config);
+    if (!isSameSecret(owner.config, config)) await connect.verifyClient({ connector, config, signal });
+    if (isSamePlace(connector, owner.config, config)) return { config, verified: false, keep: KEEP_NOTHING };
+    const accessToken = await currentToken(owner, signal);
+    await verifyCredentials(client, { connector, config, tokens: onlyToken(accessToken), signal });
+    return { config, verified: true, keep: KEEP_NOTHING };
+  }
+
+  /** By the settings of before: those that are new are not known to be good. */
+  async function currentToken(owner: TokenOwner, signal: AbortSignal): Promise<string> {
+    try {
+      return (await tokens.of(owner)?.current(signal)) ?? '';
+    } catch (error) {
+      if (!isAppError(error, 'INSTANCE_CREDENTIALS_FAILED')) throw error;
+      const message = `${error.message} Send a new providerData.code with the new settings. Nothing was stored.`;
+      throw new AppError('PROVIDER_CREDENTIALS_INVALID', message, { cause: error });
+    }
+  }
+
+  return {
+    first: (connector, credentials) =>
+      isOAuthConnector(connector) ? withGrant(connector, credentials) : withSecrets(connector, credentials),
+    again: (instance, credentials) => {
+      const { connector } = instance;
+      if (!isOAuthConnector(connector)) return withSecrets(connector, credentials);
+      return needsGrant(connector, instance, credentials)
+        ? withGrant(connector, credentials)
+        : withoutGrant(instance, connector, credentials);
+    },
+  };
+}
+
+function needsGrant(
+  connector: OAuthConnector,
+  { config: before }: TokenOwner,
+  { given, base, providerData }: GivenCredentials,
+): boolean {
+  if (connector.auth.grant === 'clientCredentials' && providerData === undefined) {
+    return !isSameAccess(connector, before, resolveConfiguration(connector, withoutTokens(given), base));
+  }
+  const { refreshToken, accessToken } = tokensIn(given);
+  return providerData !== undefined || refreshToken !== undefined || accessToken !== undefined;
+}
+
+/** Those that are masks: tokens stay where they are. */
+function withoutTokens(given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(given).filter(([key]) => !TOKEN_KEYS.includes(key)));
+}
+
+/** Asked for another one it has only the same, which shows the provider's refusal in its own words. */
+function onlyToken(accessToken: string): AccessTokens {
+  return { current: async () => accessToken, replace: async () => accessToken };
+}
+
+function assertNoCode(connector: Connector, providerData: ProviderData | undefined): void {
+  if (providerData === undefined) return;
+  const message = `${connector.name} does not use OAuth: leave out providerData and give its configuration keys.`;
+  throw new AppError('REQUEST_INVALID', message, { details: [{ path: 'providerData', message }] });
+}

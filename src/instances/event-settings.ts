@@ -1,0 +1,49 @@
+import type { Config, ConfigField } from '../connector/contract.ts';
+
+const ENABLED = 'event.notification.enabled';
+export const CALLBACK_URL = 'event.notification.callback.url';
+const SIGNATURE_KEY = 'event.notification.signature.key';
+const ORDERED = 'event.notification.ordered';
+
+/** Configuration keys that every element takes: where events of the instance go. */
+export const EVENT_FIELDS: readonly ConfigField[] = [
+  { key: ENABLED, type: 'boolean', description: 'Whether events of this instance are delivered. Off unless given.' },
+  { key: CALLBACK_URL, type: 'url', description: 'Where events are delivered; needed when they are enabled.' },
+  {
+    key: SIGNATURE_KEY,
+    type: 'string',
+    secret: true,
+    description: 'Signs each delivery once more, in the header `Elements-Webhook-Signature`.',
+  },
+  {
+    key: ORDERED,
+    type: 'boolean',
+    description: 'One delivery at a time, in the order of the events. A delivery that fails holds up those behind it.',
+  },
+];
+
+/** What a configuration says about events. */
+export interface EventSettings {
+  /** Undefined: events are off. */
+  readonly callbackUrl: string | undefined;
+  readonly signatureKey: string | undefined;
+  readonly ordered: boolean;
+}
+
+export function readEventSettings(config: Config): EventSettings {
+  return {
+    callbackUrl: config[ENABLED] === true ? textOf(config[CALLBACK_URL]) : undefined,
+    signatureKey: textOf(config[SIGNATURE_KEY]),
+    ordered: config[ORDERED] === true,
+  };
+}
+
+/** The fault of events that are enabled and have nowhere to go. */
+export function missingCallback(config: Config): { readonly key: string; readonly message: string } | undefined {
+  if (config[ENABLED] !== true || textOf(config[CALLBACK_URL]) !== undefined) return undefined;
+  return { key: CALLBACK_URL, message: `'${CALLBACK_URL}' is required while '${ENABLED}' is true.` };
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}

@@ -1,0 +1,150 @@
+import type { Config } from '../../connector/contract.ts';
+import { AppError } from '../../errors.ts';
+import type { Redactor } from '../../log.ts';
+import { invalidConfiguration, MASK, resolveConfiguration } from '../configuration.ts';
+import { simulatorOf, tokenUrlOf } from './addresses.ts';
+import type { Authorization, AuthorizationCaller, Authorizations } from './authorizations.ts';
+import { OAUTH_KEYS, TOKEN_KEYS } from './fields.ts';
+import type { OAuthConnector, TokenEndpoint, TokenGrant } from './grant.ts';
+import { chooseSource, type GrantSource, type ProviderData } from './grant-source.ts';
+import { obtainGrant, type Undertaking, verifyClient } from './obtain-grant.ts';
+import type { Proxies } from './proxies.ts';
+import { assertGivenValues, readValues, ValueFault } from './values.ts';
+
+export interface ConnectRequest {
+  readonly caller: AuthorizationCaller;
+  readonly connector: OAuthConnector;
+  /** The configuration as the caller gave it. */
+  readonly given: Readonly<Record<string, unknown>>;
+  /** What stays of an earlier configuration unless it is given again. */
+  readonly base: Config;
+  readonly providerData: ProviderData | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** Settings that go with a grant. The probe has yet to show that they work. */
+export interface Connection {
+  readonly config: Config;
+  readonly grant: TokenGrant;
+  /** Used up by it. */
+  readonly authorization: Authorization | undefined;
+}
+
+export interface ConnectPorts {
+  readonly authorizations: Pick<Authorizations, 'find'>;
+  readonly endpoint: TokenEndpoint;
+  readonly proxies: Pick<Proxies, 'findByUrl'>;
+  readonly redactor: Redactor;
+  readonly simulatorsUrl?: string | undefined;
+}
+
+export interface Connect {
+  /**
+   * Turns a code, client credentials or a token that was obtained elsewhere into a grant.
+   * @throws AppError REQUEST_INVALID; PROVIDER_CREDENTIALS_INVALID when the provider refuses; PROVIDER_* when it cannot answer
+   */
+  readonly connect: (request: ConnectRequest) => Promise<Connection>;
+  /**
+   * Shows a client and its secret to the provider, without using up any token.
+   * @throws AppError PROVIDER_CREDENTIALS_INVALID when the provider refuses them; PROVIDER_* when it cannot answer
+   */
+  readonly verifyClient: (undertaking: Undertaking) => Promise<void>;
+}
+
+export function createConnect(ports: ConnectPorts): Connect {
+  return {
+    connect: async (request) => {
+      registerSecrets(ports.redactor, request);
+      const { connector, signal } = request;
+      const given = await fillFromProxy(ports.proxies, request);
+      const source = chooseSource(ports.redactor, { ...request, given });
+      const authorization = source.kind === 'code' ? await findAuthorization(ports, request, given) : undefined;
+      const settings = resolveConfiguration(connector, { ...authorization?.settings, ...given }, request.base);
+      const config = { ...settings, ...readCallbackValues(ports, request, source, settings) };
+      assertGivenValues(connector, config);
+      tokenUrlOf(connector, config);
+      simulatorOf(ports.simulatorsUrl, connector, config);
+      const grant = await obtainGrant(ports.endpoint, { connector, config, signal }, source, authorization);
+      return { config: withoutTokens({ ...config, ...grant.values }), grant, authorization };
+    },
+
+    verifyClient: async (undertaking) => {
+      ports.redactor.add(String(undertaking.config[OAUTH_KEYS.clientSecret] ?? ''));
+      await verifyClient(ports.endpoint, undertaking);
+    },
+  };
+}
+
+/** With the URL of a proxy as callback, its client is meant. */
+async function fillFromProxy(
+  proxies: ConnectPorts['proxies'],
+  { caller, given, base }: ConnectRequest,
+): Promise<Readonly<Record<string, unknown>>> {
+  const { clientId, clientSecret, callbackUrl } = OAUTH_KEYS;
+  const known = { ...base, ...given };
+  const url = known[callbackUrl];
+  const isComplete = isGiven(known[clientId]) && isGiven(known[clientSecret]);
+  if (isComplete || typeof url !== 'string') return given;
+  const proxy = await proxies.findByUrl(caller.organizationId, url);
+  if (proxy === undefined || (isGiven(known[clientId]) && known[clientId] !== proxy.apiKey)) return given;
+  return { ...given, [clientId]: proxy.apiKey, [clientSecret]: proxy.apiSecret };
+}
+
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null && value !== '';
+}
+
+async function findAuthorization(
+  { authorizations }: ConnectPorts,
+  { caller, connector, base, providerData }: ConnectRequest,
+  given: Readonly<Record<string, unknown>>,
+): Promise<Authorization | undefined> {
+  const { accountId, userId } = caller;
+  const known = { ...base, ...given };
+  const callbackUrl = known[OAUTH_KEYS.callbackUrl];
+  if (typeof callbackUrl !== 'string' || callbackUrl === '') {
+    const key = OAUTH_KEYS.callbackUrl;
+    const message = `'${key}' is required: the callbackUrl that the code came to.`;
+    throw invalidConfiguration(connector, [{ path: `configuration.${key}`, message }]);
+  }
+  const clientId = String(known[OAUTH_KEYS.clientId] ?? '');
+  const key = { accountId, userId, elementKey: connector.key, clientId, callbackUrl };
+  return authorizations.find(key, providerData?.state);
+}
+
+function readCallbackValues(
+  { simulatorsUrl }: ConnectPorts,
+  { connector, providerData = {} }: ConnectRequest,
+  source: GrantSource,
+  config: Config,
+): Readonly<Record<string, string>> {
+  if (source.kind !== 'code') return {};
+  try {
+    return readValues({
+      connector,
+      config,
+      from: 'callback',
+      said: providerData,
+      origin: tokenUrlOf(connector, config),
+      simulator: simulatorOf(simulatorsUrl, connector, config),
+      complete: true,
+    });
+  } catch (error) {
+    if (!(error instanceof ValueFault)) throw error;
+    const message = `providerData: ${error.message}. Pass on every parameter that came to the callback URL beside the code.`;
+    throw new AppError('REQUEST_INVALID', message, {
+      details: [{ path: `body.providerData.${error.member}`, message: error.message }],
+      cause: error,
+    });
+  }
+}
+
+/** Tokens are kept with their state of refresh, where a refresh changes them: a copy in the configuration would go stale. */
+function withoutTokens(config: Config): Config {
+  return Object.freeze(Object.fromEntries(Object.entries(config).filter(([key]) => !TOKEN_KEYS.includes(key))));
+}
+
+function registerSecrets(redactor: Redactor, { given, providerData }: ConnectRequest): void {
+  const secrets = [given[OAUTH_KEYS.clientSecret], ...TOKEN_KEYS.map((key) => given[key]), providerData?.code];
+  for (const secret of secrets) if (typeof secret === 'string' && secret !== MASK) redactor.add(secret);
+}

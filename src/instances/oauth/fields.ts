@@ -1,0 +1,75 @@
+import type { ConfigField, Connector } from '../../connector/contract.ts';
+import type { OAuthConnector } from './grant.ts';
+
+/** The configuration keys of OAuth (the contract's), in one place because many parts read them. */
+export const OAUTH_KEYS = {
+  clientId: 'oauth.api.key',
+  clientSecret: 'oauth.api.secret',
+  callbackUrl: 'oauth.callback.url',
+  scope: 'oauth.scope',
+  refreshToken: 'oauth.user.refresh_token',
+  accessToken: 'oauth.user.token',
+  authenticationType: 'authentication.type',
+} as const;
+
+const FIELDS: readonly ConfigField[] = [
+  {
+    key: OAUTH_KEYS.clientId,
+    type: 'string',
+    required: true,
+    description: 'The client id (API key) registered with the provider.',
+  },
+  {
+    key: OAUTH_KEYS.clientSecret,
+    type: 'string',
+    required: true,
+    secret: true,
+    description: 'The client secret registered with the provider.',
+  },
+  {
+    key: OAUTH_KEYS.callbackUrl,
+    type: 'url',
+    description: 'The redirect URL registered with the provider: the one that the authorization URL was made with.',
+  },
+  { key: OAUTH_KEYS.scope, type: 'string', description: 'What to ask for, in place of what the element asks for.' },
+  {
+    key: OAUTH_KEYS.refreshToken,
+    type: 'string',
+    secret: true,
+    description:
+      'A refresh token that was obtained elsewhere, in place of providerData.code. It is refreshed once at once.',
+  },
+  {
+    key: OAUTH_KEYS.accessToken,
+    type: 'string',
+    secret: true,
+    description:
+      'An access token that was obtained elsewhere, for providers whose tokens last. Not needed beside a refresh token.',
+  },
+  {
+    key: OAUTH_KEYS.authenticationType,
+    type: 'string',
+    pattern: /oauth2/,
+    example: 'oauth2',
+    description: 'How the instance authenticates: oauth2.',
+  },
+];
+
+/** They go where tokens are kept, and never into the configuration. */
+export const TOKEN_KEYS: readonly string[] = [OAUTH_KEYS.refreshToken, OAUTH_KEYS.accessToken];
+
+export function isOAuthConnector(connector: Connector): connector is OAuthConnector {
+  return connector.auth.type === 'oauth2';
+}
+
+/** What the platform adds to the keys of a connector with OAuth. */
+export function oauthFields(connector: Connector): readonly ConfigField[] {
+  if (!isOAuthConnector(connector)) return [];
+  const values = Object.entries(connector.auth.values ?? {}).map(([key, { type, description, pattern }]) => ({
+    key,
+    type,
+    description: `${description} The provider tells it; it need not be given.`,
+    ...(pattern !== undefined && { pattern }),
+  }));
+  return [...FIELDS, ...values];
+}

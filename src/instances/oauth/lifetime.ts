@@ -1,0 +1,62 @@
+/** When tokens are renewed, and when another try is made: durations only, so that no two clocks are ever compared. */
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60_000;
+/** Below it, tokens are renewed on demand only: a job each minute would mostly renew what nobody uses. */
+const SHORT_LIFE_MS = 4 * MINUTE_MS;
+const LEAST_AHEAD_MS = 2 * MINUTE_MS;
+const MOST_AHEAD_MS = 10 * MINUTE_MS;
+const AHEAD_SHARE = 0.1;
+/** PostgreSQL's timestamps end somewhere; a provider's numbers need not. */
+const LONGEST_LIFE_SECONDS = 10 * 365 * 24 * 3_600;
+
+/** Of one access token, from the moment of its answer. Null: until the provider refuses it. */
+export interface Lifetime {
+  readonly expiresInMs: number | null;
+  readonly refreshInMs: number | null;
+}
+
+/** How long before its end a token of this life is renewed. */
+export function planAheadMs(lifeMs: number): number {
+  if (lifeMs < SHORT_LIFE_MS) return lifeMs / 2;
+  return Math.min(MOST_AHEAD_MS, Math.max(LEAST_AHEAD_MS, lifeMs * AHEAD_SHARE));
+}
+
+/** Whatever is renewed less far ahead is a token of a short life; less a rounding of PostgreSQL's. */
+export const LONG_LIFE_AHEAD_MS = LEAST_AHEAD_MS - 1;
+
+/** @param expiresInSeconds undefined, or 0 and less, which says nothing: until the provider refuses the token */
+export function planLifetime(expiresInSeconds: number | undefined, { renewable }: { renewable: boolean }): Lifetime {
+  if (expiresInSeconds === undefined || !(expiresInSeconds > 0)) return { expiresInMs: null, refreshInMs: null };
+  const lifeMs = Math.min(expiresInSeconds, LONGEST_LIFE_SECONDS) * SECOND_MS;
+  return { expiresInMs: lifeMs, refreshInMs: renewable ? lifeMs - planAheadMs(lifeMs) : null };
+}
+
+/** What is left of it after some time. */
+export function shortenLifetime({ expiresInMs, refreshInMs }: Lifetime, byMs: number): Lifetime {
+  return {
+    expiresInMs: expiresInMs === null ? null : expiresInMs - byMs,
+    refreshInMs: refreshInMs === null ? null : refreshInMs - byMs,
+  };
+}
+
+const MOST_MARGIN_MS = 30 * SECOND_MS;
+
+/**
+ * How long before its end a token is no longer trusted: the provider's clock, and the way there. Less for tokens of a
+ * short life, which would never be trusted otherwise.
+ */
+export function planMarginMs({ expiresInMs, refreshInMs }: Lifetime): number {
+  if (expiresInMs === null || refreshInMs === null) return 0;
+  return Math.min(MOST_MARGIN_MS, (expiresInMs - refreshInMs) / 4);
+}
+
+const FIRST_BACKOFF_MS = SECOND_MS;
+const MOST_BACKOFF_MS = 5 * MINUTE_MS;
+const MOST_OBEYED_MS = 60 * MINUTE_MS;
+
+/** Half of it is jitter. What the provider asks for is obeyed up to an hour. @param failures from 1 */
+export function planBackoffMs(random: () => number, failures: number, retryAfterMs = 0): number {
+  const most = Math.min(MOST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (failures - 1));
+  return Math.max(most * (0.5 + random() / 2), Math.min(retryAfterMs, MOST_OBEYED_MS));
+}

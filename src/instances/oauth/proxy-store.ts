@@ -1,0 +1,125 @@
+import type { Knex } from 'knex';
+
+/** A row of `oauth_proxy`, still encrypted. */
+export interface ProxyRow {
+  readonly accountId: number;
+  readonly id: number;
+  readonly organizationId: number;
+  readonly key: string;
+  readonly name: string;
+  readonly apiKey: string;
+  /** Ciphertext. */
+  readonly apiSecret: string;
+  /** A JSON object as text. */
+  readonly configuration: string;
+  readonly applicationUrls: readonly string[];
+}
+
+/** What decides whether a proxy redirects to a URL. */
+export interface RedirectRules {
+  readonly applicationUrls: readonly string[];
+  /** A caller named the URL as a target not long ago. */
+  readonly named: boolean;
+}
+
+const COLUMNS = {
+  accountId: 'account_id',
+  id: 'id',
+  organizationId: 'organization_id',
+  key: 'key',
+  name: 'name',
+  apiKey: 'api_key',
+  apiSecret: 'api_secret',
+  configuration: 'configuration',
+  applicationUrls: 'application_urls',
+} as const;
+
+export type ProxyStore = ReturnType<typeof createProxyStore>;
+
+/** A proxy belongs to an organization: every statement names it, save the one for callers who have the key only. */
+export function createProxyStore(knex: Knex) {
+  const rows = (organizationId: number) => knex('oauth_proxy').where({ organization_id: organizationId });
+
+  return {
+    /** Ids are needed before the row is written: they are part of what its ciphertext is bound to. */
+    nextId: async (): Promise<number> => {
+      const { rows: answered } = await knex.raw("select nextval(pg_get_serial_sequence('oauth_proxy', 'id')) as id");
+      return Number(answered[0].id);
+    },
+
+    /** False when the organization has one of that name. */
+    insert: async (row: Omit<ProxyRow, 'applicationUrls'>): Promise<boolean> => {
+      const { accountId, id, organizationId, key, name, apiKey, apiSecret, configuration } = row;
+      const inserted = await knex('oauth_proxy')
+        .insert({
+          account_id: accountId,
+          id,
+          organization_id: organizationId,
+          key,
+          name,
+          api_key: apiKey,
+          api_secret: apiSecret,
+          configuration,
+        })
+        .onConflict(['organization_id', 'name'])
+        .ignore()
+        .returning('id');
+      return inserted.length > 0;
+    },
+
+    find: (organizationId: number, by: { id: number } | { name: string } | { key: string }) =>
+      rows(organizationId).where(by).first<ProxyRow | undefined>(COLUMNS),
+
+    /** From old to new. */
+    list: (organizationId: number): Promise<ProxyRow[]> => rows(organizationId).orderBy('id').select(COLUMNS),
+
+    names: (organizationId: number): Promise<string[]> => rows(organizationId).pluck('name'),
+
+    remove: async (organizationId: number, id: number): Promise<boolean> =>
+      (await rows(organizationId).where({ id }).delete()) > 0,
+
+    /** Answers all of them, or undefined when there is no such proxy, it has the URL already, or as many as it may. */
+    addApplicationUrl: async (organizationId: number, id: number, url: string, most: number) => {
+      const updated = await rows(organizationId)
+        .where({ id })
+        .whereRaw('cardinality(application_urls) < ? and not ? = any(application_urls)', [most, url])
+        .update({ application_urls: knex.raw('array_append(application_urls, ?)', [url]) })
+        .returning<{ readonly application_urls: string[] }[]>('application_urls');
+      return updated[0]?.application_urls;
+    },
+
+    /** Answers those that are left, or undefined when the proxy did not have it. */
+    removeApplicationUrl: async (organizationId: number, id: number, url: string) => {
+      const updated = await rows(organizationId)
+        .where({ id })
+        .whereRaw('? = any(application_urls)', [url])
+        .update({ application_urls: knex.raw('array_remove(application_urls, ?)', [url]) })
+        .returning<{ readonly application_urls: string[] }[]>('application_urls');
+      return updated[0]?.application_urls;
+    },
+
+    /** Named again it is as new. */
+    nameTarget: async (proxy: Pick<ProxyRow, 'accountId' | 'id'>, urlHash: Buffer): Promise<void> => {
+      await knex('oauth_proxy_target')
+        .insert({ account_id: proxy.accountId, proxy_id: proxy.id, url_hash: urlHash })
+        .onConflict(['account_id', 'proxy_id', 'url_hash'])
+        .merge({ created_at: knex.fn.now() });
+    },
+
+    /** For a browser, which has no more than the key of the proxy. */
+    findRedirectRules: async (key: string, urlHash: Buffer, hours: number): Promise<RedirectRules | undefined> => {
+      const named = knex('oauth_proxy_target as target')
+        .whereRaw('target.account_id = proxy.account_id and target.proxy_id = proxy.id')
+        .where('target.url_hash', urlHash)
+        .whereRaw('target.created_at > now() - make_interval(hours => ?)', [hours])
+        .select(knex.raw('1'));
+      const rules: RedirectRules[] = await knex('oauth_proxy as proxy')
+        .where({ key })
+        .select({ applicationUrls: 'application_urls', named: knex.raw('exists ?', [named]) });
+      return rules[0];
+    },
+
+    purgeTargets: (before: Date): Promise<number> =>
+      knex('oauth_proxy_target').where('created_at', '<', before).delete(),
+  };
+}

@@ -1,0 +1,195 @@
+import type { Knex } from 'knex';
+import { type Lifetime, LONG_LIFE_AHEAD_MS } from './lifetime.ts';
+
+/** Whose tokens. */
+export interface TokenKey {
+  readonly accountId: number;
+  readonly id: number;
+}
+
+/** A row of `oauth_token`, still encrypted. Times are from now, by the clock of the database, and negative when past. */
+export interface TokenRow extends Lifetime {
+  readonly tokens: string;
+  readonly generation: number;
+  /** A refresh of this generation ended without an answer that was stored. */
+  readonly interrupted: boolean;
+  /** In a row. */
+  readonly failures: number;
+  readonly retryInMs: number | null;
+  readonly refusedReason: string | null;
+}
+
+export interface Lease {
+  readonly leaseId: string;
+  /** What the refresh begins from. */
+  readonly generation: number;
+}
+
+export interface NewTokens extends Lifetime {
+  /** Ciphertext. */
+  readonly tokens: string;
+}
+
+/** The place after which a listing of due tokens goes on. */
+export interface DueToken extends TokenKey {
+  /** As PostgreSQL prints it, to the microsecond. */
+  readonly refreshAt: string;
+}
+
+const fromNow = (column: string) => `(extract(epoch from ${column} - now()) * 1000)::float8`;
+/** Null stays null. */
+const AT = `now() + ?::float8 * interval '1 millisecond'`;
+
+const COLUMNS = `tokens, generation, interrupted, failures, refused_reason as "refusedReason",
+  ${fromNow('access_expires_at')} as "expiresInMs",
+  ${fromNow('refresh_at')} as "refreshInMs",
+  ${fromNow('retry_at')} as "retryInMs"`;
+
+const FREE_LEASE = 'lease_id = null, lease_until = null';
+
+export type TokenStore = ReturnType<typeof createTokenStore>;
+
+/** The states of a refresh, one statement each: what it depends on stands in its `where`. */
+export function createTokenStore(knex: Knex) {
+  return {
+    find: async ({ accountId, id }: TokenKey): Promise<TokenRow | undefined> => {
+      const { rows } = await knex.raw<{ rows: TokenRow[] }>(
+        `select ${COLUMNS} from oauth_token where account_id = ? and instance_id = ?`,
+        [accountId, id],
+      );
+      return rows[0];
+    },
+
+    /** Tokens of a new authentication: whatever is under way with older ones is fenced out. */
+    replace: async (via: Knex, { accountId, id }: TokenKey, fresh: NewTokens): Promise<number> => {
+      const { rows } = await via.raw<{ rows: { generation: number }[] }>(
+        `insert into oauth_token (account_id, instance_id, tokens, access_expires_at, refresh_at)
+         values (?, ?, ?, ${AT}, ${AT})
+         on conflict (account_id, instance_id) do update set
+           tokens = excluded.tokens, access_expires_at = excluded.access_expires_at, refresh_at = excluded.refresh_at,
+           generation = oauth_token.generation + 1, ${FREE_LEASE}, interrupted = false, failures = 0,
+           retry_at = null, refused_reason = null, updated_at = now()
+         returning generation`,
+        [accountId, id, fresh.tokens, fresh.expiresInMs, fresh.refreshInMs],
+      );
+      return rows[0]?.generation ?? 0;
+    },
+
+    /**
+     * The right to ask the provider, and the written intent to do so. A lease that is still there though it ran out
+     * belonged to someone who never wrote what the provider said.
+     */
+    takeLease: async (
+      { accountId, id }: TokenKey,
+      { leaseId, generation }: Lease,
+      leaseMs: number,
+    ): Promise<TokenRow | undefined> => {
+      const { rows } = await knex.raw<{ rows: TokenRow[] }>(
+        `update oauth_token set lease_id = ?, lease_until = ${AT}, interrupted = interrupted or lease_id is not null,
+           updated_at = now()
+         where account_id = ? and instance_id = ? and generation = ? and refused_reason is null
+           and (lease_until is null or lease_until <= now()) and (retry_at is null or retry_at <= now())
+         returning ${COLUMNS}`,
+        [leaseId, leaseMs, accountId, id, generation],
+      );
+      return rows[0];
+    },
+
+    /**
+     * Stores what the provider granted, even after the lease ran out or the tokens were given up, as long as nothing
+     * newer is there. Who holds the lease has the newest answer, though a late one came in between. When someone else
+     * took the lease, the refresh token was presented twice: that stays on record.
+     * @returns undefined when the grant came too late
+     */
+    commit: async (
+      { accountId, id }: TokenKey,
+      { leaseId, generation }: Lease,
+      fresh: NewTokens,
+    ): Promise<{ readonly generation: number; readonly wasRefused: boolean } | undefined> => {
+      const { rows } = await knex.raw<{ rows: { generation: number; wasRefused: boolean }[] }>(
+        `update oauth_token as token set tokens = ?, generation = token.generation + 1,
+           access_expires_at = ${AT}, refresh_at = ${AT},
+           interrupted = token.lease_id is distinct from ?::uuid,
+           lease_until = case when token.lease_id = ?::uuid then null else token.lease_until end,
+           lease_id = nullif(token.lease_id, ?::uuid),
+           failures = 0, retry_at = null, refused_reason = null, updated_at = now()
+         from (
+           select account_id, instance_id, refused_reason from oauth_token
+           where account_id = ? and instance_id = ? for update
+         ) as before
+         where token.account_id = before.account_id and token.instance_id = before.instance_id
+           and (token.generation = ? or token.lease_id = ?::uuid)
+         returning token.generation, before.refused_reason is not null as "wasRefused"`,
+        [
+          fresh.tokens,
+          fresh.expiresInMs,
+          fresh.refreshInMs,
+          leaseId,
+          leaseId,
+          leaseId,
+          accountId,
+          id,
+          generation,
+          leaseId,
+        ],
+      );
+      return rows[0];
+    },
+
+    /** No grant this time. `interrupted`: the provider may have taken the refresh token. */
+    postpone: async (
+      { accountId, id }: TokenKey,
+      { leaseId }: Lease,
+      { retryInMs, interrupted }: { readonly retryInMs: number; readonly interrupted: boolean },
+    ): Promise<boolean> => {
+      const { rowCount } = await knex.raw<{ rowCount: number }>(
+        `update oauth_token set ${FREE_LEASE}, failures = failures + 1, retry_at = ${AT},
+           interrupted = interrupted or ?::boolean, updated_at = now()
+         where account_id = ? and instance_id = ? and lease_id = ?::uuid`,
+        [retryInMs, interrupted, accountId, id, leaseId],
+      );
+      return rowCount > 0;
+    },
+
+    /** No grant ever again with this refresh token. */
+    refuse: async (
+      via: Knex,
+      { accountId, id }: TokenKey,
+      { leaseId, generation }: Lease,
+      reason: string,
+    ): Promise<boolean> => {
+      const { rowCount } = await via.raw<{ rowCount: number }>(
+        `update oauth_token set ${FREE_LEASE}, refused_reason = ?, updated_at = now()
+         where account_id = ? and instance_id = ? and lease_id = ?::uuid and generation = ? and refused_reason is null`,
+        [reason, accountId, id, leaseId, generation],
+      );
+      return rowCount > 0;
+    },
+
+    /** Gives the lease back without a word. */
+    release: async ({ accountId, id }: TokenKey, { leaseId }: Lease): Promise<void> => {
+      await knex.raw(
+        `update oauth_token set ${FREE_LEASE} where account_id = ? and instance_id = ? and lease_id = ?::uuid`,
+        [accountId, id, leaseId],
+      );
+    },
+
+    /** Of all tenants, longest due first. Tokens of a short life are left to those who use them. */
+    findDue: async (after: DueToken | undefined, limit: number): Promise<DueToken[]> => {
+      const { refreshAt = '-infinity', accountId = 0, id = 0 } = after ?? {};
+      const { rows } = await knex.raw<{ rows: DueToken[] }>(
+        `select account_id as "accountId", instance_id as id, refresh_at::text as "refreshAt" from oauth_token
+         where refused_reason is null and refresh_at <= now()
+           and access_expires_at - refresh_at >= ? * interval '1 millisecond'
+           and (retry_at is null or retry_at <= now()) and (lease_until is null or lease_until <= now())
+           and (refresh_at, account_id, instance_id) > (?::timestamptz, ?, ?)
+         order by refresh_at, account_id, instance_id
+         limit ?`,
+        [LONG_LIFE_AHEAD_MS, refreshAt, accountId, id, limit],
+      );
+      return rows;
+    },
+
+    transaction: <Result>(work: (via: Knex.Transaction) => Promise<Result>): Promise<Result> => knex.transaction(work),
+  };
+}

@@ -1,0 +1,58 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import manifest from '../package.json' with { type: 'json' };
+
+/** Measurements of one process in the Prometheus text format. */
+export interface Metrics {
+  readonly registry: Registry;
+  readonly counter: <Label extends string = never>(options: MetricOptions<Label>) => Counter<Label>;
+  readonly histogram: <Label extends string = never>(
+    options: MetricOptions<Label> & { readonly buckets: readonly number[] },
+  ) => Histogram<Label>;
+  /** `collect` sets the value when somebody asks for the measurements. */
+  readonly gauge: <Label extends string = never>(
+    options: MetricOptions<Label> & { readonly collect?: (gauge: Gauge<Label>) => void | Promise<void> },
+  ) => Gauge<Label>;
+}
+
+/** Which program it is that the other figures tell of. */
+export function measureBuild(metrics: Metrics): void {
+  const build = metrics.gauge({
+    name: 'causeway_build_info',
+    help: 'Always 1; the labels tell the version of the service and of Node.js',
+    labelNames: ['version', 'node_version'],
+  });
+  build.set({ version: manifest.version, node_version: process.version }, 1);
+}
+
+export interface MetricOptions<Label extends string> {
+  /** `causeway_…`, with its unit at the end, e.g. `_seconds`. */
+  readonly name: string;
+  readonly help: string;
+  readonly labelNames?: readonly Label[];
+}
+
+/** A registry of its own, so that several services in one process (tests) do not share their figures. */
+export function createMetrics({ processMetrics = true }: { readonly processMetrics?: boolean } = {}): Metrics {
+  const registry = new Registry();
+  if (processMetrics) collectDefaultMetrics({ register: registry });
+  const registers = [registry];
+  return {
+    registry,
+    counter: ({ labelNames = [], ...options }) => new Counter({ ...options, labelNames: [...labelNames], registers }),
+    histogram: ({ labelNames = [], buckets, ...options }) =>
+      new Histogram({ ...options, buckets: [...buckets], labelNames: [...labelNames], registers }),
+    gauge: <Label extends string = never>({
+      labelNames = [],
+      collect,
+      ...options
+    }: MetricOptions<Label> & { readonly collect?: (gauge: Gauge<Label>) => void | Promise<void> }) => {
+      const gauge: Gauge<Label> = new Gauge({
+        ...options,
+        labelNames: [...labelNames],
+        registers,
+        ...(collect !== undefined && { collect: () => collect(gauge) }),
+      });
+      return gauge;
+    },
+  };
+}

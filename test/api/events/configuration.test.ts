@@ -1,0 +1,107 @@
+import { expect } from 'chai';
+import { useApp } from '../../support/app.ts';
+import { expectProblem, faultsOf } from '../support/expect-problem.ts';
+import { BAMBOOHR } from '../support/simulated.ts';
+import { countRows } from '../support/tenants.ts';
+
+const URL = 'http://127.0.0.1:9/events';
+const ON = { ...BAMBOOHR, 'event.notification.enabled': true, 'event.notification.callback.url': URL };
+
+describe('the configuration of events', () => {
+  const service = useApp();
+
+  const create = (configuration: object) =>
+    service.call('/instances', { method: 'POST', body: { element: { key: 'bamboohr' }, name: 'x', configuration } });
+
+  it('shows in every record of the instance where events go', async () => {
+    const created = await create(ON);
+    const { id } = created.body;
+    const shown = { eventsEnabled: true, eventsNotificationCallbackUrl: URL };
+    expect(created.body).to.include(shown);
+    expect((await service.call(`/instances/${id}`)).body).to.include(shown);
+    const listed = (await service.call('/accounts/instances')).body;
+    expect(listed.find((instance: { id: number }) => instance.id === id)).to.include(shown);
+  });
+
+  it('is off unless it is enabled', async () => {
+    const off = { eventsEnabled: false, eventsNotificationCallbackUrl: 'false' };
+    const { body } = await create({ ...BAMBOOHR, 'event.notification.callback.url': URL });
+    expect(body).to.include(off);
+    const enabled = await service.call(`/instances/${body.id}/configuration`, {
+      method: 'PATCH',
+      body: { 'event.notification.enabled': 'true' },
+    });
+    expect(enabled.body).to.include({ 'event.notification.enabled': true });
+    expect((await service.call(`/instances/${body.id}`)).body).to.include({ eventsEnabled: true });
+  });
+
+  it('needs a callback URL while events are enabled', async () => {
+    const answer = await create({ ...BAMBOOHR, 'event.notification.enabled': true });
+    expectProblem(answer, 'REQUEST_INVALID');
+    expect(faultsOf(answer)).to.deep.equal({
+      'configuration.event.notification.callback.url':
+        "'event.notification.callback.url' is required while 'event.notification.enabled' is true.",
+    });
+  });
+
+  it('refuses a callback URL that may not be called, before anything is stored', async () => {
+    const before = await countRows(service, 'instance');
+    for (const [url, reason] of [
+      ['http://10.1.2.3/events', /10\.1\.2\.3/],
+      ['http://169.254.169.254/latest', /169\.254\.169\.254/],
+      [`https://127.0.0.1/${'x'.repeat(2048)}`, /2048 characters/],
+    ] as const) {
+      const answer = await create({ ...ON, 'event.notification.callback.url': url });
+      expectProblem(answer, 'REQUEST_INVALID', reason);
+      expect(answer.body.message).to.match(/^'event\.notification\.callback\.url' cannot be called: /);
+      expect(Object.keys(faultsOf(answer))).to.deep.equal(['configuration.event.notification.callback.url']);
+    }
+    for (const url of ['x', 'ftp://127.0.0.1/', 'https://user:word@127.0.0.1/']) {
+      expectProblem(await create({ ...ON, 'event.notification.callback.url': url }), 'REQUEST_INVALID');
+    }
+    expect(await countRows(service, 'instance')).to.equal(before);
+  });
+
+  it('refuses such a URL in a change too, and leaves the instance as it was', async () => {
+    const { id } = (await create(ON)).body;
+    const change = { 'event.notification.callback.url': 'http://10.1.2.3/' };
+    const calls = [
+      service.call(`/instances/${id}`, { method: 'PATCH', body: { configuration: change } }),
+      service.call(`/instances/${id}/configuration`, { method: 'PATCH', body: change }),
+      service.call(`/instances/${id}`, { method: 'PUT', body: { name: 'y', configuration: { ...ON, ...change } } }),
+    ];
+    for (const answer of await Promise.all(calls)) expectProblem(answer, 'REQUEST_INVALID', /10\.1\.2\.3/);
+    expect((await service.call(`/instances/${id}`)).body).to.include({ eventsNotificationCallbackUrl: URL, name: 'x' });
+  });
+
+  it('refuses values of the wrong type', async () => {
+    for (const wrong of [
+      { 'event.notification.enabled': 'perhaps' },
+      { 'event.notification.ordered': 3 },
+      { 'event.notification.signature.key': {} },
+    ]) {
+      const answer = await create({ ...ON, ...wrong });
+      expectProblem(answer, 'REQUEST_INVALID');
+      expect(Object.keys(faultsOf(answer))).to.deep.equal([`configuration.${Object.keys(wrong)[0]}`]);
+    }
+  });
+
+  it('keeps the signature key when its mask is sent back', async () => {
+    const { id } = (await create({ ...ON, 'event.notification.signature.key': 'key-of-the-tests' })).body;
+    const path = `/instances/${id}/configuration`;
+    const shown = (await service.call(path)).body;
+    expect(shown).to.include({ 'event.notification.signature.key': '********' });
+    expect((await service.call(path, { method: 'PATCH', body: shown })).body).to.deep.equal(shown);
+  });
+
+  it('names its keys in the catalogue', async () => {
+    const { body } = await service.call('/elements/bamboohr');
+    const keys = body.configuration.map(({ key }: { key: string }) => key);
+    expect(keys).to.include.members([
+      'event.notification.enabled',
+      'event.notification.callback.url',
+      'event.notification.signature.key',
+      'event.notification.ordered',
+    ]);
+  });
+});

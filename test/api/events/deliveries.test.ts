@@ -1,0 +1,353 @@
+import { expect } from 'chai';
+import { type ApiAnswer, useApp } from '../../support/app.ts';
+import { expectProblem } from '../support/expect-problem.ts';
+import { authorizationOf, createTenants, type OtherTenants, withDatabase } from '../support/tenants.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import {
+  createSource,
+  DELIVERIES,
+  findSubscription,
+  listDeliveries,
+  QUICK,
+  type Receiver,
+  sendEvent,
+  startReceiver,
+  waitForDeliveries,
+} from './receiving.ts';
+
+const QUEUED = `channel = 'webhook' AND status = 'queued'`;
+const SETTINGS = '/accounts/1/settings';
+
+describe('deliveries', () => {
+  const service = useApp({}, { engineOptions: QUICK });
+  let receiver: Receiver;
+  let tenants: OtherTenants;
+
+  before(async () => {
+    receiver = await startReceiver();
+    tenants = await createTenants(service);
+  });
+  after(() => receiver.close());
+  afterEach(() => setPolicy('retry'));
+
+  const setPolicy = (policy: 'retry' | 'queue') =>
+    service.call(SETTINGS, { method: 'PATCH', body: { 'notification.webhook.failure.policy': policy } });
+  const release = (where: string, headers = {}) =>
+    service.call(DELIVERIES, { method: 'PUT', query: { where }, headers });
+
+  /** An instance of a new URL whose events are queued, and their ids. */
+  async function createQueue(name: string, count: number, configuration: object = {}) {
+    const url = receiver.open(name);
+    const { id } = await createSource(service, url, configuration);
+    await setPolicy('queue');
+    const eventIds: string[] = [];
+    for (let index = 0; index < count; index++) eventIds.push(await sendEvent(service, id, { index }));
+    return { url, eventIds, where: `${QUEUED} AND config.url = '${url}'` };
+  }
+
+  const eventIdsOf = ({ body }: ApiAnswer): string[] => body.map(({ event }: { event: { id: string } }) => event.id);
+
+  describe('under the policy queue', () => {
+    it('are queued, and reading them consumes nothing', async () => {
+      const { url, eventIds, where } = await createQueue('pulled', 3);
+      for (let time = 0; time < 2; time++) {
+        const answer = await service.call(DELIVERIES, { query: { where } });
+        expect(eventIdsOf(answer)).to.deep.equal(eventIds);
+        for (const delivery of answer.body) {
+          expect(delivery).to.deep.include({ channel: 'webhook', status: 'queued', config: { url }, attempts: 0 });
+          expect(delivery).not.to.have.any.keys('nextAttemptDate', 'lastError');
+        }
+      }
+      expect(receiver.at(url)).to.have.length(0);
+    });
+
+    it('are released by PUT though the policy stays, and counted', async () => {
+      const { url, eventIds, where } = await createQueue('released', 3);
+      const answer = await release(where);
+      expect(answer.body).to.deep.equal({ reactivated: 0, released: 3 });
+      const came = await receiver.waitFor(url, 3);
+      expect(came.map(({ body }) => body.id)).to.have.members(eventIds);
+      await waitForDeliveries(service, `config.url = '${url}' AND status = 'delivered'`, 3);
+      expect((await release(where)).body).to.deep.equal({ reactivated: 0, released: 0 });
+      expect((await service.call(SETTINGS)).body).to.include({ 'notification.webhook.failure.policy': 'queue' });
+    });
+
+    it('are released oldest first where the order counts', async () => {
+      const { url, eventIds, where } = await createQueue('in-order', 8, { 'event.notification.ordered': true });
+      await release(where);
+      const came = await receiver.waitFor(url, 8);
+      expect(came.map(({ body }) => body.id)).to.deep.equal(eventIds);
+    });
+
+    it('are released for the URLs that are named, and no others', async () => {
+      const [first, second, third] = [
+        await createQueue('named-1', 1),
+        await createQueue('named-2', 1),
+        await createQueue('named-3', 2),
+      ];
+      const answer = await release(
+        `${QUEUED} AND config.url IN ('${first.url}', '${second.url}', 'https://unknown.example')`,
+      );
+      expect(answer.body).to.deep.equal({ reactivated: 0, released: 2 });
+      await receiver.waitFor(first.url, 1);
+      await receiver.waitFor(second.url, 1);
+      expect(await listDeliveries(service, third.where)).to.have.length(2);
+      expect((await release(`${third.where} AND config.url = '${first.url}'`)).body).to.include({ released: 0 });
+    });
+
+    it('are released all without a URL', async () => {
+      const queues = [await createQueue('all-1', 1), await createQueue('all-2', 2)];
+      const { body } = await service.call(`${DELIVERIES}/counts`, { query: { where: QUEUED } });
+      expect((await release(QUEUED)).body).to.deep.equal({ reactivated: 0, released: body.queued });
+      for (const { url, eventIds } of queues) await receiver.waitFor(url, eventIds.length);
+      expect(await listDeliveries(service, QUEUED)).to.deep.equal([]);
+    });
+
+    it('are released in more than one batch', async function many() {
+      this.timeout(60_000);
+      const { url, where } = await createQueue('batches', 1);
+      const { id } = await findSubscription(service, url);
+      await withDatabase(service, (knex) =>
+        knex.raw(
+          `insert into delivery (account_id, subscription_id, event_id, event_at, instance_id, type, state)
+           select account_id, subscription_id, event_id, event_at, instance_id, type, state from delivery, generate_series(1, 5100)
+           where subscription_id = ?`,
+          [id],
+        ),
+      );
+      receiver.fail(url);
+      expect((await release(where)).body).to.deep.equal({ reactivated: 0, released: 5101 });
+      await waitUntil(async () => receiver.at(url).length > 0);
+      await service.call(`/notifications/subscriptions/${id}`, { method: 'PATCH', body: { state: 'deactivated' } });
+    });
+  });
+
+  describe('whose retries all fail', () => {
+    it('deactivate their subscription; later events are queued, PUT resumes, and all go out', async () => {
+      const url = receiver.open('exhausted');
+      const { id } = await createSource(service, url);
+      receiver.fail(url);
+      const sent = [await sendEvent(service, id, { number: 1 })];
+      await waitUntil(async () => (await findSubscription(service, url)).state === 'deactivated');
+      const subscription = await findSubscription(service, url);
+      expect(subscription.reason).to.match(/503/);
+      expect(receiver.at(url)).to.have.length(6);
+
+      sent.push(await sendEvent(service, id, { number: 2 }), await sendEvent(service, id, { number: 3 }));
+      const queued = await listDeliveries(service, `${QUEUED} AND config.url = '${url}'`);
+      expect(queued.map(({ event }: { event: { id: string } }) => event.id)).to.deep.equal(sent);
+      expect(queued[0]).to.include({ attempts: 6 });
+      expect(queued[0].lastError).to.match(/503/);
+      expect((await service.call(SETTINGS)).body).to.include({ 'notification.webhook.failure.policy': 'retry' });
+
+      receiver.recover(url);
+      expect((await release(`${QUEUED} AND config.url = '${url}'`)).body).to.deep.equal({
+        reactivated: 1,
+        released: 3,
+      });
+      const came = await receiver.waitFor(url, 9);
+      expect(came.slice(6).map(({ body }) => body.id)).to.have.members(sent);
+      expect(await findSubscription(service, url))
+        .to.include({ state: 'active' })
+        .and.not.have.property('reason');
+      await waitForDeliveries(service, `config.url = '${url}' AND status = 'delivered'`, 3);
+    });
+
+    it('begin a new schedule when they are released, and deactivate it again', async () => {
+      const url = receiver.open('exhausted-twice');
+      const { id } = await createSource(service, url);
+      receiver.fail(url);
+      await sendEvent(service, id);
+      await waitUntil(async () => (await findSubscription(service, url)).state === 'deactivated');
+      expect((await release(`${QUEUED} AND config.url = '${url}'`)).body).to.deep.equal({
+        reactivated: 1,
+        released: 1,
+      });
+      await receiver.waitFor(url, 12);
+      await waitUntil(async () => (await findSubscription(service, url)).state === 'deactivated');
+      expect(receiver.at(url)).to.have.length(12);
+    });
+  });
+
+  describe('are not released by a where', () => {
+    it('of another form', async () => {
+      for (const where of [`status = 'queued'`, `${QUEUED} AND id = 1`, `${QUEUED} OR id = 1`]) {
+        expectProblem(
+          await release(where),
+          'WHERE_UNSUPPORTED',
+          /A release takes channel = 'webhook' AND status = 'queued'/,
+        );
+      }
+      expectProblem(await release('status ='), 'WHERE_SYNTAX');
+      expectProblem(await release(`statu = 'queued'`), 'WHERE_INVALID');
+    });
+
+    it('that is missing or empty', async () => {
+      expectProblem(await service.call(DELIVERIES, { method: 'PUT' }), 'REQUEST_INVALID');
+      expectProblem(await release(''), 'REQUEST_INVALID');
+    });
+  });
+
+  describe('in listings', () => {
+    it('come page by page without gap or overlap while they change their status', async () => {
+      const { url, eventIds, where } = await createQueue('paged', 7);
+      const filter = `config.url = '${url}'`;
+      const first = await service.call(DELIVERIES, { query: { where: filter, pageSize: 3 } });
+      await release(where);
+      await receiver.waitFor(url, 7);
+      const ids = eventIdsOf(first);
+      let nextPage = first.headers.get('elements-next-page-token') ?? undefined;
+      expect(first.headers.get('link')).to.include('rel="next"');
+      while (nextPage !== undefined) {
+        const page = await service.call(DELIVERIES, { query: { where: filter, pageSize: 3, nextPage } });
+        ids.push(...eventIdsOf(page));
+        nextPage = page.headers.get('elements-next-page-token') ?? undefined;
+      }
+      expect(ids).to.deep.equal(eventIds);
+      const big = await service.call(DELIVERIES, { query: { where: filter, pageSize: 6 } });
+      expect(eventIdsOf(big)).to.deep.equal(ids.slice(0, 6));
+    });
+
+    it('are all there without a where', async () => {
+      const { body } = await service.call(DELIVERIES, { query: { pageSize: 5000 } });
+      const { body: counts } = await service.call(`${DELIVERIES}/counts`);
+      const total = counts.queued + counts.delivering + counts.retrying + counts.delivered;
+      expect(body).to.have.length(Math.min(total, 5000)).and.above(10);
+      const ids = body.map(({ id }: { id: number }) => id);
+      expect(ids).to.deep.equal([...ids].sort((one, other) => one - other));
+    });
+
+    it('show the payload as it is sent, or none with hydrate=false', async () => {
+      const { url, where } = await createQueue('hydrated', 1);
+      const full = await service.call(DELIVERIES, { query: { where } });
+      const bare = await service.call(DELIVERIES, { query: { where, hydrate: 'false' } });
+      const { id, type } = full.body[0].event;
+      expect(bare.body).to.deep.equal([{ ...full.body[0], event: { id, type } }]);
+      await release(where);
+      const [came] = await receiver.waitFor(url, 1);
+      expect(came?.body).to.deep.equal(full.body[0].event);
+    });
+
+    it('can be filtered by everything they show', async () => {
+      const { url } = await createQueue('filtered', 1);
+      const [shown] = await listDeliveries(service, `config.url = '${url}'`);
+      const matching = [
+        `id = ${shown.id}`,
+        `channel = '${shown.channel}'`,
+        `status = '${shown.status}'`,
+        `subscriptionId = ${shown.subscriptionId}`,
+        `attempts = 0`,
+        `event.type = 'test.created'`,
+        `event.id = '${shown.event.id}'`,
+        `instance.id = ${shown.instance.id}`,
+        `createdDate = ${shown.createdDate}`,
+        `updatedDate = ${shown.updatedDate}`,
+        `nextAttemptDate IS NULL`,
+      ];
+      const others = [
+        `id != ${shown.id}`,
+        `channel != 'webhook'`,
+        `status = 'delivered'`,
+        `subscriptionId < ${shown.subscriptionId}`,
+        `attempts > 0`,
+        `event.type LIKE 'x%'`,
+        `event.id = 'evt_${'0'.repeat(32)}'`,
+        `instance.id != ${shown.instance.id}`,
+        `createdDate > ${shown.createdDate}`,
+        `updatedDate < ${shown.updatedDate}`,
+        `nextAttemptDate IS NOT NULL`,
+      ];
+      for (const part of matching) {
+        expect(await listDeliveries(service, `config.url = '${url}' AND ${part}`), part).to.deep.equal([shown]);
+      }
+      for (const part of others) {
+        expect(await listDeliveries(service, `config.url = '${url}' AND ${part}`), part).to.deep.equal([]);
+      }
+    });
+
+    it('find a delivered one by what it shows', async () => {
+      const url = receiver.open('delivered-filter');
+      const { id } = await createSource(service, url);
+      await sendEvent(service, id);
+      const [shown] = await waitForDeliveries(service, `config.url = '${url}' AND status = 'delivered'`, 1);
+      for (const part of [
+        `attempts = 1`,
+        `createdDate = ${shown.createdDate}`,
+        `updatedDate = ${shown.updatedDate}`,
+        `event.id = '${shown.event.id}'`,
+        `instance.id = ${id}`,
+        `nextAttemptDate IS NULL`,
+      ]) {
+        expect(await listDeliveries(service, `config.url = '${url}' AND ${part}`), part).to.deep.equal([shown]);
+      }
+    });
+
+    it('show a retry that is planned', async () => {
+      const url = receiver.open('planned');
+      const { id } = await createSource(service, url);
+      receiver.server.answer('/planned', (response) => {
+        response.setHeader('retry-after', '3600');
+        response.statusCode = 503;
+        response.end();
+      });
+      const delay = await sendEvent(service, id);
+      const [shown] = await waitForDeliveries(service, `event.id = '${delay}' AND attempts > 0`, 1);
+      expect(['retrying', 'queued']).to.include(shown.status);
+      expect(shown.lastError).to.match(/503/);
+    });
+
+    it('refuse a filter, a page or a token that is not theirs', async () => {
+      const call = (query: Readonly<Record<string, string>>) => service.call(DELIVERIES, { query });
+      expectProblem(
+        await call({ where: `event.tipe = 'x'` }),
+        'WHERE_INVALID',
+        "There is no field 'event.tipe'. Did you mean 'event.type'?",
+      );
+      expectProblem(await call({ where: `id = 'x'` }), 'WHERE_INVALID');
+      expectProblem(await call({ where: 'id' }), 'WHERE_SYNTAX');
+      expectProblem(await call({ nextPage: 'forged' }), 'REQUEST_INVALID', /^nextPage does not belong/);
+      expectProblem(await call({ pageSize: '0' }), 'REQUEST_INVALID');
+      expectProblem(await call({ hydrate: 'perhaps' }), 'REQUEST_INVALID');
+      expectProblem(await call({ page: '2' }), 'REQUEST_INVALID');
+    });
+  });
+
+  it('are counted by status, of a filter too', async () => {
+    const { url, where } = await createQueue('counted', 2);
+    const counts = (filter: string) => service.call(`${DELIVERIES}/counts`, { query: { where: filter } });
+    const ofUrl = `config.url = '${url}'`;
+    expect((await counts(ofUrl)).body).to.deep.equal({ queued: 2, delivering: 0, retrying: 0, delivered: 0 });
+    await release(where);
+    await waitForDeliveries(service, `${ofUrl} AND status = 'delivered'`, 2);
+    expect((await counts(ofUrl)).body).to.deep.equal({ queued: 0, delivering: 0, retrying: 0, delivered: 2 });
+    expect((await counts(`${ofUrl} AND status = 'queued'`)).body).to.include({ delivered: 0 });
+    expectProblem(await counts('nothing = 1'), 'WHERE_INVALID');
+  });
+
+  it('do not exist under an id that is none', async () => {
+    expectProblem(await service.call(`${DELIVERIES}/999999999`), 'NOT_FOUND', 'There is no delivery 999999999.');
+    expectProblem(await service.call(`${DELIVERIES}/x`), 'REQUEST_INVALID');
+  });
+
+  it('are those of the caller’s account only', async () => {
+    const { url, where } = await createQueue('isolated', 1);
+    const [{ id }] = await listDeliveries(service, where);
+    for (const tenant of [tenants.stranger, tenants.sibling]) {
+      const headers = authorizationOf(tenant);
+      expect((await service.call(DELIVERIES, { headers })).body).to.deep.equal([]);
+      expect((await service.call(`${DELIVERIES}/counts`, { headers })).body).to.deep.equal({
+        queued: 0,
+        delivering: 0,
+        retrying: 0,
+        delivered: 0,
+      });
+      expectProblem(await service.call(`${DELIVERIES}/${id}`, { headers }), 'NOT_FOUND', `There is no delivery ${id}.`);
+      const again = await service.call(`${DELIVERIES}/${id}/redelivery`, { method: 'POST', headers });
+      expectProblem(again, 'NOT_FOUND', `There is no delivery ${id}.`);
+      expect((await release(QUEUED, headers)).body).to.deep.equal({ reactivated: 0, released: 0 });
+      expect((await release(where, headers)).body).to.deep.equal({ reactivated: 0, released: 0 });
+    }
+    expect(await listDeliveries(service, where)).to.have.length(1);
+    expect(receiver.at(url)).to.have.length(0);
+  });
+});

@@ -1,0 +1,158 @@
+import { expect } from 'chai';
+import { type ApiAnswer, useApp } from '../../support/app.ts';
+import { json, startMisbehavingServer, status } from '../../support/misbehaving-server.ts';
+import { expectProblem } from '../support/expect-problem.ts';
+import { useOutsideConnectors } from '../support/outside-connectors.ts';
+import { authorizationOf, createTenants } from '../support/tenants.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import {
+  createSource,
+  findSubscription,
+  listDeliveries,
+  QUICK,
+  type Receiver,
+  sendEvent,
+  startReceiver,
+  verify,
+} from './receiving.ts';
+
+const SETTINGS = '/accounts/1/settings';
+
+describe('operational events', () => {
+  const service = useApp({ CONNECTORS_PATH: useOutsideConnectors() }, { engineOptions: QUICK });
+  let receiver: Receiver;
+
+  before(async () => {
+    receiver = await startReceiver();
+  });
+  after(() => receiver.close());
+  afterEach(() => service.call(SETTINGS, { method: 'POST', body: {} }));
+
+  const list = (where?: string) => service.call('/notifications', { query: { where, pageSize: 5000 } });
+  const setCallback = (url: string | null) =>
+    service.call(SETTINGS, { method: 'PATCH', body: { 'notification.operational.callback.url': url } });
+  const isDeactivated = async (url: string) => (await findSubscription(service, url)).state === 'deactivated';
+
+  /** Lets the whole schedule of an event fail. */
+  async function exhaust(name: string) {
+    const url = receiver.open(name);
+    const { id } = await createSource(service, url);
+    receiver.fail(url);
+    const eventId = await sendEvent(service, id);
+    await waitUntil(() => isDeactivated(url));
+    return { url, eventId, subscription: await findSubscription(service, url) };
+  }
+
+  const about = ({ body }: ApiAnswer, subscriptionId: number): { type: string; data: Record<string, unknown> }[] =>
+    body.filter(({ data }: { data: { subscriptionId: number } }) => data.subscriptionId === subscriptionId);
+
+  it('tell once of a delivery that is exhausted and of the subscription that is deactivated', async () => {
+    const { subscription, url } = await exhaust('told');
+    const told = about(await list(), subscription.id);
+    expect(told.map(({ type }) => type)).to.deep.equal(['delivery.exhausted', 'subscription.deactivated']);
+    const [delivery] = await listDeliveries(service, `config.url = '${url}'`);
+    expect(told[0]?.data).to.include({ deliveryId: delivery.id, attempts: 6 });
+    expect(told[1]?.data).to.include({ reason: subscription.reason });
+    for (const notification of told) expect(notification).to.have.all.keys('id', 'type', 'createdDate', 'data');
+  });
+
+  it('are sent to the URL that the account names for them, signed with its own secret', async () => {
+    const operations = receiver.open('operations');
+    await setCallback(operations);
+    const { subscription } = await exhaust('told-elsewhere');
+    const came = await receiver.waitFor(operations, 2);
+    const { secret } = await findSubscription(service, operations);
+    const events = came.map((event) => verify(event, secret));
+    const stored = about(await list(), subscription.id);
+    for (const { type, data } of stored) {
+      const sent = came.find(({ body }) => body.type === type);
+      expect(sent?.body.data).to.deep.equal({ ...data, accountId: 1 });
+      expect(sent?.body.id)
+        .to.match(/^evt_[0-9a-f]{32}$/)
+        .and.equal(sent?.request.headers['webhook-id']);
+    }
+    expect(events).to.have.length(2);
+    const [delivered] = await listDeliveries(service, `config.url = '${operations}' AND status = 'delivered'`);
+    expect(delivered).not.to.have.property('instance');
+  });
+
+  it('are queued under the policy queue', async () => {
+    const operations = receiver.open('operations-queued');
+    await service.call(SETTINGS, {
+      method: 'POST',
+      body: { 'notification.webhook.failure.policy': 'queue', 'notification.operational.callback.url': operations },
+    });
+    const url = receiver.open('stopped');
+    await createSource(service, url);
+    const { id } = await findSubscription(service, url);
+    await service.call(`/notifications/subscriptions/${id}`, { method: 'PATCH', body: { state: 'deactivated' } });
+    expect(await listDeliveries(service, `config.url = '${operations}' AND status = 'queued'`)).to.have.length(1);
+    expect(receiver.at(operations)).to.have.length(0);
+  });
+
+  it('about the very subscription that would hear of them are stored only', async () => {
+    const operations = receiver.open('operations-down');
+    await setCallback(operations);
+    receiver.fail(operations);
+    await exhaust('cause');
+    await waitUntil(() => isDeactivated(operations));
+    const { id } = await findSubscription(service, operations);
+    const told = about(await list(), id).map(({ type }) => type);
+    expect(told.filter((type) => type === 'subscription.deactivated')).to.have.length(1);
+    const types = (await listDeliveries(service, `config.url = '${operations}'`)).map(
+      ({ event }: { event: { type: string } }) => event.type,
+    );
+    expect(types.sort()).to.deep.equal(['delivery.exhausted', 'subscription.deactivated']);
+  });
+
+  it('tell once of an instance whose credentials are refused, until they are taken again', async () => {
+    const operations = receiver.open('operations-credentials');
+    await setCallback(operations);
+    const provider = await startMisbehavingServer();
+    provider.answer('/me', json({}));
+    const configuration = { 'base.url': provider.url, 'api.key': 'key-of-the-tests' };
+    const instance = await service.createInstance('impatient', configuration);
+    for (const answer of [status(401), status(401), json({ records: [] }), status(401)]) {
+      provider.answer('/items', answer);
+      await service.call('/items', { token: instance.token });
+    }
+    await provider.close();
+    const told = (await list(`type = 'instance.credentials.refused'`)).body;
+    const data = {
+      instanceId: instance.id,
+      name: 'Test',
+      elementKey: 'impatient',
+      reason: 'The provider refuses the credentials.',
+    };
+    expect(told.map((notification: { data: object }) => notification.data)).to.deep.equal([data, data]);
+    const [event] = await receiver.waitFor(operations, 2);
+    expect(event?.body).to.deep.include({ type: 'instance.credentials.refused', data: { ...data, accountId: 1 } });
+  });
+
+  it('are listed page by page, and filtered', async () => {
+    await exhaust('listed-1');
+    await exhaust('listed-2');
+    const all = (await list()).body;
+    const ids: number[] = [];
+    let nextPage: string | undefined;
+    do {
+      const page = await service.call('/notifications', { query: { pageSize: 3, nextPage } });
+      ids.push(...page.body.map(({ id }: { id: number }) => id));
+      nextPage = page.headers.get('elements-next-page-token') ?? undefined;
+    } while (nextPage !== undefined);
+    expect(ids).to.deep.equal(all.map(({ id }: { id: number }) => id));
+    const [first] = all;
+    expect((await list(`id = ${first.id} AND createdDate = ${first.createdDate}`)).body).to.deep.equal([first]);
+    const types = (await list(`type = 'delivery.exhausted'`)).body.map(({ type }: { type: string }) => type);
+    expect(new Set(types)).to.deep.equal(new Set(['delivery.exhausted']));
+    expectProblem(await list(`typ = 'x'`), 'WHERE_INVALID', "There is no field 'typ'. Did you mean 'type'?");
+  });
+
+  it('are those of the caller’s account only', async () => {
+    const { stranger, sibling } = await createTenants(service);
+    for (const tenant of [stranger, sibling]) {
+      const answer = await service.call('/notifications', { headers: authorizationOf(tenant) });
+      expect(answer.body).to.deep.equal([]);
+    }
+  });
+});

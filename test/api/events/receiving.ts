@@ -1,0 +1,110 @@
+import { Webhook } from 'standardwebhooks';
+import type { EngineOptions } from '../../../src/events/options.ts';
+import type { ApiAnswer, TestApp } from '../../support/app.ts';
+import {
+  type MisbehavingServer,
+  type ReceivedRequest,
+  startMisbehavingServer,
+  status,
+} from '../../support/misbehaving-server.ts';
+import { BAMBOOHR } from '../support/simulated.ts';
+import { waitUntil } from '../support/wait-until.ts';
+
+const quick = (count: number) => ({
+  offsetsMs: Array.from({ length: count }, (_, index) => 20 * (index + 1)),
+  shortestIntervalMs: 10,
+});
+
+/** A whole schedule in a tenth of a second. */
+export const QUICK: Partial<EngineOptions> = {
+  schedules: { 5: quick(5), 9: quick(9) },
+  breaker: { failures: 5, hardFailures: 3, shortestParkMs: 10, longestParkMs: 20 },
+  sweepBackstopMs: 100,
+  attemptTimeoutMs: 2_000,
+};
+
+/** An event as it came to a receiver. */
+export interface ReceivedEvent {
+  readonly request: ReceivedRequest;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into it
+  readonly body: any;
+}
+
+export interface Receiver {
+  readonly server: MisbehavingServer;
+  /** A URL of its own, which answers 204. */
+  readonly open: (name: string) => string;
+  readonly fail: (url: string) => void;
+  readonly recover: (url: string) => void;
+  /** What came to the URL so far. */
+  readonly at: (url: string) => readonly ReceivedEvent[];
+  readonly waitFor: (url: string, count: number) => Promise<readonly ReceivedEvent[]>;
+  readonly close: () => Promise<void>;
+}
+
+/** Receives events on the loopback. */
+export async function startReceiver(): Promise<Receiver> {
+  const server = await startMisbehavingServer();
+  const pathOf = (url: string) => new URL(url).pathname;
+  const at = (url: string) =>
+    server.requests
+      .filter((request) => request.url === pathOf(url))
+      .map((request) => ({ request, body: JSON.parse(request.body) }));
+  return {
+    server,
+    open: (name) => {
+      server.answer(`/${name}`, status(204));
+      return `${server.url}/${name}`;
+    },
+    fail: (url) => server.answer(pathOf(url), status(503)),
+    recover: (url) => server.answer(pathOf(url), status(204)),
+    at,
+    waitFor: async (url, count) => {
+      await waitUntil(async () => at(url).length >= count);
+      return at(url);
+    },
+    close: server.close,
+  };
+}
+
+/** By the published package; answers the event. @throws when the signature is not one of the secret */
+export function verify({ request }: ReceivedEvent, secret: string): unknown {
+  const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
+  return new Webhook(secret).verify(request.body, headers);
+}
+
+export type Service = Pick<TestApp, 'call' | 'createInstance'>;
+
+/** An instance whose events go to the URL. */
+export function createSource(service: Service, url: string, more: object = {}): Promise<ApiAnswer['body']> {
+  return service.createInstance('bamboohr', {
+    ...BAMBOOHR,
+    'event.notification.enabled': true,
+    'event.notification.callback.url': url,
+    ...more,
+  });
+}
+
+/** Answers the id of the event. */
+export async function sendEvent(service: Service, instanceId: number, data: object = {}): Promise<string> {
+  const answer = await service.call('/events/test', { method: 'POST', body: { instanceId, data } });
+  if (answer.status !== 200)
+    throw new Error(`POST /events/test answered ${answer.status}: ${JSON.stringify(answer.body)}`);
+  return answer.body.eventId;
+}
+
+export async function findSubscription(service: Service, url: string): Promise<ApiAnswer['body']> {
+  const { body } = await service.call('/notifications/subscriptions', { query: { where: `url = '${url}'` } });
+  return (await service.call(`/notifications/subscriptions/${body[0].id}`)).body;
+}
+
+export const DELIVERIES = '/notifications/subscriptions/deliveries';
+
+export async function listDeliveries(service: Service, where: string): Promise<ApiAnswer['body']> {
+  return (await service.call(DELIVERIES, { query: { where } })).body;
+}
+
+export async function waitForDeliveries(service: Service, where: string, count: number): Promise<ApiAnswer['body']> {
+  await waitUntil(async () => (await listDeliveries(service, where)).length >= count);
+  return listDeliveries(service, where);
+}

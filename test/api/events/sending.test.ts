@@ -1,0 +1,157 @@
+import { createHmac } from 'node:crypto';
+import { expect } from 'chai';
+import { useApp } from '../../support/app.ts';
+import { expectProblem } from '../support/expect-problem.ts';
+import { BAMBOOHR } from '../support/simulated.ts';
+import { authorizationOf, createTenants, readEverything } from '../support/tenants.ts';
+import {
+  createSource,
+  DELIVERIES,
+  findSubscription,
+  QUICK,
+  type Receiver,
+  sendEvent,
+  startReceiver,
+  verify,
+  waitForDeliveries,
+} from './receiving.ts';
+
+describe('a test event', () => {
+  const service = useApp({}, { engineOptions: QUICK });
+  let receiver: Receiver;
+
+  before(async () => {
+    receiver = await startReceiver();
+  });
+  after(() => receiver.close());
+
+  it('reaches the callback URL of its instance, signed as the published package verifies', async () => {
+    const url = receiver.open('first');
+    const instance = await createSource(service, url);
+    const answer = await service.call('/events/test', {
+      method: 'POST',
+      body: { instanceId: instance.id, type: 'employees.updated', data: { lastName: 'O’Neil' } },
+    });
+    const subscription = await findSubscription(service, url);
+    expect(answer.body).to.deep.equal({
+      eventId: answer.body.eventId,
+      subscriptionId: subscription.id,
+      config: { url },
+    });
+    const [event] = await receiver.waitFor(url, 1);
+    expect(event?.request.method).to.equal('POST');
+    expect(event?.request.headers).to.include({
+      'webhook-id': answer.body.eventId,
+      'content-type': 'application/json',
+    });
+    expect(event && verify(event, subscription.secret)).to.deep.equal({
+      id: answer.body.eventId,
+      type: 'employees.updated',
+      timestamp: event?.body.timestamp,
+      data: {
+        objectName: 'employees',
+        elementKey: 'bamboohr',
+        hub: 'humancapital',
+        accountId: 1,
+        instance: { id: instance.id, name: 'Test', tags: [] },
+        object: { lastName: 'O’Neil' },
+      },
+    });
+  });
+
+  it('is of the type test.created unless another is given', async () => {
+    const url = receiver.open('default-type');
+    const { id } = await createSource(service, url);
+    await sendEvent(service, id);
+    const [event] = await receiver.waitFor(url, 1);
+    expect(event?.body).to.include({ type: 'test.created' });
+    expect(event?.body.data).to.include({ objectName: 'test' });
+  });
+
+  it('carries a second signature when the instance has a key for it, which is never shown', async () => {
+    const url = receiver.open('signed-twice');
+    const key = 'canary-signature-key-8814';
+    const { id } = await createSource(service, url, { 'event.notification.signature.key': key });
+    await sendEvent(service, id);
+    const [event] = await receiver.waitFor(url, 1);
+    const expected = createHmac('sha256', key)
+      .update(event?.request.body ?? '')
+      .digest('base64');
+    expect(event?.request.headers['elements-webhook-signature']).to.equal(`sha256=${expected}`);
+    const { body } = await service.call(`/instances/${id}`);
+    expect(body.configuration['event.notification.signature.key']).to.equal('********');
+    expect(await readEverything(service)).not.to.include(key);
+    expect(service.logged.join('\n')).not.to.include(key);
+  });
+
+  it('is a conflict while events are off for the instance', async () => {
+    const { id } = await service.createInstance('bamboohr', BAMBOOHR);
+    for (const configuration of [
+      {},
+      { 'event.notification.enabled': false, 'event.notification.callback.url': receiver.open('off') },
+    ]) {
+      await service.call(`/instances/${id}/configuration`, { method: 'PATCH', body: configuration });
+      const answer = await service.call('/events/test', { method: 'POST', body: { instanceId: id } });
+      expectProblem(answer, 'CONFLICT', new RegExp(`^Events are off for instance ${id}: `));
+    }
+  });
+
+  it('is refused for an instance of somebody else', async () => {
+    const { stranger, sibling } = await createTenants(service);
+    const { id } = await createSource(service, receiver.open('private'));
+    for (const tenant of [stranger, sibling]) {
+      const headers = authorizationOf(tenant);
+      const answer = await service.call('/events/test', { method: 'POST', body: { instanceId: id }, headers });
+      expectProblem(answer, 'NOT_FOUND', `There is no instance ${id}.`);
+    }
+  });
+
+  it('is refused when it is not of the right form', async () => {
+    const { id } = await createSource(service, receiver.open('form'));
+    for (const body of [
+      {},
+      { instanceId: 'x' },
+      { instanceId: id, type: 'created' },
+      { instanceId: id, type: 'a.renamed' },
+      { instanceId: id, type: ' a.created' },
+      { instanceId: id, data: [] },
+      { instanceId: id, other: 1 },
+    ]) {
+      expectProblem(await service.call('/events/test', { method: 'POST', body }), 'REQUEST_INVALID');
+    }
+  });
+
+  it('is sent once for an Idempotency-Key', async () => {
+    const url = receiver.open('once');
+    const { id } = await createSource(service, url);
+    const call = { method: 'POST', body: { instanceId: id }, headers: { 'Idempotency-Key': 'test-event-1' } };
+    const first = await service.call('/events/test', call);
+    const second = await service.call('/events/test', call);
+    expect(second.body).to.deep.equal(first.body);
+    const delivered = await waitForDeliveries(service, `config.url = '${url}' AND status = 'delivered'`, 1);
+    expect(delivered).to.have.length(1);
+    expect(receiver.at(url)).to.have.length(1);
+  });
+
+  it('can be found by its id, and read with every attempt', async () => {
+    const url = receiver.open('history');
+    const { id } = await createSource(service, url);
+    receiver.fail(url);
+    const eventId = await sendEvent(service, id, { note: 'x' });
+    await receiver.waitFor(url, 2);
+    receiver.recover(url);
+    const [found] = await waitForDeliveries(service, `event.id = '${eventId}' AND status = 'delivered'`, 1);
+    const { body } = await service.call(`${DELIVERIES}/${found.id}`);
+    const { attemptHistory, ...delivery } = body;
+    expect(delivery).to.deep.equal(found);
+    expect(delivery.event).to.deep.equal(receiver.at(url)[0]?.body);
+    expect(attemptHistory).to.have.length(delivery.attempts).and.above(2);
+    expect(attemptHistory.map(({ attempt }: { attempt: number }) => attempt)).to.deep.equal(
+      receiver.at(url).map((_, index) => index + 1),
+    );
+    expect(attemptHistory[0]).to.include({ delivered: false, statusCode: 503 });
+    expect(attemptHistory[0].error).to.match(/503/);
+    expect(attemptHistory.at(-1)).to.include({ delivered: true, statusCode: 204 }).and.not.have.property('error');
+    expect(new Set(receiver.at(url).map(({ request }) => request.headers['webhook-id']))).to.have.property('size', 1);
+  });
+});

@@ -1,0 +1,132 @@
+import { expect } from 'chai';
+import { useApp } from '../../support/app.ts';
+import { expectProblem, faultsOf } from '../support/expect-problem.ts';
+import { authorizationOf, createTenants, type OtherTenants } from '../support/tenants.ts';
+
+const DEFAULTS = {
+  'notification.webhook.failure.policy': 'retry',
+  'notification.webhook.retry.count': 5,
+  'notification.operational.callback.url': null,
+};
+const PATH = '/accounts/1/settings';
+
+describe('the settings of an account', () => {
+  const service = useApp();
+  let tenants: OtherTenants;
+
+  before(async () => {
+    tenants = await createTenants(service);
+  });
+
+  afterEach(() => service.call(PATH, { method: 'POST', body: {} }));
+
+  const get = async () => (await service.call(PATH)).body;
+  const send = (method: 'POST' | 'PATCH', body: unknown) => service.call(PATH, { method, body });
+
+  it('have their defaults until something is set', async () => {
+    expect(await get()).to.deep.equal(DEFAULTS);
+  });
+
+  it('are all shown by GET, POST and PATCH', async () => {
+    const set = await send('POST', { 'notification.webhook.failure.policy': 'queue' });
+    const expected = { ...DEFAULTS, 'notification.webhook.failure.policy': 'queue' };
+    expect(set.status).to.equal(200);
+    expect(set.body).to.deep.equal(expected);
+    expect(await get()).to.deep.equal(expected);
+    const changed = await send('PATCH', { 'notification.webhook.retry.count': 9 });
+    expect(changed.body).to.deep.equal({ ...expected, 'notification.webhook.retry.count': 9 });
+    expect(await get()).to.deep.equal(changed.body);
+  });
+
+  it('get their defaults back by POST, and stay by PATCH', async () => {
+    await send('POST', { 'notification.webhook.failure.policy': 'queue' });
+    await send('PATCH', {});
+    expect(await get()).to.include({ 'notification.webhook.failure.policy': 'queue' });
+    await send('POST', { 'notification.webhook.retry.count': 9 });
+    expect(await get()).to.deep.equal({ ...DEFAULTS, 'notification.webhook.retry.count': 9 });
+  });
+
+  it('make a subscription of the URL for operational events, and forget the URL with null', async () => {
+    const url = 'http://127.0.0.1:9/operations';
+    await send('PATCH', { 'notification.operational.callback.url': url });
+    expect(await get()).to.include({ 'notification.operational.callback.url': url });
+    const subscriptions = await service.call('/notifications/subscriptions', { query: { where: `url = '${url}'` } });
+    expect(subscriptions.body).to.have.length(1);
+    await send('PATCH', { 'notification.operational.callback.url': null });
+    expect(await get()).to.deep.equal(DEFAULTS);
+  });
+
+  for (const method of ['POST', 'PATCH'] as const) {
+    it(`refuse an unknown key by ${method}, naming it and the nearest one`, async () => {
+      const answer = await send(method, { 'notification.webhook.failure.polcy': 'queue', other: 1 });
+      expectProblem(
+        answer,
+        'REQUEST_INVALID',
+        "There is no setting 'notification.webhook.failure.polcy'. Did you mean 'notification.webhook.failure.policy'?",
+      );
+      expect(faultsOf(answer)).to.have.property('body.other', "There is no setting 'other'.");
+      expect(answer.body.details[0].nearest).to.equal('notification.webhook.failure.policy');
+      expect(await get()).to.deep.equal(DEFAULTS);
+    });
+
+    it(`refuse a value that a key does not take by ${method}`, async () => {
+      for (const body of [
+        { 'notification.webhook.failure.policy': 'drop' },
+        { 'notification.webhook.failure.policy': null },
+        { 'notification.webhook.retry.count': 7 },
+        { 'notification.webhook.retry.count': '5' },
+        { 'notification.operational.callback.url': 12 },
+      ]) {
+        const answer = await send(method, body);
+        expectProblem(answer, 'REQUEST_INVALID', new RegExp(Object.keys(body)[0] ?? ''));
+      }
+      expect(await get()).to.deep.equal(DEFAULTS);
+    });
+
+    it(`refuse a callback URL that may not be called by ${method}, and say why`, async () => {
+      const key = 'notification.operational.callback.url';
+      for (const [url, reason] of [
+        ['http://10.0.0.1/x', /10\.0\.0\.1/],
+        ['ftp://example.com/x', /ftp/],
+        ['not a url', /absolute URL/],
+        ['https://user:secret@127.0.0.1/', /user name/],
+      ] as const) {
+        const answer = await send(method, { [key]: url });
+        expectProblem(answer, 'REQUEST_INVALID', reason);
+        expect(answer.body.message).to.match(new RegExp(`^'${key}' cannot be called: `));
+        expect(answer.body.details[0].path).to.equal(`body.${key}`);
+      }
+      expect(await get()).to.deep.equal(DEFAULTS);
+    });
+  }
+
+  it('refuse a body that is no object', async () => {
+    for (const body of [[], 'text', null]) {
+      const answer = await service.call(PATH, { method: 'PATCH', body: JSON.stringify(body) });
+      expectProblem(answer, 'REQUEST_INVALID');
+    }
+  });
+
+  it('are those of the caller’s own account only', async () => {
+    await send('POST', { 'notification.webhook.failure.policy': 'queue' });
+    for (const [tenant, accountId] of [
+      [tenants.stranger, 1],
+      [tenants.sibling, 1],
+    ] as const) {
+      for (const call of [{}, { method: 'POST', body: {} }, { method: 'PATCH', body: {} }]) {
+        const headers = authorizationOf(tenant);
+        const answer = await service.call(`/accounts/${accountId}/settings`, { ...call, headers });
+        expectProblem(answer, 'NOT_FOUND', `There is no account ${accountId}.`);
+      }
+      const own = await service.call(`/accounts/${tenant.accountId}/settings`, { headers: authorizationOf(tenant) });
+      expect(own.body).to.deep.equal(DEFAULTS);
+    }
+    const colleague = await service.call(PATH, { headers: authorizationOf(tenants.colleague) });
+    expect(colleague.body).to.deep.equal(await get());
+  });
+
+  it('do not exist for an account that does not', async () => {
+    for (const id of ['999', 'x', '01', '1%00'])
+      expectProblem(await service.call(`/accounts/${id}/settings`), 'NOT_FOUND');
+  });
+});

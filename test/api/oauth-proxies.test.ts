@@ -1,0 +1,217 @@
+import { expect } from 'chai';
+import { useApp } from '../support/app.ts';
+import { expectProblem, faultsOf } from './support/expect-problem.ts';
+import { createProxy } from './support/oauth-proxies.ts';
+import { authorizationOf, countRows, createTenants, type OtherTenants, readEverything } from './support/tenants.ts';
+
+const PATH = '/elements/oauthProxies';
+const SECRET = 'a-client-secret-of-a-proxy';
+
+describe('OAuth proxies', () => {
+  const service = useApp();
+  let tenants: OtherTenants;
+  before(async () => {
+    tenants = await createTenants(service);
+  });
+
+  const post = (body: unknown, headers = {}) => service.call(PATH, { method: 'POST', body, headers });
+
+  describe('are made', () => {
+    it('with a key and a secret, and answer the record with a URL that nobody can guess', async () => {
+      const input = { name: ' payroll ', apiKey: 'the-client', apiSecret: SECRET, configuration: '{"a": [1]}' };
+      const { status, body } = await post(input);
+      expect(status).to.equal(200);
+      expect(body).to.deep.equal({
+        id: body.id,
+        name: 'payroll',
+        apiKey: 'the-client',
+        apiSecret: SECRET,
+        configuration: '{"a": [1]}',
+        proxyUrl: body.proxyUrl,
+      });
+      expect(body.id).to.be.a('number');
+      expect(body.proxyUrl.startsWith(`${service.app.url}/oauth/proxy/`)).to.equal(true);
+      expect(body.proxyUrl.split('/').at(-1)).to.match(/^[A-Za-z0-9_-]{32}$/);
+      const other = await createProxy(service);
+      expect(other.proxyUrl).not.to.equal(body.proxyUrl);
+    });
+
+    it('without settings of their own, unless given', async () => {
+      const { body } = await post({ name: 'plain', apiKey: 'k', apiSecret: 's' });
+      expect(body.configuration).to.equal('{}');
+    });
+
+    it('once per name in an organization, whichever account asks', async () => {
+      const input = { name: 'taken', apiKey: 'k', apiSecret: 's' };
+      expect((await post(input)).status).to.equal(200);
+      expectProblem(await post({ ...input, name: ' taken ' }), 'CONFLICT', "There is an OAuth proxy 'taken' already.");
+      expectProblem(await post(input, authorizationOf(tenants.sibling)), 'CONFLICT');
+      expect((await post(input, authorizationOf(tenants.stranger))).status).to.equal(200);
+    });
+
+    it('once per Idempotency-Key', async () => {
+      const input = { name: 'repeated', apiKey: 'k', apiSecret: SECRET };
+      const headers = { 'idempotency-key': 'proxy-1' };
+      const first = await post(input, headers);
+      expect((await post(input, headers)).body).to.deep.equal(first.body);
+    });
+
+    for (const configuration of [
+      '',
+      '{',
+      '[]',
+      'null',
+      '"{}"',
+      '1',
+      'true',
+      "{'a':1}",
+      '{}{}',
+      '\ufeff{}',
+      '{"a":1,}',
+    ]) {
+      it(`not with the settings ${JSON.stringify(configuration)}`, async () => {
+        const rows = await countRows(service, 'oauth_proxy');
+        const answer = await post({ name: 'settings', apiKey: 'k', apiSecret: 's', configuration });
+        expectProblem(answer, 'REQUEST_INVALID');
+        expect(Object.keys(faultsOf(answer))).to.deep.equal(['body.configuration']);
+        expect(await countRows(service, 'oauth_proxy')).to.equal(rows);
+      });
+    }
+
+    for (const [fault, change] of [
+      ['body.name', { name: undefined }],
+      ['body.name', { name: ' ' }],
+      ['body.name', { name: 'x'.repeat(256) }],
+      ['body.name', { name: 'a\0b' }],
+      ['body.name', { name: 'a\ud800' }],
+      ['body.apiKey', { apiKey: undefined }],
+      ['body.apiKey', { apiKey: 5 }],
+      ['body.apiKey', { apiKey: 'a\0b' }],
+      ['body.apiSecret', { apiSecret: '' }],
+      ['body.configuration', { configuration: {} }],
+      ['body.configuration', { configuration: '{"a":"\0"}' }],
+      ['body.proxyUrl', { proxyUrl: 'https://attacker.example' }],
+    ] as const) {
+      it(`not with a fault in ${fault}: ${JSON.stringify(change).slice(0, 40)}`, async () => {
+        const answer = await post(Object.assign({ name: 'x', apiKey: 'k', apiSecret: 's' }, change));
+        expectProblem(answer, 'REQUEST_INVALID');
+        expect(new Set(Object.keys(faultsOf(answer)))).to.deep.equal(new Set([fault]));
+      });
+    }
+  });
+
+  describe('belong to an organization', () => {
+    it('whose accounts all see them, with the secret masked', async () => {
+      const { id, name, proxyUrl } = await createProxy(service);
+      const shown = { id, name, apiKey: 'client-id', apiSecret: '********', configuration: '{}', proxyUrl };
+      for (const headers of [{}, authorizationOf(tenants.sibling), authorizationOf(tenants.colleague)]) {
+        expect((await service.call(`${PATH}/${id}`, { headers })).body).to.deep.equal(shown);
+        const list = await service.call(PATH, { headers });
+        expect(list.body).to.deep.include(shown);
+        expect(list.headers.get('elements-returned-count')).to.equal(String(list.body.length));
+        expect(JSON.stringify(list.body)).not.to.include('client-secret');
+      }
+    });
+
+    it('and to no other, which can neither see nor change them', async () => {
+      const { id } = await createProxy(service);
+      const headers = authorizationOf(tenants.stranger);
+      const url = 'https://app.example.com/';
+      const list = (await service.call(PATH, { headers })).body;
+      expect(list.map((proxy: { id: number }) => proxy.id)).not.to.include(id);
+      for (const [method, path, more] of [
+        ['GET', '', {}],
+        ['DELETE', '', {}],
+        ['GET', '/applicationUrls', {}],
+        ['POST', '/applicationUrls', { body: { url } }],
+        ['DELETE', '/applicationUrls', { query: { url } }],
+      ] as const) {
+        const answer = await service.call(`${PATH}/${id}${path}`, { method, headers, ...more });
+        expectProblem(answer, 'NOT_FOUND', `There is no OAuth proxy ${id}.`);
+      }
+      expect((await service.call(`${PATH}/${id}`)).status).to.equal(200);
+    });
+
+    it('and need its secret', async () => {
+      const headers = { authorization: `User ${service.userSecret}` };
+      expectProblem(await service.call(PATH, { headers }), 'UNAUTHENTICATED');
+    });
+
+    it('until they are deleted', async () => {
+      const { id, name } = await createProxy(service);
+      const answer = await service.call(`${PATH}/${id}`, { method: 'DELETE' });
+      expect(answer).to.deep.include({ status: 200, body: { id } });
+      expectProblem(await service.call(`${PATH}/${id}`), 'NOT_FOUND');
+      expectProblem(await service.call(`${PATH}/${id}`, { method: 'DELETE' }), 'NOT_FOUND');
+      expect((await post({ name, apiKey: 'k', apiSecret: 's' })).status).to.equal(200);
+    });
+
+    it('and keep their secret out of the database and the log', async () => {
+      await post({ name: 'secretive', apiKey: 'k', apiSecret: SECRET });
+      expect((await readEverything(service)).includes(SECRET)).to.equal(false);
+      expect(service.logged.join('\n').includes(SECRET)).to.equal(false);
+    });
+  });
+
+  describe('have application URLs', () => {
+    it('which are added, listed and removed in their parsed form', async () => {
+      const { id } = await createProxy(service);
+      const path = `${PATH}/${id}/applicationUrls`;
+      expect((await service.call(path)).body).to.deep.equal([]);
+      const add = (url: string) => service.call(path, { method: 'POST', body: { url } });
+      expect((await add('HTTPS://App.Example.com:443/a/../cb')).body).to.deep.equal(['https://app.example.com/cb']);
+      expect((await add('https://app.example.com/cb')).body).to.deep.equal(['https://app.example.com/cb']);
+      const both = ['https://app.example.com/cb', 'http://localhost:3000/'];
+      expect((await add('http://localhost:3000')).body).to.deep.equal(both);
+      const list = await service.call(path);
+      expect(list.body).to.deep.equal(both);
+      expect(list.headers.get('elements-returned-count')).to.equal('2');
+      const query = { url: 'https://APP.example.com/cb' };
+      expect((await service.call(path, { method: 'DELETE', query })).body).to.deep.equal(['http://localhost:3000/']);
+      const again = await service.call(path, { method: 'DELETE', query });
+      expectProblem(again, 'NOT_FOUND', `OAuth proxy ${id} has no application URL 'https://app.example.com/cb'.`);
+    });
+
+    it('of which there are 100 at most', async () => {
+      const { id } = await createProxy(service);
+      const path = `${PATH}/${id}/applicationUrls`;
+      const add = (number: number) =>
+        service.call(path, { method: 'POST', body: { url: `https://app.example.com/${number}` } });
+      const answers = await Promise.all(Array.from({ length: 103 }, (_, number) => add(number)));
+      expect(answers.filter(({ status }) => status === 200)).to.have.length(100);
+      expect(answers.filter(({ status }) => status === 409)).to.have.length(3);
+      expect((await service.call(path)).body).to.have.length(100);
+    });
+
+    for (const url of [
+      'app.example.com/cb',
+      '/cb',
+      '//app.example.com/cb',
+      'https:app.example.com',
+      'https:///app.example.com/',
+      'ftp://app.example.com/',
+      'javascript:alert(1)',
+      'data:text/html,x',
+      'https://user@app.example.com/',
+      'https://user:password@app.example.com/',
+      'https://app.example.com/cb#part',
+      'https://app.example.com/cb#',
+      'https://app.example.com/cb?a=1',
+      'https://app.example.com/cb?',
+      'https://app.example.com\\cb',
+      'https://app.example.com/a b',
+      'https://app.example.com/\tcb',
+      ' https://app.example.com/cb',
+      'https://app.example.com/\u2028cb',
+      'https://',
+      'https://a..b:99999/',
+    ]) {
+      it(`which cannot be ${JSON.stringify(url)}`, async () => {
+        const { id } = await createProxy(service);
+        const answer = await service.call(`${PATH}/${id}/applicationUrls`, { method: 'POST', body: { url } });
+        expectProblem(answer, 'REQUEST_INVALID', /^url must /);
+        expect(Object.keys(faultsOf(answer))).to.deep.equal(['url']);
+      });
+    }
+  });
+});

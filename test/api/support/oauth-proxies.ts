@@ -1,0 +1,53 @@
+import { randomBytes } from 'node:crypto';
+import type { Knex } from 'knex';
+import { createKeyring } from '../../../src/db/keyring.ts';
+import { createProxies, type Proxies } from '../../../src/instances/oauth/proxies.ts';
+import { type ApiAnswer, ENCRYPTION_KEYS, type TestApp } from '../../support/app.ts';
+import { sendRaw } from './raw-request.ts';
+import { withDatabase } from './tenants.ts';
+
+export interface CreatedProxy {
+  readonly id: number;
+  readonly name: string;
+  readonly proxyUrl: string;
+}
+
+let created = 0;
+
+/** A proxy of the first tenant, or of whom the headers name. */
+export async function createProxy(service: TestApp, headers?: Readonly<Record<string, string>>): Promise<CreatedProxy> {
+  created += 1;
+  const body = { name: `proxy ${created}`, apiKey: 'client-id', apiSecret: `client-secret-${created}` };
+  const answer = await service.call('/elements/oauthProxies', { method: 'POST', body, ...(headers && { headers }) });
+  if (answer.status !== 200) throw new Error(`No proxy was made: ${JSON.stringify(answer.body)}`);
+  return answer.body;
+}
+
+/** What `GET /elements/{keyOrId}/oauth/url` does with its `state`. */
+export function allowTarget(service: TestApp, { id }: CreatedProxy, url: string): Promise<void> {
+  return withDatabase(service, async (knex) => {
+    const { account_id } = await knex('oauth_proxy').where({ id }).first('account_id');
+    await openProxies(service, knex).allowTarget({ accountId: Number(account_id), id }, url);
+  });
+}
+
+/** What the queue does once an hour. */
+export function purgeTargets(service: TestApp, before: Date): Promise<number> {
+  return withDatabase(service, (knex) => openProxies(service, knex).purgeTargets(before));
+}
+
+function openProxies(service: TestApp, knex: Knex): Proxies {
+  return createProxies({
+    knex,
+    keyring: createKeyring(ENCRYPTION_KEYS),
+    redactor: { add: () => {} },
+    random: randomBytes,
+    publicUrl: () => service.app.url,
+  });
+}
+
+/** Comes to a proxy as a browser that a provider sent; the query is sent as it is. */
+export function arrive(proxy: Pick<CreatedProxy, 'proxyUrl'>, query: string, method = 'GET'): Promise<ApiAnswer> {
+  const { origin, pathname } = new URL(proxy.proxyUrl);
+  return sendRaw(origin, { method, path: `${pathname}${query === '' ? '' : '?'}${query}` });
+}

@@ -1,0 +1,136 @@
+import { expect } from 'chai';
+import type { AccessTokens, ProviderCall } from '../../src/connector/client/index.ts';
+import type { Connector, OAuth2Auth } from '../../src/connector/contract.ts';
+import { AppError } from '../../src/errors.ts';
+import { json, redirect, startMisbehavingServer, status } from '../support/misbehaving-server.ts';
+import { type ClientSetup, catchAppError, setUpClient } from './client-setup.ts';
+
+const AUTH: OAuth2Auth = { type: 'oauth2', tokenUrl: () => 'https://provider.example.com/token' };
+
+describe('the provider client with access tokens', () => {
+  let setup: ClientSetup;
+  let secrets: string[];
+  let refused: string[];
+
+  beforeEach(async () => {
+    secrets = [];
+    refused = [];
+    const redactor = { add: (secret: string) => void secrets.push(secret), redact: (text: string) => text };
+    setup = await setUpClient({ redactor });
+  });
+  afterEach(() => setup.close());
+
+  /** `token-1`, and after a refusal the next one. */
+  const tokens: AccessTokens = {
+    current: async () => `token-${refused.length + 1}`,
+    replace: async (token) => {
+      refused.push(token);
+      return `token-${refused.length + 1}`;
+    },
+  };
+
+  function callWith(auth: Partial<OAuth2Auth> = {}, connector: Partial<Connector> = {}): ProviderCall {
+    return setup.call({ connector: { auth: { ...AUTH, ...auth }, ...connector }, tokens });
+  }
+
+  const sentTokens = () => setup.server.requests.map(({ headers }) => headers.authorization);
+
+  it('sends the token as Bearer, and registers it as a secret', async () => {
+    setup.server.answer('/api/a', json(1));
+    await setup.client.send(callWith(), { path: '/a' });
+    expect(sentTokens()).to.deep.equal(['Bearer token-1']);
+    expect(secrets).to.include('token-1');
+  });
+
+  it('sends the headers the connector makes of the token and the configuration', async () => {
+    setup.server.answer('/api/a', json(1));
+    const headers = (token: string, config: object) => ({ 'X-Token': `${token} of ${Object.keys(config)}` });
+    await setup.client.send(callWith({ headers }), { path: '/a' });
+    expect(setup.server.requests[0]?.headers).to.include({ 'x-token': 'token-1 of apiKey' });
+    expect(sentTokens()).to.deep.equal([undefined]);
+    expect(secrets).to.include('token-1 of apiKey');
+  });
+
+  it('works out the headers once for each token', async () => {
+    let workedOut = 0;
+    const headers = (token: string) => ({ 'x-token': `${token} ${++workedOut}` });
+    setup.server.answer('/api/a', json(1), json(1), status(401), json(1));
+    const call = callWith({ headers });
+    for (let sent = 0; sent < 3; sent++) await setup.client.send(call, { path: '/a' });
+    expect(workedOut).to.equal(2);
+  });
+
+  for (const method of ['GET', 'POST', 'PATCH', 'DELETE'] as const) {
+    it(`sends a ${method} again with another token after a refusal, and the same body`, async () => {
+      setup.server.answer('/api/a', status(401), json({ id: 1 }));
+      const body = method === 'GET' || method === 'DELETE' ? {} : { json: { name: 'Ada' } };
+      const response = await setup.client.send(callWith(), { method, path: '/a', ...body });
+      expect(response).to.deep.include({ body: { id: 1 } });
+      expect(sentTokens()).to.deep.equal(['Bearer token-1', 'Bearer token-2']);
+      expect(new Set(setup.server.requests.map((request) => request.body))).to.have.property('size', 1);
+      expect(refused).to.deep.equal(['token-1']);
+      expect(setup.calls()).to.equal(2);
+    });
+  }
+
+  it('knows a refusal by what the connector calls one', async () => {
+    setup.server.answer('/api/a', json({ error: 'session expired' }), json({ id: 1 }));
+    const classify: Connector['classify'] = ({ body }) =>
+      JSON.stringify(body).includes('expired') ? { kind: 'credentials' } : undefined;
+    await setup.client.send(callWith({}, { classify }), { path: '/a' });
+    expect(sentTokens()).to.deep.equal(['Bearer token-1', 'Bearer token-2']);
+  });
+
+  it('takes the second refusal as one of the credentials', async () => {
+    setup.server.answer('/api/a', status(401));
+    const error = await catchAppError(setup.client.send(callWith(), { path: '/a' }));
+    expect(error).to.include({ code: 'INSTANCE_CREDENTIALS_FAILED', status: 424 });
+    expect(sentTokens()).to.deep.equal(['Bearer token-1', 'Bearer token-2']);
+  });
+
+  it('does not send again what would be the same', async () => {
+    setup.server.answer('/api/a', status(401));
+    const only: AccessTokens = { current: async () => 'only-token', replace: async () => 'only-token' };
+    const error = await catchAppError(setup.client.send({ ...callWith(), tokens: only }, { path: '/a' }));
+    expect(error).to.include({ code: 'INSTANCE_CREDENTIALS_FAILED' });
+    expect(sentTokens()).to.deep.equal(['Bearer only-token']);
+  });
+
+  it('keeps its retries for other failures: another token takes none', async () => {
+    setup.server.answer('/api/a', status(503), status(503), status(401), status(503), status(503), json(1));
+    await setup.client.send(callWith(), { path: '/a' });
+    expect(sentTokens()).to.deep.equal([
+      ...Array.from({ length: 3 }, () => 'Bearer token-1'),
+      ...Array.from({ length: 3 }, () => 'Bearer token-2'),
+    ]);
+  });
+
+  it('fails as the tokens do, without sending anything', async () => {
+    const failure = new AppError('PROVIDER_UNAVAILABLE', 'No token now.');
+    const call = { ...callWith(), tokens: { ...tokens, current: () => Promise.reject(failure) } };
+    expect(await catchAppError(setup.client.send(call, { path: '/a' }))).to.equal(failure);
+    expect(setup.server.requests).to.have.length(0);
+  });
+
+  it('does not show the token to another origin that the provider redirects to', async () => {
+    const other = await startMisbehavingServer();
+    try {
+      other.answer('/b', json(1));
+      setup.server.answer('/api/a', redirect(`${other.url}/b`));
+      const hosts = [setup.server.host, other.host];
+      await setup.client.send(callWith({ headers: (token) => ({ 'x-token': token }) }, { hosts }), { path: '/a' });
+      expect(setup.server.requests[0]?.headers).to.include({ 'x-token': 'token-1' });
+      expect(other.requests[0]?.headers).to.not.have.property('x-token');
+    } finally {
+      await other.close();
+    }
+  });
+
+  it('previews a request without any token', () => {
+    const { connector, config } = callWith();
+    expect(setup.client.preview({ connector, config }, { path: '/a' })).to.deep.equal({
+      method: 'GET',
+      url: `${setup.server.url}/api/a`,
+    });
+  });
+});

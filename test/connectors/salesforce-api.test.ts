@@ -1,0 +1,200 @@
+import { expect } from 'chai';
+import { type ApiAnswer, type ApiCall, type TestApp, USER_SECRET, useApp } from '../support/app.ts';
+
+const CALLBACK_URL = 'https://app.example.com/callback';
+const CLIENT = { apiKey: 'demo-client', apiSecret: 'demo-secret' };
+
+/** What came to the callback URL when the user chose. */
+async function authorize(
+  service: TestApp,
+  choice: 'approve' | 'deny',
+  query: ApiCall['query'] = {},
+): Promise<Readonly<Record<string, string>>> {
+  const { body } = await service.call('/elements/salesforce/oauth/url', {
+    query: { ...CLIENT, callbackUrl: CALLBACK_URL, state: 'my state', simulator: 'true', ...query },
+  });
+  const answer = await fetch(`${body.oauthUrl}&auto=${choice}`, { redirect: 'manual' });
+  return Object.fromEntries(new URL(answer.headers.get('location') ?? '').searchParams);
+}
+
+async function connect(service: TestApp, providerData: object, client = CLIENT): Promise<ApiAnswer> {
+  const configuration = {
+    'oauth.api.key': client.apiKey,
+    'oauth.api.secret': client.apiSecret,
+    'oauth.callback.url': CALLBACK_URL,
+    simulator: true,
+  };
+  const body = { name: 'Sales', element: { key: 'salesforce' }, configuration, providerData };
+  return service.call('/instances', { method: 'POST', body });
+}
+
+describe('Salesforce through the API', () => {
+  const service = useApp();
+  let instance: ApiAnswer['body'];
+
+  before(async () => {
+    const answer = await connect(service, await authorize(service, 'approve'));
+    expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
+    instance = answer.body;
+  });
+
+  const call = (path: string, input: ApiCall = {}) => service.call(path, { token: instance.token, ...input });
+  const list = async (objectName: string, where: string, query: ApiCall['query'] = {}) =>
+    call(`/${objectName}`, { query: { where, ...query } });
+
+  it('keeps the place that the login told with the instance', async () => {
+    const { body } = await service.call(`/instances/${instance.id}`);
+    expect(body.configuration).to.include({ 'instance.url': 'https://acme.my.salesforce.com', 'api.version': '62.0' });
+  });
+
+  it('logs in at the place of sandboxes, and of a customer', async () => {
+    const sandbox = await connect(service, await authorize(service, 'approve', { sandbox: 'true' }));
+    const site = { siteAddress: 'https://globex--uat.sandbox.my.salesforce.com' };
+    const custom = await connect(service, await authorize(service, 'approve', site));
+    const places = [];
+    for (const { body } of [sandbox, custom]) {
+      places.push((await service.call(`/instances/${body.id}`)).body.configuration['instance.url']);
+    }
+    expect(places).to.deep.equal([
+      'https://acme--dev.sandbox.my.salesforce.com',
+      'https://globex--uat.sandbox.my.salesforce.com',
+    ]);
+  });
+
+  it('refuses a site that is not of Salesforce', async () => {
+    const query = { ...CLIENT, callbackUrl: CALLBACK_URL, simulator: 'true', siteAddress: 'https://evil.example' };
+    const { status, body } = await service.call('/elements/salesforce/oauth/url', { query });
+    expect([status, body.code]).to.deep.equal([400, 'REQUEST_INVALID']);
+  });
+
+  it('makes no instance of a user who denied', async () => {
+    const providerData = await authorize(service, 'deny');
+    expect(providerData).to.deep.equal({
+      error: 'access_denied',
+      error_description: 'end-user denied authorization',
+      state: 'my state',
+    });
+    expect((await connect(service, providerData)).body.code).to.equal('REQUEST_INVALID');
+  });
+
+  it('makes no instance with a wrong secret', async () => {
+    const providerData = await authorize(service, 'approve');
+    const { body } = await connect(service, providerData, { ...CLIENT, apiSecret: 'wrong' });
+    expect([body.code, body.providerMessage]).to.deep.equal([
+      'PROVIDER_CREDENTIALS_INVALID',
+      'invalid client credentials',
+    ]);
+  });
+
+  it('lists objects without describing them, and describes one when asked', async () => {
+    const { body } = await call('/objects');
+    const account = body.find(({ name }: { readonly name: string }) => name === 'Account');
+    expect(account.operations).to.deep.equal(['list', 'get', 'create', 'update', 'delete']);
+    const metadata = (await call('/objects/Account/metadata')).body;
+    expect(metadata.fields.map(({ name }: { readonly name: string }) => name)).to.include.members(['Id', 'Tier__c']);
+    expect(metadata.limits).to.include({ maxPageSize: 2000, maxLength: 40_000 });
+    expect(metadata.parameters.map(({ name }: { readonly name: string }) => name)).to.deep.equal(['includeDeleted']);
+  });
+
+  it('leaves a filter on numbers, dates and ids to Salesforce, and tells the total and the budget', async () => {
+    const { body, headers } = await list('Opportunity', 'Amount > 100.5 AND CloseDate >= 2024-03-01', {
+      fields: 'Id,Amount',
+      orderBy: 'Amount desc',
+      pageSize: 3,
+    });
+    expect(body.map(({ Amount }: { readonly Amount: number }) => Amount)).to.deep.equal([
+      1000000.01, 1000000.01, 1000000.01,
+    ]);
+    expect(headers.get('elements-query-pushdown')).to.equal('full');
+    expect(Number(headers.get('elements-total-count'))).to.be.above(3);
+    expect(headers.get('ratelimit-limit')).to.equal('15000');
+  });
+
+  it('checks filters on text again', async () => {
+    const { body, headers } = await list('Account', "Name = 'ACME' AND BillingCity LIKE 'O%'", { fields: 'Name' });
+    expect(body).to.deep.equal([{ Name: 'Acme' }]);
+    expect(headers.get('elements-query-pushdown')).to.equal('partial');
+  });
+
+  it('finds texts that look like syntax', async () => {
+    for (const name of ["O'Neil & Söhne", '100% Wool_Co', 'Back\\slash Ltd', 'Say "Hi" GmbH', '日本商事']) {
+      const where = `Name = '${name.replaceAll("'", "''")}'`;
+      expect((await list('Account', where, { fields: 'Name' })).body).to.deep.equal([{ Name: name }]);
+    }
+  });
+
+  it('filters by the name of a parent, and shows it when it is named', async () => {
+    const where = "Account.Name = 'o''neil & söhne'";
+    const { body } = await list('Contact', where, { fields: 'Account.Name', orderBy: 'Account.Name' });
+    expect(body).to.deep.include({ Account: { Name: "O'Neil & Söhne" } });
+    const [whole] = (await list('Contact', where)).body;
+    expect(whole).to.have.property('AccountId');
+    expect(whole).not.to.have.property('Account');
+  });
+
+  it('shows the statement that Salesforce would get', async () => {
+    const body = { objectName: 'Contact', where: "LastName LIKE 'O''B%' OR Birthdate IS NULL", fields: 'Id' };
+    const explained = (await call('/query/explain', { method: 'POST', body })).body;
+    const soql = new URL(explained.request.url).searchParams.get('q');
+    expect(soql).to.equal(
+      "SELECT Id, LastName, Birthdate FROM Contact WHERE (LastName LIKE 'O\\'B%' OR Birthdate = null) ORDER BY Id",
+    );
+    expect(new URL(explained.request.url).host).to.equal('acme.my.salesforce.com');
+  });
+
+  it('creates, changes and deletes a record, and finds it among the deleted ones', async () => {
+    const created = await call('/Contact', { method: 'POST', body: { LastName: 'Api', DoNotCall: true } });
+    const path = `/Contact/${created.body.Id}`;
+    expect(created.body).to.include({ Name: 'Api', DoNotCall: true, Email: null });
+    const changed = await call(path, { method: 'PATCH', body: { Email: 'api@example.com' } });
+    expect(changed.body).to.include({ LastName: 'Api', Email: 'api@example.com' });
+    expect((await call(path, { method: 'DELETE' })).status).to.equal(200);
+    expect((await call(path)).body.code).to.equal('NOT_FOUND');
+    const where = `Id = '${created.body.Id}'`;
+    expect((await list('Contact', where)).body).to.deep.equal([]);
+    const [deleted] = (await list('Contact', `${where} AND includeDeleted = true`)).body;
+    expect(deleted).to.include({ LastName: 'Api', IsDeleted: true });
+  });
+
+  it("passes on Salesforce's own words about a record that it refuses", async () => {
+    const { status, body } = await call('/Account', { method: 'POST', body: { Name: 'x', Tier__c: 'Tin' } });
+    expect([status, body.code, body.providerMessage]).to.deep.equal([
+      422,
+      'PROVIDER_REJECTED',
+      'INVALID_OR_NULL_FOR_RESTRICTED_PICKLIST: Tier__c: bad value for restricted picklist field: Tin (Tier__c)',
+    ]);
+  });
+
+  it('serves a file byte for byte, and takes one in base64', async () => {
+    const [first] = (await list('ContentVersion', "PathOnClient = 'all-bytes.bin'")).body;
+    expect(first.VersionData).to.equal(`/services/data/v62.0/sobjects/ContentVersion/${first.Id}/VersionData`);
+    expect(await download(`/ContentVersion/${first.Id}`)).to.deep.equal(Array.from({ length: 256 }, (_, byte) => byte));
+    const bytes = [0, 255, 10, 13, 39];
+    const body = { PathOnClient: 'new.bin', VersionData: Buffer.from(bytes).toString('base64') };
+    const created = await call('/ContentVersion', { method: 'POST', body });
+    expect(await download(`/ContentVersion/${created.body.Id}`)).to.deep.equal(bytes);
+  });
+
+  async function download(path: string): Promise<readonly number[]> {
+    const answer = await fetch(service.app.baseUrl + path, {
+      headers: { authorization: `User ${USER_SECRET}, Element ${instance.token}`, accept: 'application/octet-stream' },
+    });
+    expect([answer.status, answer.headers.get('content-type')]).to.deep.equal([200, 'application/octet-stream']);
+    return [...new Uint8Array(await answer.arrayBuffer())];
+  }
+
+  it('refreshes a session that Salesforce has ended', async () => {
+    const client = { apiKey: 'rotating-client', apiSecret: 'rotating-secret' };
+    const answer = await connect(service, await authorize(service, 'approve', client), client);
+    const { token } = answer.body;
+    const before = await service.call('/User', { token });
+    // A 401 for every session so far; refresh tokens stay.
+    await endSessions(service);
+    const after = await service.call('/User', { token });
+    expect([before.status, after.status, after.body.length]).to.deep.equal([200, 200, 3]);
+  });
+});
+
+async function endSessions({ app }: TestApp): Promise<void> {
+  await fetch(`${app.simulatorsUrl}/salesforce/simulate/end-sessions`, { method: 'POST' });
+}

@@ -1,0 +1,91 @@
+import { parseQuery as parseWithJetstream } from '@jetstreamapp/soql-parser-js';
+import soql from '@salesforce/soql-common/lib/soql-parser/soql-parser.js';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { ObjectSpec } from '#connector';
+import { compileCondition } from '../../connectors/salesforce/simulator/condition.ts';
+import { OBJECTS } from '../../connectors/salesforce/simulator/schema.ts';
+import { parseStatement } from '../../connectors/salesforce/simulator/statement.ts';
+import { type Connection, listOf, type RunningSimulator, startSimulator } from '../../connectors/salesforce/testing.ts';
+import type { ProviderRequest } from '../../src/connector/contract.ts';
+import { type PreparedQuery, prepareQuery } from '../../src/where/index.ts';
+import { filtersOn, printFilter } from '../connector-suite/filters.ts';
+
+const OBJECT_NAMES = ['Account', 'Contact', 'Opportunity', 'Task'];
+const FILTERS = 1000;
+/** What the language takes. */
+const LONGEST_FILTER = 16_384;
+
+const salesforceParser = soql.SOQLParser({ isApex: false, isMultiCurrencyEnabled: true, apiVersion: 62 });
+
+/** Salesforce's own parser: strict. */
+function findFaults(statement: string): readonly unknown[] {
+  const result = salesforceParser.parseQuery(statement);
+  return result.getParserErrors();
+}
+
+describe('every statement that the Salesforce connector writes', () => {
+  let simulator: RunningSimulator;
+  let connection: Connection;
+
+  before(async () => {
+    simulator = await startSimulator();
+    connection = simulator.connect();
+  });
+  after(() => simulator.stop());
+
+  for (const name of OBJECT_NAMES) {
+    it(`is SOQL to two parsers and to the simulator: ${name}`, async () => {
+      const object = await connection.describe(name);
+      const filters = filtersOn({ object, rows: await listRows(connection, object) });
+      let pushed = 0;
+      fc.assert(
+        fc.property(filters, (filter) => {
+          const where = printFilter(filter);
+          fc.pre(Buffer.byteLength(where) <= LONGEST_FILTER);
+          const query = prepareQuery({ where, orderBy: 'Id desc' }, object);
+          if (query.plan.pushed !== undefined) pushed++;
+          assertStatement(name, statementOf(object, query));
+        }),
+        { numRuns: FILTERS, seed: 7 },
+      );
+      expect(pushed, 'filters with a pushed part').to.be.above(FILTERS / 2);
+    });
+  }
+
+  it('is checked by a parser that tells wrong from right', () => {
+    for (const where of ['Name IS NULL', "Name = 'a' AND Name = 'b' OR Name = 'c'", "Name = 'it's'"]) {
+      expect(findFaults(`SELECT Id FROM Account WHERE ${where}`), where).not.to.deep.equal([]);
+    }
+  });
+});
+
+function assertStatement(name: string, statement: string): void {
+  expect(findFaults(statement), statement).to.deep.equal([]);
+  expect(parseWithJetstream(statement).sObject).to.equal(name);
+  const { where } = parseStatement(statement);
+  const schema = OBJECTS[name];
+  // Refuses literals that the type of the field does not take.
+  if (where !== undefined && schema !== undefined) {
+    compileCondition(where, { name, object: schema, findRow: () => undefined, fold: (text) => text });
+  }
+}
+
+function statementOf(object: ObjectSpec, { plan, fields }: PreparedQuery): string {
+  const { list } = object;
+  if (list === undefined || !('request' in list)) throw new Error('The object has no list.');
+  const input = { filter: plan.native, parameters: plan.parameters, fields, orderBy: plan.orderBy, limit: 200 };
+  return readStatement(list.request(input, { 'api.version': '62.0' }));
+}
+
+/** Out of the URL, or out of the body where the URL would be too long. */
+function readStatement({ query, json }: ProviderRequest): string {
+  if (query !== undefined) return String(query.q);
+  const part: { readonly url: string } = Object(json).compositeRequest[0];
+  return new URL(part.url, 'https://unused.example.com').searchParams.get('q') ?? '';
+}
+
+async function listRows(connection: Connection, object: ObjectSpec) {
+  const page = await connection.run(object.list, listOf(object, Object.keys(object.fields)));
+  return page.records.map((record) => Object(record));
+}

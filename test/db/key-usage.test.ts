@@ -1,0 +1,68 @@
+import { expect } from 'chai';
+import { ConfigError } from '../../src/config.ts';
+import { encryptionContext } from '../../src/db/encrypted-columns.ts';
+import { assertKeysHeld, encryptedColumns, readKeyUsage } from '../../src/db/key-usage.ts';
+import { createKeyring } from '../../src/db/keyring.ts';
+import { useDatabase } from '../support/database.ts';
+import { randomKey, type StoredValue, storeValues, writeCiphertext } from './encrypted-values.ts';
+
+describe('the keys a database needs', () => {
+  const database = useDatabase();
+  const [first, second] = [randomKey('first'), randomKey('first2')];
+  let values: readonly StoredValue[];
+
+  beforeEach(async () => {
+    values = await storeValues(database.knex, createKeyring(first), 3);
+  });
+
+  const problemsOf = async (keys: string) => {
+    const error = await assertKeysHeld({ knex: database.knex, keyring: createKeyring(keys) }).catch((reason) => reason);
+    return error instanceof ConfigError ? error.problems : error;
+  };
+
+  it('are told with the columns that need them', async () => {
+    for (const value of values.filter(({ column }) => column === 'instance.token').slice(1)) {
+      const other = createKeyring(second).encrypt('x', encryptionContext(value.column, ...value.key));
+      await writeCiphertext(database.knex, value, other);
+    }
+    const usage = await readKeyUsage(database.knex);
+    expect(usage.get('first')).to.deep.equal(encryptedColumns());
+    expect(usage.get('first2')).to.deep.equal(['instance.token']);
+  });
+
+  it('must be in ENCRYPTION_KEYS', async () => {
+    expect(await problemsOf(first)).to.equal(undefined);
+    expect(await problemsOf(`${second},${first}`)).to.equal(undefined);
+    expect(await problemsOf(second)).to.deep.equal([
+      `ENCRYPTION_KEYS does not hold the key 'first', which values of ${encryptedColumns().join(', ')} need; ` +
+        'add it behind the first key and run `npm run rotate-keys` with both before you take it out',
+    ]);
+  });
+
+  for (const column of encryptedColumns()) {
+    it(`are missed when a single value of ${column} needs one`, async () => {
+      const [value] = values.filter((candidate) => candidate.column === column);
+      if (value === undefined) throw new Error(`Nothing is stored in ${column}`);
+      await writeCiphertext(database.knex, value, createKeyring(randomKey('lost')).encrypt('x', 'y'));
+      expect(await problemsOf(first)).to.deep.equal([
+        `ENCRYPTION_KEYS does not hold the key 'lost', which values of ${column} need; ` +
+          'add it behind the first key and run `npm run rotate-keys` with both before you take it out',
+      ]);
+    });
+  }
+
+  it('are found by index, however many rows there are', async () => {
+    const { rows } = await database.knex.raw<{ rows: { indexdef: string }[] }>(
+      "select indexdef from pg_indexes where indexdef like '%split_part(%'",
+    );
+    const tables = rows.map(({ indexdef }) => /split_part\((\w+)/.exec(indexdef)?.[1]).sort();
+    expect(tables).to.deep.equal(['credentials', 'response', 'secrets', 'token', 'tokens']);
+  });
+
+  it('are none of a value that is no ciphertext: it does not keep the service from starting', async () => {
+    const [value] = values;
+    if (value === undefined) throw new Error('Nothing is stored');
+    await writeCiphertext(database.knex, value, 'not a ciphertext');
+    expect(await problemsOf(first)).to.equal(undefined);
+  });
+});

@@ -1,0 +1,150 @@
+import { expect } from 'chai';
+import { Webhook } from 'standardwebhooks';
+import { attemptsOf, deliveries } from '../support/event-rows.ts';
+import { ACCOUNT_ID, newEvent, quickSchedules, SECRET, until, useEngines } from '../support/events.ts';
+import { json, status } from '../support/misbehaving-server.ts';
+
+describe('the engine of events', () => {
+  const bench = useEngines();
+  const { start, startFor, received } = bench;
+
+  it('delivers an accepted event, signed, and keeps the attempt', async () => {
+    bench.receiver.answer('/plain', json({ ok: true }));
+    const engine = await startFor('/plain');
+    engine.sources.set(1, { signatureKey: 'a key of the caller' });
+    const { eventIds } = await engine.events.accept([newEvent(1, { object: { name: 'Žofie' } })]);
+    await until(async () => (await attemptsOf(bench.knex)).length === 1);
+
+    const [request] = received('/plain');
+    if (request === undefined) throw new Error('nothing was received');
+    const body: unknown = new Webhook(SECRET).verify(request.body, {
+      'webhook-id': String(request.headers['webhook-id']),
+      'webhook-timestamp': String(request.headers['webhook-timestamp']),
+      'webhook-signature': String(request.headers['webhook-signature']),
+    });
+    expect(body).to.deep.include({ id: eventIds[0], type: 'orders.created' });
+    expect(body)
+      .to.have.property('data')
+      .that.deep.equals({
+        objectName: 'orders',
+        objectId: '7',
+        elementKey: 'odata',
+        hub: 'general',
+        accountId: ACCOUNT_ID,
+        instance: { id: 1, name: 'Instance 1', tags: ['test'] },
+        object: { name: 'Žofie' },
+      });
+    expect(request.headers).to.include({ 'webhook-id': eventIds[0], 'content-type': 'application/json' });
+    expect(request.headers['elements-webhook-signature']).to.match(/^sha256=\S{44}$/);
+    expect(await deliveries(bench.knex)).to.deep.equal([]);
+    expect((await attemptsOf(bench.knex))[0]).to.include({
+      attempt: 1,
+      delivered: true,
+      status_code: 200,
+      answer: '{"ok":true}',
+    });
+  });
+
+  it('answers undefined for an instance that wants no events, and stores nothing', async () => {
+    const engine = await start();
+    expect(await engine.events.accept([newEvent(9)])).to.deep.equal({ eventIds: [undefined] });
+    expect(await bench.knex('event')).to.deep.equal([]);
+  });
+
+  it('drops an event whose key was seen before, in the same call and in another', async () => {
+    bench.receiver.answer('/keys', status(204));
+    const engine = await startFor('/keys');
+    const twice = [newEvent(1, { deduplicationKey: 'k' }), newEvent(1, { deduplicationKey: 'k' }), newEvent(1)];
+    const first = await engine.events.accept(twice);
+    expect(first.eventIds.map((id) => id !== undefined)).to.deep.equal([true, false, true]);
+    const second = await engine.events.accept([newEvent(1, { deduplicationKey: 'k' })]);
+    expect(second.eventIds).to.deep.equal([undefined]);
+    await until(async () => (await attemptsOf(bench.knex)).length === 2);
+    expect(received('/keys')).to.have.length(2);
+  });
+
+  it('refuses an event above 8 MB with its size, and stores nothing of the call', async () => {
+    const engine = await startFor('/large');
+    const call = engine.events.accept([newEvent(1), newEvent(1, { object: 'x'.repeat(9 * 1024 * 1024) })]);
+    const error = await call.then(
+      () => undefined,
+      (reason) => reason,
+    );
+    expect(error).to.include({ code: 'PAYLOAD_TOO_LARGE' });
+    expect(error.message).to.match(
+      /^The event orders\.created of instance 1 has 9437\d{3} bytes; at most 8388608 can be delivered\.$/,
+    );
+    expect(await bench.knex('event')).to.deep.equal([]);
+  });
+
+  it('stores many calls in few statements', async () => {
+    bench.receiver.answer('/many', status(204));
+    const engine = await startFor('/many');
+    let statements = 0;
+    const count = ({ sql }: { sql: string }) => {
+      if (sql.includes('insert into delivery\n')) statements++;
+    };
+    bench.knex.on('query', count);
+    await Promise.all(Array.from({ length: 1_000 }, () => engine.events.accept([newEvent(1)])));
+    bench.knex.off('query', count);
+    expect(statements).to.be.within(2, 8);
+    await until(async () => (await deliveries(bench.knex)).length === 0);
+    expect(received('/many')).to.have.length(1_000);
+  });
+
+  it('retries by the schedule until it is delivered, under the same id', async () => {
+    bench.receiver.answer('/retry', status(500, {}, 'no\0t now'), status(503), status(204));
+    const engine = await startFor('/retry', { options: { schedules: quickSchedules(3) } });
+    await engine.events.accept([newEvent(1)]);
+    await until(async () => (await attemptsOf(bench.knex)).length === 3);
+    const attempts = await attemptsOf(bench.knex);
+    expect(attempts.map(({ attempt, delivered, status_code }) => [attempt, delivered, status_code])).to.deep.equal([
+      [1, false, 500],
+      [2, false, 503],
+      [3, true, 204],
+    ]);
+    expect(attempts[0]).to.include({ error: 'status: The receiver answered 500.', answer: 'no\ufffdt now' });
+    expect(new Set(received('/retry').map(({ headers }) => headers['webhook-id'])).size).to.equal(1);
+    expect(engine.told).to.deep.equal([]);
+  });
+
+  it('deactivates the subscription after the last retry, queues what waits, and tells it once', async () => {
+    bench.receiver.answer('/dead', status(500));
+    const engine = await startFor('/dead', { options: { schedules: quickSchedules(2) } });
+    await engine.events.accept([newEvent(1), newEvent(1), newEvent(1)]);
+    await until(async () => (await deliveries(bench.knex)).every(({ state }) => state === 'queued'));
+    const [subscription] = await bench.knex('subscription');
+    expect(subscription.state).to.equal('deactivated');
+    expect(subscription.reason).to.match(
+      /^Every retry of delivery \d+ failed; the last with status: The receiver answered 500\.$/,
+    );
+    expect(await deliveries(bench.knex)).to.have.length(3);
+    expect(engine.told.filter(({ type }) => type === 'subscription.deactivated')).to.have.length(1);
+
+    const before = received('/dead').length;
+    await engine.events.accept([newEvent(1)]);
+    expect((await deliveries(bench.knex)).map(({ state }) => state)).to.deep.equal(Array(4).fill('queued'));
+    expect(received('/dead')).to.have.length(before);
+  });
+
+  it('stores events as queued under the policy queue', async () => {
+    const engine = await startFor('/policy');
+    engine.settings = { failurePolicy: 'queue', retryCount: 5 };
+    await engine.events.accept([newEvent(1)]);
+    expect((await deliveries(bench.knex)).map(({ state }) => state)).to.deep.equal(['queued']);
+    expect(received('/policy')).to.deep.equal([]);
+  });
+
+  it('makes a retry at its second, woken by nothing but its timer', async () => {
+    bench.receiver.answer('/timer', status(500), status(204));
+    const schedules = {
+      5: { offsetsMs: [1_500], shortestIntervalMs: 1_500 },
+      9: { offsetsMs: [1_500], shortestIntervalMs: 1_500 },
+    };
+    const engine = await startFor('/timer', { options: { schedules } });
+    await engine.events.accept([newEvent(1)]);
+    await until(async () => (await attemptsOf(bench.knex)).length === 2);
+    const [first, second] = await attemptsOf(bench.knex);
+    expect(Number(second?.attempted_at) - Number(first?.attempted_at)).to.be.within(1_490, 2_000);
+  });
+});

@@ -1,0 +1,84 @@
+import { expect } from 'chai';
+import { AppError } from '../../src/errors.ts';
+import { readReleaseFilter } from '../../src/events/release-filter.ts';
+
+const QUEUED = `channel = 'webhook' AND status = 'queued'`;
+
+describe('the where of a release', () => {
+  for (const [where, urls] of [
+    [QUEUED, undefined],
+    [`status='queued' and channel='webhook'`, undefined],
+    [`(channel = 'webhook') AND NOT status != 'queued'`, undefined],
+    [`channel IN ('webhook') AND status IN ('queued', 'queued')`, undefined],
+    [`${QUEUED} AND ${QUEUED}`, undefined],
+    [`${QUEUED} AND config.url = 'https://a.example'`, ['https://a.example']],
+    [`config.url = 'it''s' AND ${QUEUED}`, [`it's`]],
+    [`${QUEUED} AND config.url IN ('a', 'b')`, ['a', 'b']],
+    [`${QUEUED} AND (config.url = 'a' OR config.url = 'b')`, ['a', 'b']],
+    [`${QUEUED} AND config.url IN ('a', 'b') AND config.url IN ('b', 'c')`, ['b']],
+    [`${QUEUED} AND config.url = 'a' AND config.url = 'b'`, []],
+  ] as const) {
+    it(`takes ${where}`, () => {
+      expect(readReleaseFilter(where)).to.deep.equal({ urls });
+    });
+  }
+
+  const FORM = `A release takes channel = 'webhook' AND status = 'queued', and at most config.url = '…' or config.url IN ('…', '…') besides.`;
+  for (const [where, reason] of [
+    [`status = 'queued'`, `channel = 'webhook' is missing.`],
+    [`channel = 'webhook'`, `status = 'queued' is missing.`],
+    [`config.url = 'a'`, `channel = 'webhook' is missing.`],
+    [`channel = 'webhook' AND status = 'retrying'`, `'status' must be = 'queued' here.`],
+    [`channel = 'webhook' AND status != 'queued'`, `'status' must be = 'queued' here.`],
+    [`channel = 'webhook' AND status IN ('queued', 'retrying')`, `'status' must be = 'queued' here.`],
+    [`channel = 'sms' AND status = 'queued'`, `'channel' must be = 'webhook' here.`],
+    [`channel = 'WEBHOOK' AND status = 'queued'`, `'channel' must be = 'webhook' here.`],
+    [`${QUEUED} AND id = 3`, `'id' cannot narrow down a release.`],
+    [`${QUEUED} AND event.type = 'a.created'`, `'event.type' cannot narrow down a release.`],
+    [`${QUEUED} AND config.url LIKE 'https:%'`, `'config.url' takes = and IN here, not LIKE.`],
+    [`${QUEUED} AND config.url != 'a'`, `'config.url' takes = and IN here, not !=.`],
+    [`${QUEUED} AND config.url IS NOT NULL`, `'config.url' takes = and IN here, not IS NOT NULL.`],
+    [`${QUEUED} AND config.url NOT IN ('a', 'b')`, `'config.url' takes = and IN here, not NOT IN.`],
+  ] as const) {
+    it(`refuses ${where}, and says why`, () => {
+      const error = refusalOf(where);
+      expect(error.code).to.equal('WHERE_UNSUPPORTED');
+      expect(error.message).to.equal(`${reason} ${FORM}`);
+      expect(error.details?.[0]?.message).to.equal(reason);
+    });
+  }
+
+  it('refuses alternatives', () => {
+    const error = refusalOf(`${QUEUED} OR config.url = 'a'`);
+    expect(error.code).to.equal('WHERE_UNSUPPORTED');
+    expect(error.message).to.match(/alternatives are not taken\. A release takes/);
+    expect(refusalOf(`${QUEUED} AND (config.url = 'a' OR id = 1)`).message).to.match(/alternatives are not taken/);
+  });
+
+  it('names every fault', () => {
+    const messages = refusalOf(`id = 1 AND status = 'delivered'`).details?.map(({ message }) => message);
+    expect(messages).to.deep.equal([
+      `'id' cannot narrow down a release.`,
+      `'status' must be = 'queued' here.`,
+      `channel = 'webhook' is missing.`,
+      `status = 'queued' is missing.`,
+    ]);
+  });
+
+  it('refuses what does not parse or names no field, as every other filter does', () => {
+    expect(refusalOf(`${QUEUED} AND`).code).to.equal('WHERE_SYNTAX');
+    expect(refusalOf(`${QUEUED} AND config.uri = 'a'`).message).to.equal(
+      "There is no field 'config.uri'. Did you mean 'config.url'?",
+    );
+  });
+});
+
+function refusalOf(where: string): AppError {
+  try {
+    readReleaseFilter(where);
+  } catch (error) {
+    if (error instanceof AppError) return error;
+    throw error;
+  }
+  throw new Error('It was taken');
+}

@@ -1,0 +1,79 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import { createUpkeep } from '../../src/events/upkeep.ts';
+import { useDatabase } from '../support/database.ts';
+
+const NOW = new Date('2026-03-10T12:00:00Z');
+const DAY_MS = 86_400_000;
+const daysAgo = (days: number) => new Date(NOW.getTime() - days * DAY_MS);
+
+describe('the upkeep of events', () => {
+  const database = useDatabase();
+  const nothing = { ensure: async () => {}, expire: async () => {} };
+  const signal = new AbortController().signal;
+
+  function upkeep(batchRows = 5000, partitions = nothing) {
+    return createUpkeep({ knex: database.knex, partitions, now: () => NOW, batchRows });
+  }
+
+  async function insertKeys(count: number, createdAt: Date): Promise<void> {
+    const rows = Array.from({ length: count }, () => ({
+      account_id: 1,
+      key_hash: randomBytes(32),
+      created_at: createdAt,
+    }));
+    await database.knex('event_key').insert(rows);
+  }
+
+  it('makes partitions before it drops any', async () => {
+    const steps: string[] = [];
+    await upkeep(1, { ensure: async () => void steps.push('ensure'), expire: async () => void steps.push('expire') })(
+      signal,
+    );
+    expect(steps).to.deep.equal(['ensure', 'expire']);
+  });
+
+  it('forgets the keys of events after seven days, in as many batches as it takes', async () => {
+    await insertKeys(25, daysAgo(7.01));
+    await insertKeys(3, daysAgo(6.99));
+    await upkeep(10)(signal);
+    expect(await database.knex('event_key').count('* as left').first()).to.deep.equal({ left: 3 });
+  });
+
+  it('stops between two batches when it is told to', async () => {
+    await insertKeys(5, daysAgo(8));
+    const stopped = AbortSignal.abort(new Error('stopping'));
+    const failure = await upkeep(1)(stopped).then(() => undefined, String);
+    expect(failure).to.equal('Error: stopping');
+  });
+
+  it('keeps notifications for ninety days', async () => {
+    const [organization] = await database
+      .knex('organization')
+      .insert({ name: 'o', secret_hash: randomBytes(32) })
+      .returning('id');
+    const [account] = await database
+      .knex('account')
+      .insert({ organization_id: organization.id, name: 'a' })
+      .returning('id');
+    for (const days of [89, 91]) {
+      const row = { account_id: account.id, type: 'delivery.exhausted', data: { days }, created_at: daysAgo(days) };
+      await database.knex('notification').insert(row);
+    }
+    await upkeep()(signal);
+    expect(await database.knex('notification').pluck('data')).to.deep.equal([{ days: 89 }]);
+  });
+
+  it('forgets processes that have been silent for a day, unless a delivery is still theirs', async () => {
+    const [silent, holding, living] = [randomUUID(), randomUUID(), randomUUID()];
+    await database.knex('event_owner').insert([
+      { id: silent, heartbeat_at: daysAgo(2) },
+      { id: holding, heartbeat_at: daysAgo(2) },
+      { id: living, heartbeat_at: daysAgo(0.5) },
+    ]);
+    const delivery = { account_id: 1, subscription_id: 1, event_id: randomUUID(), event_at: NOW, type: 'x.created' };
+    await database.knex('delivery').insert({ ...delivery, state: 'delivering', owner: holding });
+    await upkeep()(signal);
+    expect(await database.knex('event_owner').pluck('id')).to.have.members([holding, living]);
+  });
+});

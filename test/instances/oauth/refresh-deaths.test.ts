@@ -1,0 +1,171 @@
+import { expect } from 'chai';
+import type { RefreshStep } from '../../../src/instances/oauth/tokens.ts';
+import { useDatabase } from '../../support/database.ts';
+import { createStage, diesAt, failureOf, pausesAt, type Stage } from './tokens-setup.ts';
+
+const SECOND_MS = 1_000;
+const HOUR_MS = 3_600 * SECOND_MS;
+const LEASE_MS = 30 * SECOND_MS;
+const INTERRUPTED = 'A refresh of the access was cut off before its result could be stored';
+
+describe('a process that refreshes', () => {
+  const database = useDatabase();
+  let stage: Stage;
+
+  beforeEach(() => {
+    stage = createStage(database);
+  });
+  afterEach(() => stage.close());
+
+  describe('and dies', () => {
+    /** The instance after a process died at this step and another one took over. */
+    async function survive(step: RefreshStep, graceMs?: number) {
+      const dying = diesAt(step);
+      const first = await stage.startProcess(dying);
+      const second = await stage.startProcess({ timing: { pollMs: 10 } });
+      const instance = await stage.connect(graceMs === undefined ? {} : { graceMs });
+      await stage.passTime(HOUR_MS);
+      void first.current(instance);
+      await dying.reached;
+      return { instance, second };
+    }
+
+    it('before its intent is written, another begins at once', async () => {
+      const { instance, second } = await survive('intending');
+      expect(stage.provider.accepts(await second.current(instance))).to.equal(true);
+      expect(await stage.row(instance)).to.include({ generation: 2, interrupted: false });
+      expect(stage.provider.reuses()).to.equal(0);
+    });
+
+    it('before it asked the provider, another begins when the lease has run out', async () => {
+      const { instance, second } = await survive('intended');
+      const waiting = second.current(instance);
+      await stage.passTime(LEASE_MS);
+      expect(stage.provider.accepts(await waiting)).to.equal(true);
+      expect(await stage.row(instance)).to.include({ generation: 2, interrupted: false });
+      expect([stage.provider.presentations(), stage.provider.reuses()]).to.deep.equal([1, 0]);
+    });
+
+    it('with the answer in its hands, the token from before is tried once more, which a grace period allows', async () => {
+      const { instance, second } = await survive('answered', 60 * SECOND_MS);
+      await stage.passTime(LEASE_MS);
+      expect(stage.provider.accepts(await second.current(instance))).to.equal(true);
+      expect([stage.provider.presentations(), stage.provider.reuses()]).to.deep.equal([2, 1]);
+      expect(stage.refusals).to.deep.equal([]);
+    });
+
+    it('with the answer in its hands, and no grace: the instance says once what happened, and asks no more', async () => {
+      const { instance, second } = await survive('answered');
+      await stage.passTime(LEASE_MS);
+      const errors = await Promise.all([failureOf(second.current(instance)), failureOf(second.current(instance))]);
+      for (const { message } of errors) expect(message).to.include(INTERRUPTED);
+      await stage.passTime(HOUR_MS);
+      await failureOf(second.current(instance));
+      expect(stage.refusals).to.have.length(1);
+      expect(stage.provider.presentations()).to.equal(2);
+    });
+
+    it('after it has stored the answer, nothing is lost', async () => {
+      const { instance, second } = await survive('committed');
+      expect(stage.provider.accepts(await second.current(instance))).to.equal(true);
+      expect([stage.provider.presentations(), stage.provider.reuses()]).to.deep.equal([1, 0]);
+    });
+  });
+
+  describe('and is late', () => {
+    it('its answer is thrown away if a newer one is there', async () => {
+      const slow = pausesAt('answered');
+      const [first, second] = [await stage.startProcess(slow), await stage.startProcess()];
+      const instance = await stage.connect({ graceMs: HOUR_MS });
+      await stage.passTime(HOUR_MS);
+      const late = first.current(instance);
+      await slow.reached;
+      await stage.passTime(LEASE_MS);
+      const newer = await second.current(instance);
+      slow.release();
+      expect(await late).to.equal(newer);
+      expect(await stage.row(instance)).to.include({ generation: 2 });
+    });
+
+    it('its answer is thrown away if the user authenticated again meanwhile', async () => {
+      const slow = pausesAt('answered');
+      const [first, second] = [await stage.startProcess(slow), await stage.startProcess()];
+      const instance = await stage.connect();
+      await stage.passTime(HOUR_MS);
+      const late = first.current(instance);
+      await slow.reached;
+      const fresh = stage.provider.issue();
+      await database.knex.transaction((via) => second.tokens.store(via, instance, fresh));
+      slow.release();
+      expect(await late).to.equal(fresh.accessToken);
+      expect(await second.current(instance)).to.equal(fresh.accessToken);
+    });
+
+    it('its answer revives an instance that was given up meanwhile', async () => {
+      const slow = pausesAt('answered');
+      const [first, second] = [await stage.startProcess(slow), await stage.startProcess()];
+      const instance = await stage.connect();
+      await stage.passTime(HOUR_MS);
+      const late = first.current(instance);
+      await slow.reached;
+      await stage.passTime(LEASE_MS);
+      await failureOf(second.current(instance));
+      slow.release();
+      const revived = await late;
+      expect(await second.current(instance)).to.equal(revived);
+      expect(stage.recovered).to.deep.equal([instance.id]);
+      expect(await stage.row(instance)).to.include({ generation: 2, refused_reason: null, interrupted: true });
+    });
+
+    it('its answer is replaced by that of the one who holds the lease, which is newer', async () => {
+      const [slow, slower] = [pausesAt('answered'), pausesAt('answered')];
+      const [first, second] = [await stage.startProcess(slow), await stage.startProcess(slower)];
+      const instance = await stage.connect({ graceMs: HOUR_MS });
+      await stage.passTime(HOUR_MS);
+      const late = first.current(instance);
+      await slow.reached;
+      await stage.passTime(LEASE_MS);
+      const last = second.current(instance);
+      await slower.reached;
+      slow.release();
+      const one = await late;
+      slower.release();
+      const two = await last;
+      expect(one).to.not.equal(two);
+      expect(await (await stage.startProcess()).current(instance)).to.equal(two);
+      expect(await stage.row(instance)).to.include({ generation: 3, lease_id: null });
+    });
+
+    it('a refusal of what it replaced does not touch its tokens', async () => {
+      const slow = pausesAt('answered');
+      const first = await stage.startProcess(slow);
+      let refuse = () => {};
+      const asked = Promise.withResolvers<void>();
+      const second = await stage.startProcess({
+        endpoint: (strict) => ({
+          ...strict,
+          refresh: async (request) => {
+            asked.resolve();
+            await new Promise<void>((resolve) => {
+              refuse = resolve;
+            });
+            return strict.refresh(request);
+          },
+        }),
+      });
+      const instance = await stage.connect();
+      await stage.passTime(HOUR_MS);
+      const late = first.current(instance);
+      await slow.reached;
+      await stage.passTime(LEASE_MS);
+      const refused = second.current(instance);
+      await asked.promise;
+      slow.release();
+      const token = await late;
+      refuse();
+      expect(await refused).to.equal(token);
+      expect(stage.refusals).to.deep.equal([]);
+      expect(await stage.row(instance)).to.include({ generation: 2, lease_id: null, refused_reason: null });
+    });
+  });
+});

@@ -1,0 +1,240 @@
+import { randomBytes } from 'node:crypto';
+import type { OAuth2Auth } from '../../../src/connector/contract.ts';
+import { openDatabase } from '../../../src/db/database.ts';
+import { createKeyring } from '../../../src/db/keyring.ts';
+import { createNotifier } from '../../../src/db/notifier.ts';
+import { type AppError, isAppError } from '../../../src/errors.ts';
+import type { OAuthConnector, TokenGrant } from '../../../src/instances/oauth/grant.ts';
+import {
+  createTokens,
+  type RefreshStep,
+  type TokenOwner,
+  type TokenPorts,
+  type Tokens,
+} from '../../../src/instances/oauth/tokens.ts';
+import { ENCRYPTION_KEYS } from '../../support/app.ts';
+import { silentLog, type TestDatabase } from '../../support/database.ts';
+import { createStrictTokens, type StrictTokens } from '../../support/strict-tokens.ts';
+
+/** A process of the service, as far as tokens are concerned. */
+export interface TokenProcess {
+  readonly tokens: Tokens;
+  /** Tells a token that is good now. */
+  readonly current: (owner: TokenOwner, signal?: AbortSignal) => Promise<string>;
+  readonly replace: (owner: TokenOwner, refused: string) => Promise<string>;
+  /** Queries since the last look. */
+  readonly countQueries: () => number;
+  readonly decryptions: () => number;
+  /** As if it was killed: nothing of it goes on, what it asked for is answered to nobody. */
+  readonly stop: () => Promise<void>;
+}
+
+export interface Stage {
+  readonly provider: StrictTokens;
+  readonly refusals: readonly { readonly id: number; readonly reason: string }[];
+  readonly recovered: readonly number[];
+  /** Moves the clocks of the database's rows, of the provider and of every process. */
+  readonly passTime: (ms: number) => Promise<void>;
+  /** An instance with tokens. */
+  readonly connect: (options?: ConnectOptions) => Promise<TestInstance>;
+  readonly startProcess: (overrides?: ProcessOverrides) => Promise<TokenProcess>;
+  readonly row: (owner: TokenOwner) => Promise<TokenColumns>;
+  readonly close: () => Promise<void>;
+}
+
+export interface TestInstance extends TokenOwner {
+  readonly connector: OAuthConnector;
+  /** Its first tokens. */
+  readonly grant: TokenGrant;
+}
+
+export interface ConnectOptions {
+  readonly auth?: Partial<OAuth2Auth>;
+  readonly graceMs?: number;
+  readonly change?: (grant: TokenGrant) => TokenGrant;
+}
+
+export interface ProcessOverrides
+  extends Partial<Pick<TokenPorts, 'onStep' | 'timing' | 'random' | 'log' | 'onRefused'>> {
+  readonly endpoint?: (strict: TokenPorts['endpoint']) => TokenPorts['endpoint'];
+}
+
+interface TokenColumns {
+  readonly generation: number;
+  readonly lease_id: string | null;
+  readonly interrupted: boolean;
+  readonly failures: number;
+  readonly refused_reason: string | null;
+  readonly retry_at: Date | null;
+}
+
+const AUTH: OAuth2Auth = { type: 'oauth2', tokenUrl: () => 'https://strict.example.com/token' };
+const CONNECTOR: Omit<OAuthConnector, 'auth'> = {
+  key: 'strict',
+  id: 1,
+  name: 'Strict',
+  description: 'A provider with strict tokens',
+  hub: 'general',
+  configuration: [],
+  baseUrl: () => 'https://strict.example.com',
+  hosts: ['strict.example.com'],
+  objects: {},
+  probe: { path: '/' },
+};
+
+const HOUR_SECONDS = 3_600;
+
+/** Processes over one database before one strict provider, on clocks that the test moves. */
+export function createStage(database: TestDatabase, { lifeSeconds = HOUR_SECONDS } = {}): Stage {
+  let offsetMs = 0;
+  const clock = () => performance.now() + offsetMs;
+  const provider = createStrictTokens({ now: clock, lifeSeconds: () => lifeSeconds });
+  const refusals: { id: number; reason: string }[] = [];
+  const recovered: number[] = [];
+  const owners = new Map<number, TokenOwner>();
+  const processes: TokenProcess[] = [];
+  const keyring = createKeyring(ENCRYPTION_KEYS);
+
+  const strictEndpoint: TokenPorts['endpoint'] = {
+    refresh: async ({ refreshToken }) => provider.refresh(refreshToken),
+    requestClientCredentials: async () => withoutRefreshToken(provider.issue()),
+  };
+
+  async function startProcess(overrides: ProcessOverrides = {}): Promise<TokenProcess> {
+    const { endpoint = (strict) => strict, ...ports } = overrides;
+    const own = openDatabase({ url: database.url, poolSize: 3, log: silentLog });
+    const notifier = createNotifier({ url: database.url, knex: own.knex, log: silentLog });
+    await notifier.start();
+    let queries = 0;
+    let decryptions = 0;
+    own.knex.on('query', () => queries++);
+    const tokens = createTokens({
+      knex: own.knex,
+      keyring: {
+        encrypt: keyring.encrypt,
+        decrypt: (text, context) => {
+          decryptions++;
+          return keyring.decrypt(text, context);
+        },
+      },
+      notifier,
+      redactor: { add: () => {}, redact: (text) => text },
+      endpoint: endpoint(strictEndpoint),
+      log: silentLog,
+      clock,
+      loadOwner: async (_accountId, id) => getOwner(owners, id),
+      onRefused: async ({ id, reason }) => void refusals.push({ id, reason }),
+      onRecovered: async ({ id }) => void recovered.push(id),
+      ...ports,
+    });
+    const accessTokens = (owner: TokenOwner) => {
+      const found = tokens.of(owner);
+      if (found === undefined) throw new Error('The instance has no access tokens');
+      return found;
+    };
+    const process: TokenProcess = {
+      tokens,
+      current: (owner, signal = new AbortController().signal) => accessTokens(owner).current(signal),
+      replace: (owner, refused) => accessTokens(owner).replace(refused, new AbortController().signal),
+      countQueries: () => {
+        const counted = queries;
+        queries = 0;
+        return counted;
+      },
+      decryptions: () => decryptions,
+      stop: async () => {
+        await notifier.close();
+        await own.close();
+      },
+    };
+    processes.push(process);
+    return process;
+  }
+
+  return {
+    provider,
+    refusals,
+    recovered,
+    startProcess,
+    passTime: async (ms) => {
+      offsetMs += ms;
+      const columns = ['access_expires_at', 'refresh_at', 'retry_at', 'lease_until'];
+      const changes = columns.map((column) => `${column} = ${column} - ${ms} * interval '1 millisecond'`);
+      await database.knex.raw(`update oauth_token set ${changes.join(', ')}`);
+    },
+    connect: async ({ auth = {}, graceMs, change = (grant: TokenGrant) => grant } = {}) => {
+      const key = await insertInstance(database);
+      const connector = { ...CONNECTOR, auth: { ...AUTH, ...auth } };
+      const grant = change(provider.issue(graceMs === undefined ? {} : { graceMs }));
+      const [process = await startProcess()] = processes;
+      const owner = { ...key, connector, config: {}, valid: true };
+      await database.knex.transaction((via) => process.tokens.store(via, owner, grant));
+      owners.set(key.id, owner);
+      return { ...owner, grant };
+    },
+    row: async ({ accountId, id }) =>
+      database.knex('oauth_token').where({ account_id: accountId, instance_id: id }).first(),
+    close: async () => {
+      await Promise.all(processes.map((process) => process.stop()));
+    },
+  };
+}
+
+function getOwner(owners: ReadonlyMap<number, TokenOwner>, id: number): TokenOwner {
+  const owner = owners.get(id);
+  if (owner === undefined) throw new Error(`There is no instance ${id}`);
+  return owner;
+}
+
+function withoutRefreshToken({ refreshToken: _, ...grant }: TokenGrant): TokenGrant {
+  return grant;
+}
+
+/** With an account of its own. */
+async function insertInstance({ knex }: Pick<TestDatabase, 'knex'>): Promise<{ accountId: number; id: number }> {
+  const hash = () => randomBytes(32);
+  const [organization] = await knex('organization').insert({ name: 'O', secret_hash: hash() }).returning('id');
+  const [account] = await knex('account').insert({ organization_id: organization.id, name: 'A' }).returning('id');
+  const user = { account_id: account.id, email_address: 'a@example.com', secret_hash: hash() };
+  const [{ id: userId }] = await knex('app_user').insert(user).returning('id');
+  const instance = { account_id: account.id, user_id: userId, name: 'I', element_key: 'strict' };
+  const secrets = { credentials: 'none', token: 'none', token_hash: hash() };
+  const [row] = await knex('instance')
+    .insert({ ...instance, ...secrets })
+    .returning('id');
+  return { accountId: account.id, id: row.id };
+}
+
+/** Stands still for ever at a step, as a killed process does; `reached` resolves there. */
+export function diesAt(fatal: RefreshStep): ProcessOverrides & { readonly reached: Promise<void> } {
+  const { promise: reached, resolve } = Promise.withResolvers<void>();
+  const { promise: never } = Promise.withResolvers<never>();
+  const onStep = (step: RefreshStep) => {
+    if (step !== fatal) return;
+    resolve();
+    return never;
+  };
+  return { onStep, reached };
+}
+
+/** Stands still at a step until it is let go. */
+export function pausesAt(pause: RefreshStep) {
+  const { promise: reached, resolve } = Promise.withResolvers<void>();
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  const onStep = (step: RefreshStep) => {
+    if (step !== pause) return;
+    resolve();
+    return released;
+  };
+  return { onStep, reached, release };
+}
+
+export async function failureOf(work: Promise<unknown>): Promise<AppError> {
+  try {
+    await work;
+  } catch (error) {
+    if (isAppError(error)) return error;
+    throw error;
+  }
+  throw new Error('It succeeded, though it must not');
+}

@@ -1,0 +1,202 @@
+import { expect } from 'chai';
+import { expectProblem } from '../api/support/expect-problem.ts';
+import { authorizationOf, countRows, createTenants, readEverything, withDatabase } from '../api/support/tenants.ts';
+import { useOAuth } from './support/setup.ts';
+
+const ONE_USE = 'A code can be used once, and only for a short time.';
+const UNKNOWN =
+  'No authorization URL was asked for here in the last 15 minutes with this client, callback URL and state.';
+const refusal = (hint: string) =>
+  `Granted refuses the code. ${hint} Get a new one with GET /elements/granted/oauth/url. Nothing was stored.`;
+const HOW =
+  'Open the oauthUrl of GET /elements/granted/oauth/url, authorize there, and send the code that comes back as providerData.code.';
+
+describe('an instance by authorization code', () => {
+  const setup = useOAuth();
+  const { service, authorize, create } = setup;
+
+  const countStored = async () => [await countRows(service, 'instance'), await countRows(service, 'oauth_token')];
+
+  it('is made of the code, and calls the provider with the token that was granted', async () => {
+    const { code, state } = await authorize({ state: 'my own/state?&' });
+    expect(state).to.equal('my own/state?&');
+    const { status, body } = await create({ code });
+    expect(status).to.equal(200);
+    expect(body).to.deep.include({ valid: true, configuration: {}, providerData: { code } });
+    expect(body.element).to.deep.include({ typeOauth: true, authentication: { type: 'oauth2' } });
+    const items = await service.call('/items', { token: body.token });
+    expect(items.body).to.deep.equal([
+      { id: 1, name: 'Anvil' },
+      { id: 2, name: 'Rope' },
+    ]);
+    const shown = (await service.call(`/instances/${body.id}`)).body;
+    expect(shown.providerData).to.deep.equal({});
+    expect(shown.configuration).to.deep.equal({
+      ...setup.configuration(),
+      'oauth.api.secret': '********',
+      'base.url': setup.server.url,
+    });
+  });
+
+  it('uses up the authorization', async () => {
+    const before = await countRows(service, 'oauth_authorization');
+    const { code } = await authorize();
+    await create({ code });
+    expect(await countRows(service, 'oauth_authorization')).to.equal(before);
+  });
+
+  it('takes every parameter of the callback', async () => {
+    expect((await create(await authorize({ state: 'x' }))).status).to.equal(200);
+  });
+
+  it('leaves code, verifier, tokens and secret in no table, and in no line of the log', async () => {
+    const { code } = await authorize();
+    await create({ code });
+    const verifier = setup.server.tokenRequests.at(-1)?.parameters.code_verifier;
+    const [accessToken = ''] = setup.server.apiTokens.slice(-1);
+    const everything = `${await readEverything(service)}\n${service.logged.join('\n')}`;
+    expect(accessToken.length).to.be.greaterThan(20);
+    expect(verifier?.length).to.equal(43);
+    const secrets = [code, verifier, setup.server.clientSecret, accessToken];
+    for (const secret of secrets) expect(everything.includes(String(secret)), secret).to.equal(false);
+  });
+
+  describe('is not made', () => {
+    let stored: unknown;
+    before('counted', async () => {
+      stored = await countStored();
+    });
+    afterEach('nothing was stored', async () => {
+      expect(await countStored()).to.deep.equal(stored);
+    });
+
+    it('without a code', async () => {
+      expectProblem(
+        await create(undefined),
+        'REQUEST_INVALID',
+        `Granted uses OAuth: providerData.code is missing. ${HOW}`,
+      );
+      expectProblem(await create({ state: 'x' }), 'REQUEST_INVALID', /providerData.code is missing/);
+      expectProblem(await create({ code: '' }), 'REQUEST_INVALID', /providerData.code is missing/);
+    });
+
+    it('after a denial, whose words it shows', async () => {
+      const back = await setup.server.authorize(await setup.oauthUrl(), 'deny');
+      const answer = await create(Object.fromEntries(back.searchParams));
+      expectProblem(answer, 'REQUEST_INVALID', `Granted was not authorized, so there is no code. ${HOW}`);
+      expect(answer.body.providerMessage).to.equal('access_denied: Ada said no & closed the page');
+    });
+
+    it('with a code that nobody gave', async () => {
+      await authorize();
+      const answer = await create({ code: 'invented' });
+      expectProblem(answer, 'PROVIDER_CREDENTIALS_INVALID', refusal(ONE_USE));
+      expect(answer.body.providerMessage).to.equal('grant request is invalid');
+    });
+
+    it('with the code of another callback URL', async () => {
+      const other = 'https://app.example.com/other';
+      setup.server.addCallbackUrl(other);
+      const { code } = await authorize();
+      const more = { 'oauth.callback.url': other, 'base.url': setup.server.url };
+      expectProblem(await create({ code }, more), 'PROVIDER_CREDENTIALS_INVALID', refusal(UNKNOWN));
+      const again = await authorize();
+      await authorize({ callbackUrl: other });
+      expectProblem(await create({ code: again.code }, more), 'PROVIDER_CREDENTIALS_INVALID', refusal(ONE_USE));
+    });
+
+    it('with a client secret that is wrong', async () => {
+      const { code } = await authorize();
+      const answer = await create({ code }, { 'oauth.api.secret': 'another-secret-than-that' });
+      expectProblem(answer, 'PROVIDER_CREDENTIALS_INVALID');
+      expect(JSON.stringify(answer.body)).not.to.include('another-secret');
+    });
+
+    it('with an authorization from more than 15 minutes ago', async () => {
+      const { code } = await authorize({ state: 'old', siteAddress: setup.server.url });
+      await withDatabase(service, (knex) =>
+        knex('oauth_authorization')
+          .where({ state: 'old' })
+          .update({ created_at: knex.raw(`now() - interval '901 s'`) }),
+      );
+      const answer = await create({ code, state: 'old' }, { 'base.url': setup.server.url });
+      expectProblem(answer, 'PROVIDER_CREDENTIALS_INVALID', refusal(UNKNOWN));
+    });
+
+    it('without the callback URL or with keys that nobody knows', async () => {
+      const { code } = await authorize();
+      const noCallback = await create({ code }, { 'oauth.callback.url': '' });
+      expectProblem(noCallback, 'REQUEST_INVALID', /'oauth.callback.url' is required/);
+      expectProblem(
+        await create({ code }, { 'oauth.api.kee': 'x' }),
+        'REQUEST_INVALID',
+        /Did you mean 'oauth.api.key'/,
+      );
+    });
+
+    it('when the provider does not answer its token endpoint', async () => {
+      const { code } = await authorize();
+      setup.server.mishap({ refuse: { status: 503, body: {} } });
+      expectProblem(
+        await create({ code }),
+        'PROVIDER_UNAVAILABLE',
+        /^Granted answered 503 at its token endpoint\. The code may be used up\./,
+      );
+    });
+
+    it('when the new token does not pass the probe', async () => {
+      const { code } = await authorize();
+      setup.server.mishap({ rewrite: (answer) => ({ ...answer, access_token: 'not-one-of-mine' }) });
+      const answer = await create({ code });
+      expectProblem(answer, 'PROVIDER_CREDENTIALS_INVALID');
+      expect(answer.body.providerMessage).to.equal('Token not valid');
+    });
+  });
+
+  it('is made once of one code', async () => {
+    const { code } = await authorize();
+    expect((await create({ code })).status).to.equal(200);
+    expectProblem(await create({ code }, { 'base.url': setup.server.url }), 'PROVIDER_CREDENTIALS_INVALID');
+  });
+
+  it('is made by the authorization with the state, though a newer one is open', async () => {
+    const first = await authorize({ state: 'first' });
+    const second = await authorize({ state: 'second' });
+    expectProblem(await create({ code: first.code }), 'PROVIDER_CREDENTIALS_INVALID');
+    const third = await authorize({ state: 'third' });
+    expect((await create(second)).status).to.equal(200);
+    expect((await create({ code: third.code })).status).to.equal(200);
+  });
+
+  it('is made by the user who asked for the URL, not by a colleague', async () => {
+    const { colleague } = await createTenants(service);
+    const { code } = await authorize({ state: 'mine' });
+    const more = { 'base.url': setup.server.url };
+    const answer = await create({ code, state: 'mine' }, more, authorizationOf(colleague));
+    expectProblem(answer, 'PROVIDER_CREDENTIALS_INVALID', refusal(UNKNOWN));
+    expect((await create(await authorize({ state: 'mine' }), {})).status).to.equal(200);
+  });
+
+  it('keeps the settings of its URL, unless they are given', async () => {
+    const { body } = await create(await authorize({ scope: 'openid items.write' }), { 'page.limit': 5 });
+    const { configuration } = (await service.call(`/instances/${body.id}`)).body;
+    expect(configuration).to.include({ 'oauth.scope': 'openid items.write', 'page.limit': 5 });
+  });
+});
+
+describe('an instance by a code that the provider forgets after a second', () => {
+  const setup = useOAuth({ codeSeconds: 1 });
+
+  it('is not made', async () => {
+    const { code } = await setup.authorize();
+    const expiresAt = Date.now() + 2100;
+    await new Promise<void>((resolve) => {
+      const timer = setInterval(() => {
+        if (Date.now() < expiresAt) return;
+        clearInterval(timer);
+        resolve();
+      }, 50);
+    });
+    expectProblem(await setup.create({ code }), 'PROVIDER_CREDENTIALS_INVALID', refusal(ONE_USE));
+  });
+});

@@ -1,0 +1,270 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import Provider, { type Configuration } from 'oidc-provider';
+
+/** A request to the token endpoint. */
+export interface TokenRequest {
+  readonly headers: IncomingMessage['headers'];
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
+/** What happens to a token request. The server has done its work in every case but `refuse`. */
+export interface TokenMishap {
+  /** Instead of doing the work: this answer. */
+  readonly refuse?: { readonly status: number; readonly body?: unknown; readonly headers?: Record<string, string> };
+  /** The answer is made and never sent: the connection breaks. */
+  readonly lose?: boolean;
+  /** Waits before the answer is sent. */
+  readonly until?: Promise<void>;
+  /** Changes the answer, e.g. its `expires_in`. */
+  readonly rewrite?: (answer: Record<string, unknown>) => unknown;
+}
+
+/** A real authorization server (npm oidc-provider) with an API of its own: PKCE is required, refresh tokens are used once. */
+export interface AuthorizationServer {
+  /** Without a slash at the end. Below it: /auth, /token, and the API /api/me and /api/items. */
+  readonly url: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  /** Registered for the client; nobody listens there. */
+  readonly callbackUrl: string;
+  /** Registers one more, e.g. the URL of a proxy. */
+  readonly addCallbackUrl: (url: string) => void;
+  /** At the server; `clientSecret` stays what it was. */
+  readonly changeClientSecret: (secret: string) => void;
+  /** A client that may use `client_credentials` and nothing else. */
+  readonly machine: { readonly clientId: string; readonly clientSecret: string };
+  readonly tokenRequests: readonly TokenRequest[];
+  /** The access tokens that the API was called with. */
+  readonly apiTokens: readonly string[];
+  /** Plays the user's browser: logs in, consents (or denies) and answers the URL that the browser is sent back to. */
+  readonly authorize: (oauthUrl: string, decision?: 'allow' | 'deny') => Promise<URL>;
+  /** For the next token requests, in turn. */
+  readonly mishap: (...mishaps: readonly TokenMishap[]) => void;
+  /** The API refuses every access token issued so far; refresh tokens stay good. */
+  readonly expireAccessTokens: () => void;
+  /** Everything granted so far is refused, refresh tokens included. */
+  readonly revokeGrants: () => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+export interface AuthorizationServerOptions {
+  /** Default 3600. */
+  readonly accessTokenSeconds?: number;
+  /** Default 60. */
+  readonly codeSeconds?: number;
+}
+
+const CLIENT_ID = 'causeway-tests';
+const CLIENT_SECRET = 'client-secret-of-the-authorization-server';
+const MACHINE = { clientId: 'causeway-machine', clientSecret: 'machine-secret-of-the-authorization-server' };
+const CALLBACK_URL = 'https://app.example.com/callback';
+const DENY_HEADER = 'x-deny';
+const MAX_REDIRECTS = 10;
+
+export async function startAuthorizationServer(options: AuthorizationServerOptions = {}): Promise<AuthorizationServer> {
+  const tokenRequests: TokenRequest[] = [];
+  const apiTokens: string[] = [];
+  const mishaps: TokenMishap[] = [];
+  const issued = new Set<string>();
+  const expired = new Set<string>();
+  const grants = new Set<string>();
+
+  const server = createServer();
+  const url = await listen(server);
+  const provider = new Provider(url, configurationOf(options));
+  const callbackUrls = new Set([CALLBACK_URL]);
+  provider.Client.prototype.redirectUriAllowed = (callbackUrl) => callbackUrls.has(callbackUrl);
+  let clientSecret = CLIENT_SECRET;
+  const { compareClientSecret } = provider.Client.prototype;
+  provider.Client.prototype.compareClientSecret = function compare(given) {
+    return this.clientId === CLIENT_ID ? given === clientSecret : compareClientSecret.call(this, given);
+  };
+  const serveProvider = provider.callback();
+  provider.on('access_token.saved', (token) => {
+    issued.add(token.jti);
+    if (token.grantId !== undefined) grants.add(token.grantId);
+  });
+  provider.on('client_credentials.saved', (token) => void issued.add(token.jti));
+
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    serve(request, response).catch((error: Error) => response.destroy(error));
+  });
+
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { pathname } = new URL(request.url ?? '', url);
+    if (pathname.startsWith('/interaction/')) return decide(provider, request, response);
+    if (pathname.startsWith('/api/')) return serveApi(request, response, pathname);
+    if (pathname === '/token') return serveToken(request, response);
+    await serveProvider(request, response);
+  }
+
+  async function serveToken(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const text = (await buffer(request)).toString();
+    const parameters = Object.fromEntries(new URLSearchParams(text));
+    tokenRequests.push({ headers: request.headers, parameters });
+    const mishap = mishaps.shift() ?? {};
+    if (mishap.refuse !== undefined) {
+      const { status, body, headers = {} } = mishap.refuse;
+      return sendJson(response, status, body, headers);
+    }
+    changeAnswer(response, mishap);
+    // oidc-provider takes a body that was read already from here.
+    await serveProvider(Object.assign(request, { body: parameters }), response);
+  }
+
+  async function serveApi(request: IncomingMessage, response: ServerResponse, pathname: string): Promise<void> {
+    const token = request.headers.authorization?.replace(/^Bearer /, '') ?? '';
+    apiTokens.push(token);
+    const known = (await provider.AccessToken.find(token)) ?? (await provider.ClientCredentials.find(token));
+    if (known === undefined || expired.has(known.jti)) return sendJson(response, 401, { message: 'Token not valid' });
+    const rows = [
+      { id: 1, name: 'Anvil' },
+      { id: 2, name: 'Rope' },
+    ];
+    sendJson(response, 200, pathname === '/api/items' ? { records: rows } : { name: 'Ada' });
+  }
+
+  return {
+    url,
+    clientId: CLIENT_ID,
+    clientSecret: CLIENT_SECRET,
+    callbackUrl: CALLBACK_URL,
+    addCallbackUrl: (callbackUrl) => void callbackUrls.add(callbackUrl),
+    changeClientSecret: (secret) => {
+      clientSecret = secret;
+    },
+    machine: MACHINE,
+    tokenRequests,
+    apiTokens,
+    authorize: (oauthUrl, decision = 'allow') => browse(url, oauthUrl, decision),
+    mishap: (...more) => void mishaps.push(...more),
+    expireAccessTokens: () => {
+      for (const id of issued) expired.add(id);
+    },
+    revokeGrants: async () => {
+      for (const grantId of grants) {
+        await provider.RefreshToken.revokeByGrantId(grantId);
+        await provider.AccessToken.revokeByGrantId(grantId);
+      }
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function configurationOf({ accessTokenSeconds = 3600, codeSeconds = 60 }: AuthorizationServerOptions): Configuration {
+  return {
+    clients: [
+      {
+        client_id: CLIENT_ID,
+        client_secret: CLIENT_SECRET,
+        redirect_uris: [CALLBACK_URL],
+        grant_types: ['authorization_code', 'refresh_token'],
+        response_types: ['code'],
+        token_endpoint_auth_method: 'client_secret_basic',
+      },
+      {
+        client_id: MACHINE.clientId,
+        client_secret: MACHINE.clientSecret,
+        redirect_uris: [],
+        grant_types: ['client_credentials'],
+        response_types: [],
+        token_endpoint_auth_method: 'client_secret_basic',
+      },
+    ],
+    scopes: ['openid', 'offline_access', 'items.read', 'items.write'],
+    features: { devInteractions: { enabled: false }, clientCredentials: { enabled: true } },
+    pkce: { required: () => true },
+    findAccount: (_context, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
+    interactions: { url: (_context, { uid }) => `/interaction/${uid}` },
+    issueRefreshToken: () => true,
+    rotateRefreshToken: true,
+    ttl: {
+      AccessToken: accessTokenSeconds,
+      AuthorizationCode: codeSeconds,
+      ClientCredentials: accessTokenSeconds,
+      Grant: 3600,
+      IdToken: 3600,
+      Interaction: 60,
+      RefreshToken: 3600,
+      Session: 60,
+    },
+    cookies: { keys: ['of the tests'] },
+  };
+}
+
+/** The user at the login and the consent page. */
+async function decide(provider: Provider, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { prompt, params, grantId } = await provider.interactionDetails(request, response);
+  if (request.headers[DENY_HEADER] !== undefined) {
+    const denial = { error: 'access_denied', error_description: 'Ada said no & closed the page' };
+    return provider.interactionFinished(request, response, denial);
+  }
+  if (prompt.name === 'login') {
+    return provider.interactionFinished(request, response, { login: { accountId: 'ada' } });
+  }
+  const clientId = String(params.client_id);
+  const known = grantId === undefined ? undefined : await provider.Grant.find(grantId);
+  const grant = known ?? new provider.Grant({ accountId: 'ada', clientId });
+  grant.addOIDCScope(String(params.scope));
+  await provider.interactionFinished(request, response, { consent: { grantId: await grant.save() } });
+}
+
+async function browse(server: string, start: string, decision: 'allow' | 'deny'): Promise<URL> {
+  const cookies = new Map<string, string>();
+  let url = new URL(start);
+  for (let redirects = 0; redirects < MAX_REDIRECTS; redirects++) {
+    const response = await fetch(url, {
+      redirect: 'manual',
+      headers: {
+        cookie: [...cookies].map((pair) => pair.join('=')).join('; '),
+        ...(decision === 'deny' && { [DENY_HEADER]: '1' }),
+      },
+    });
+    for (const cookie of response.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(cookie) ?? [];
+      cookies.set(name, value);
+    }
+    const location = response.headers.get('location');
+    if (location === null) throw new Error(`${url} answered ${response.status}: ${await response.text()}`);
+    url = new URL(location, url);
+    if (url.origin !== server) return url;
+  }
+  throw new Error('The authorization server redirects in circles.');
+}
+
+/** Holds the answer back, loses it or changes it; everything else of the response is the server's. */
+function changeAnswer(response: ServerResponse, { lose, until, rewrite }: TokenMishap): void {
+  const end = response.end.bind(response);
+  response.end = ((body?: unknown) => {
+    void (async () => {
+      await until;
+      if (lose === true) return response.destroy();
+      if (rewrite === undefined) return end(body);
+      const text = JSON.stringify(rewrite(JSON.parse(String(body))));
+      response.setHeader('content-length', Buffer.byteLength(text));
+      end(text);
+    })();
+    return response;
+  }) as ServerResponse['end'];
+}
+
+function sendJson(
+  response: ServerResponse,
+  status: number,
+  body: unknown = {},
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers });
+  response.end(JSON.stringify(body));
+}
+
+async function listen(server: Server): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}

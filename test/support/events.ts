@@ -1,0 +1,249 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Knex } from 'knex';
+import { createEgress } from '../../src/egress/index.ts';
+import { createEvents, type EventPorts, type Events } from '../../src/events/engine.ts';
+import type { DeliverySettings, EventSource, NewEvent, ReadySubscription } from '../../src/events/model.ts';
+import type { EngineOptions } from '../../src/events/options.ts';
+import { createMetrics, type Metrics } from '../../src/metrics.ts';
+import { silentLog, useDatabase } from './database.ts';
+import { addAccount, emptyTables } from './event-rows.ts';
+import { type MisbehavingServer, startMisbehavingServer } from './misbehaving-server.ts';
+
+export const SECRET = `whsec_${Buffer.alloc(24, 5).toString('base64')}`;
+export const ACCOUNT_ID = 1;
+
+/** Told in a transaction of the engine. */
+export interface Told {
+  readonly type: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** An engine with neighbours that are as simple as can be: instance n delivers to `urls[n]`. */
+export interface TestEngine {
+  readonly events: Events;
+  readonly metrics: Metrics;
+  readonly urls: Map<number, string>;
+  readonly told: readonly Told[];
+  settings: DeliverySettings;
+  /** For sources that are not plain. */
+  readonly sources: Map<number, Partial<EventSource>>;
+  /** Value of a counter or gauge, over all labels unless some are given. */
+  readonly measure: (name: string, labels?: Readonly<Record<string, string>>) => Promise<number>;
+  readonly close: () => Promise<void>;
+}
+
+export type TestEngineInput = Partial<Omit<EventPorts, 'knex'>> & { readonly knex: Knex };
+
+export function createTestEngine(input: TestEngineInput): TestEngine {
+  const { knex } = input;
+  const metrics = createMetrics({ processMetrics: false });
+  const egress = createEgress({ allow: ['127.0.0.0/8'], connectTimeoutMs: 1_000 });
+  const urls = new Map<number, string>();
+  const sources = new Map<number, Partial<EventSource>>();
+  const told: Told[] = [];
+  const subscriptions = createTestSubscriptions(knex);
+  const engine = {
+    settings: { failurePolicy: 'retry', retryCount: 5 } as DeliverySettings,
+  };
+
+  const events = createEvents({
+    egress,
+    notifier: silentNotifier(),
+    log: silentLog,
+    metrics,
+    now: Date.now,
+    random: Math.random,
+    randomBytes,
+    findSource: async (accountId, instanceId) => {
+      const callbackUrl = urls.get(instanceId);
+      return { ...plainSource(accountId, instanceId), callbackUrl, ...sources.get(instanceId) };
+    },
+    subscriptions,
+    settings: async () => engine.settings,
+    notifications: {
+      prepare: async () => async (_via, type, data) => void told.push({ type, data: { ...data } }),
+    },
+    sweeps: true,
+    ...input,
+  });
+
+  return {
+    events,
+    metrics,
+    urls,
+    sources,
+    told,
+    get settings() {
+      return engine.settings;
+    },
+    set settings(settings) {
+      engine.settings = settings;
+    },
+    measure: async (name, labels = {}) => {
+      const found = await metrics.registry.getSingleMetric(name)?.get();
+      const values = found?.values.filter(({ labels: own }) =>
+        Object.entries(labels).every(([label, value]) =>
+          Object.entries(own).some(([l, v]) => l === label && v === value),
+        ),
+      );
+      return values?.reduce((sum, { value }) => sum + value, 0) ?? Number.NaN;
+    },
+    close: () => egress.close(),
+  };
+}
+
+/** Engines over one database, and a receiver. Everything is stopped and emptied after each test. */
+export interface EngineBench {
+  readonly knex: Knex;
+  readonly databaseUrl: string;
+  readonly receiver: MisbehavingServer;
+  readonly start: (input?: Partial<TestEngineInput>) => Promise<TestEngine>;
+  /** With instance 1 delivering to this path of the receiver. */
+  readonly startFor: (path: string, input?: Partial<TestEngineInput>) => Promise<TestEngine>;
+  readonly received: (path: string) => MisbehavingServer['requests'];
+}
+
+export function useEngines(): EngineBench {
+  const database = useDatabase();
+  let receiver: MisbehavingServer | undefined;
+  let engines: TestEngine[] = [];
+
+  before(async () => {
+    receiver = await startMisbehavingServer();
+    await addAccount(database.knex);
+  });
+  afterEach(async () => {
+    const stopping = engines;
+    engines = [];
+    await Promise.all(stopping.map(({ events }) => events.stop(200)));
+    await emptyTables(database.knex);
+    // Those that hang end when the receiver lets them go.
+    receiver?.dropConnections();
+    await Promise.all(stopping.map(({ close }) => close()));
+  });
+  after(() => receiver?.close());
+
+  const current = (): MisbehavingServer => {
+    if (receiver === undefined) throw new Error('The receiver of this suite has not started yet.');
+    return receiver;
+  };
+  async function start(input: Partial<TestEngineInput> = {}): Promise<TestEngine> {
+    const engine = createTestEngine({ knex: database.knex, ...input });
+    engines.push(engine);
+    await engine.events.start();
+    return engine;
+  }
+  return {
+    get knex() {
+      return database.knex;
+    },
+    get databaseUrl() {
+      return database.url;
+    },
+    get receiver() {
+      return current();
+    },
+    start,
+    startFor: async (path, input) => {
+      const engine = await start(input);
+      engine.urls.set(1, current().url + path);
+      return engine;
+    },
+    received: (path) => current().requests.filter(({ url }) => url === path),
+  };
+}
+
+/** As many retries as asked for, each so many milliseconds after the one before. */
+export function quickSchedules(retries: number, intervalMs = 30): EngineOptions['schedules'] {
+  const offsetsMs = Array.from({ length: retries }, (_, index) => (index + 1) * intervalMs);
+  return { 5: { offsetsMs, shortestIntervalMs: intervalMs }, 9: { offsetsMs, shortestIntervalMs: intervalMs } };
+}
+
+/** @throws when the condition does not hold within 20 s */
+export async function until(holds: () => Promise<boolean> | boolean): Promise<void> {
+  const endMs = performance.now() + 20_000;
+  while (!(await holds())) {
+    if (performance.now() > endMs) throw new Error(`This did not come true: ${holds}`);
+    await sleep(10);
+  }
+}
+
+export function newEvent(instanceId: number, more: Partial<NewEvent> = {}): NewEvent {
+  return { accountId: ACCOUNT_ID, instanceId, type: 'orders.created', objectName: 'orders', objectId: '7', ...more };
+}
+
+function plainSource(accountId: number, instanceId: number): EventSource {
+  return {
+    accountId,
+    instanceId,
+    instanceName: `Instance ${instanceId}`,
+    tags: ['test'],
+    elementKey: 'odata',
+    hub: 'general',
+    callbackUrl: undefined,
+    signatureKey: undefined,
+    ordered: false,
+  };
+}
+
+/** Kept in the table, read each time but for the id of a URL. */
+export function createTestSubscriptions(knex: Knex): EventPorts['subscriptions'] {
+  const cached = new Map<string, Promise<ReadySubscription | undefined>>();
+
+  async function read(accountId: number, id: number): Promise<ReadySubscription | undefined> {
+    const [row] = await knex('subscription').where({ account_id: accountId, id });
+    return row && { accountId, id, url: row.url, state: row.state, secrets: [SECRET] };
+  }
+
+  function find(accountId: number, id: number): Promise<ReadySubscription | undefined> {
+    const key = `${accountId}:${id}`;
+    const known = cached.get(key) ?? read(accountId, id);
+    cached.set(key, known);
+    return known;
+  }
+
+  const ids = new Map<string, Promise<number>>();
+
+  async function insert(accountId: number, url: string): Promise<number> {
+    await knex('subscription')
+      .insert({ account_id: accountId, url, secrets: 'sealed' })
+      .onConflict(['account_id', 'url'])
+      .ignore();
+    const [row] = await knex('subscription').where({ account_id: accountId, url });
+    return row.id;
+  }
+
+  return {
+    ensure: async (accountId, url) => {
+      const key = `${accountId}:${url}`;
+      const id = ids.get(key) ?? insert(accountId, url);
+      ids.set(key, id);
+      const found = await find(accountId, await id);
+      if (found === undefined) throw new Error('A subscription vanished.');
+      return found;
+    },
+    find,
+    deactivate: async (via, accountId, id, reason) => {
+      const count = await via('subscription')
+        .where({ account_id: accountId, id, state: 'active' })
+        .update({ state: 'deactivated', reason });
+      cached.delete(`${accountId}:${id}`);
+      return count > 0;
+    },
+  };
+}
+
+/** As one process sees it: what it publishes it hears. */
+function silentNotifier(): EventPorts['notifier'] {
+  const handlers = new Map<string, Set<(payload: string) => void>>();
+  return {
+    publish: async (topic, payload) => handlers.get(topic)?.forEach((handler) => void handler(payload)),
+    subscribe: (topic, handler) => {
+      const known = handlers.get(topic) ?? new Set();
+      handlers.set(topic, known.add(handler));
+      return () => known.delete(handler);
+    },
+    onGap: () => () => undefined,
+  };
+}
