@@ -192,6 +192,7 @@ async function build({ config, log, redactor, engineOptions }: AppPorts, cleanup
     egress,
     notifier,
     log,
+    redactor,
     metrics,
     instances,
     sweeps: role !== 'api',

@@ -128,7 +128,7 @@ function plainText(): Shape {
   return { type: 'string' };
 }
 
-/** "Comparisons are case-sensitive for unique case-sensitive fields", LIKE never is. */
+/** Comparisons tell cases apart only where the field does (SOQL and SOSL Reference, "Comparison Operators"); LIKE never does. */
 function text(field: Json, options: FieldOptions): Shape {
   const exactness = options.textIsExact ? 'exact' : 'superset';
   if (field.caseSensitive === true) {

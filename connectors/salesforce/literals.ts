@@ -19,7 +19,7 @@ export function escapeCharacter(character: string): string {
   return ESCAPES[character] ?? `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-/** "4,000 characters for each string within a WHERE clause." */
+/** Of one string in a WHERE clause. Source: App Limits Cheat Sheet, "SOQL and SOSL Limits". */
 export const MAX_STRING_LENGTH = 4000;
 
 /**
@@ -40,7 +40,7 @@ export function isId(text: string): boolean {
 
 const CHECKSUM_LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ012345';
 
-/** Source: Salesforce Help, "What are the differences between 15-character and 18-character record IDs". */
+/** One letter for each five characters: a bit for each upper-case one of them, the first counting least. */
 export function checksumOf(id: string): string {
   const fives = [id.slice(0, 5), id.slice(5, 10), id.slice(10, 15)];
   return fives.map((five) => CHECKSUM_LETTERS[upperCaseBits(five)] ?? '').join('');
@@ -110,7 +110,7 @@ export function bracketDay(text: string): Bracket {
   return text > LAST_DAY ? { kind: 'above all' } : { kind: 'possible', text };
 }
 
-/** "Full timestamps with a precision of one second" (Object Reference, "Primitive Data Types"). `text` is canonical UTC. */
+/** Instants are whole seconds (Object Reference, "Primitive Data Types"). `text` is canonical UTC. */
 export function bracketInstant(text: string): Bracket {
   if (text < FIRST_DAY) return { kind: 'below all' };
   if (text > `${LAST_DAY}T00:00:00Z`) return { kind: 'above all' };

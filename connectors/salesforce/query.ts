@@ -11,7 +11,7 @@ import { findText, getArray, getObject } from './answer.ts';
 import { findPart } from './classify.ts';
 import { servicePath } from './version.ts';
 
-/** "The default is 2,000; the minimum is 200, and the maximum is 2,000." */
+/** What a query may ask for. Source: REST API Developer Guide, "Query Options Header". */
 const MAX_PAGE_SIZE = 2000;
 const MIN_PAGE_SIZE = 200;
 
@@ -42,7 +42,7 @@ function includesDeleted({ parameters }: ListInput<string>): boolean {
   return value?.kind === 'boolean' && value.value;
 }
 
-/** "There is no guarantee that the requested batch size is the actual batch size." */
+/** A wish: Salesforce may answer more or fewer. */
 function batchSize(limit: number): { readonly [header: string]: string } {
   return { 'sforce-query-options': `batchSize=${Math.max(MIN_PAGE_SIZE, limit)}` };
 }

@@ -164,7 +164,7 @@ function printPart(part: LikePattern['parts'][number], isExact: boolean): string
   return part.text.replace(/['\\%_\p{Cc}]/gu, (character) => escapeInPattern(character, isExact));
 }
 
-/** "Don't use the backslash in a search except to escape": where the result is checked again, any character may stand for it. */
+/** Searching for a backslash is advised against: where the result is checked again, any character may stand for it. */
 function escapeInPattern(character: string, isExact: boolean): string {
   if (character === '%' || character === '_') return `\\${character}`;
   return character === '\\' && !isExact ? '_' : escapeCharacter(character);

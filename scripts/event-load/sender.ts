@@ -48,6 +48,7 @@ const events = createEvents({
   egress: { request: countingRequest },
   notifier,
   log,
+  redactor,
   metrics: createMetrics({ processMetrics: false }),
   now: Date.now,
   random: Math.random,

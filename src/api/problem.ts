@@ -48,6 +48,8 @@ function toProblem(error: AppError, requestId: string, redact: Redactor['redact'
     ...detail,
     ...(detail.path !== undefined && { path: redact(detail.path) }),
     message: redact(detail.message),
+    ...(detail.expected !== undefined && { expected: detail.expected.map(redact) }),
+    ...(detail.nearest !== undefined && { nearest: redact(detail.nearest) }),
   });
   return {
     requestId,

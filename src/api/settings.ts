@@ -6,12 +6,9 @@ import type { OperationResult } from './operation-types.ts';
 
 type SettingsHandlers = Pick<Handlers, 'getAccountSettings' | 'setAccountSettings' | 'updateAccountSettings'>;
 
-export function createSettingsHandlers(
-  settings: Pick<Settings, 'get' | 'replace' | 'update'>,
-): SettingsHandlers {
+export function createSettingsHandlers(settings: Pick<Settings, 'get' | 'replace' | 'update'>): SettingsHandlers {
   return {
-    getAccountSettings: async ({ principal, path }) =>
-      show(await settings.get(ownAccount(principal, path.accountId))),
+    getAccountSettings: async ({ principal, path }) => show(await settings.get(ownAccount(principal, path.accountId))),
     setAccountSettings: async ({ principal, path, body }) =>
       show(await settings.replace(ownAccount(principal, path.accountId), body)),
     updateAccountSettings: async ({ principal, path, body }) =>

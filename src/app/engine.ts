@@ -12,7 +12,7 @@ import type { EngineOptions } from '../events/options.ts';
 import type { Subscriptions } from '../events/subscriptions.ts';
 import { readEventSettings } from '../instances/event-settings.ts';
 import type { Instance, Instances } from '../instances/instances.ts';
-import type { Logger } from '../log.ts';
+import type { Logger, Redactor } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 
 export interface EnginePorts {
@@ -20,6 +20,7 @@ export interface EnginePorts {
   readonly egress: Egress;
   readonly notifier: Notifier;
   readonly log: Logger;
+  readonly redactor: Redactor;
   readonly metrics: Metrics;
   readonly instances: Pick<Instances, 'get'>;
   readonly subscriptions: Subscriptions;
@@ -32,12 +33,13 @@ export interface EnginePorts {
 
 /** The engine of events with what it needs of its neighbours. */
 export function createEngine(ports: EnginePorts): Events {
-  const { knex, egress, notifier, log, metrics, subscriptions, settings, notifications, sweeps } = ports;
+  const { knex, egress, notifier, log, redactor, metrics, subscriptions, settings, notifications, sweeps } = ports;
   return createEvents({
     knex,
     egress,
     notifier,
     log,
+    redactor,
     metrics,
     now: Date.now,
     random: Math.random,

@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { type Egress, EgressError, type EgressReason, type EgressResponse } from '../egress/index.ts';
+import type { Redactor } from '../log.ts';
 import { showEventId } from './event-id.ts';
 import type { Lease } from './lease.ts';
 import type { ReadySubscription } from './model.ts';
@@ -31,6 +32,7 @@ export type AttemptReport =
 
 export interface AttemptPorts {
   readonly egress: Pick<Egress, 'request'>;
+  readonly redactor: Pick<Redactor, 'redact'>;
   readonly now: () => number;
   readonly timeoutMs: number;
   readonly maxAnswerBytes: number;
@@ -43,6 +45,9 @@ export interface AttemptInput {
 }
 
 export type Attempt = (input: AttemptInput) => Promise<AttemptReport>;
+
+/** Read beyond what is kept, so that a secret at the end is whole when it is looked for. */
+const OVERLAP_BYTES = 512;
 
 interface Prepared {
   readonly url: URL;
@@ -61,7 +66,7 @@ const CLASS_OF: Readonly<Record<Exclude<EgressReason, 'aborted'>, FailureClass>>
 };
 
 /** Pushes one event to its receiver and says what came of it. */
-export function createAttempt({ egress, now, timeoutMs, maxAnswerBytes }: AttemptPorts): Attempt {
+export function createAttempt({ egress, redactor, now, timeoutMs, maxAnswerBytes }: AttemptPorts): Attempt {
   const prepared = new WeakMap<ReadySubscription, Prepared>();
 
   function prepare(subscription: ReadySubscription): Prepared {
@@ -70,6 +75,11 @@ export function createAttempt({ egress, now, timeoutMs, maxAnswerBytes }: Attemp
     const made = { url: new URL(subscription.url), keys: signingKeys(subscription) };
     prepared.set(subscription, made);
     return made;
+  }
+
+  /** A receiver may quote what it was sent, secrets included. */
+  function show(body: Buffer): string | undefined {
+    return body.length === 0 ? undefined : cutText(redactor.redact(readableText(body)), maxAnswerBytes);
   }
 
   return async ({ lease: { eventId, body }, subscription, signatureKey }) => {
@@ -90,10 +100,10 @@ export function createAttempt({ egress, now, timeoutMs, maxAnswerBytes }: Attemp
         headers,
         body,
         timeoutMs,
-        maxBytes: maxAnswerBytes,
+        maxBytes: maxAnswerBytes + OVERLAP_BYTES,
         onExcess: 'cut',
       });
-      return { ...judge(response, now()), ...made() };
+      return { ...judge(response, now()), answer: show(response.body), ...made() };
     } catch (error) {
       if (!(error instanceof EgressError)) throw error;
       if (error.reason === 'aborted') return { kind: 'aborted' };
@@ -106,20 +116,23 @@ function failed(failure: FailureClass, error: string) {
   return { kind: 'failed', failure, error, retryAfterMs: undefined, statusCode: undefined, answer: undefined } as const;
 }
 
-function judge({ status, headers, body }: EgressResponse, nowMs: number) {
-  const answer = body.length === 0 ? undefined : readableText(body);
-  if (status >= 200 && status < 300) return { kind: 'delivered', statusCode: status, answer } as const;
+function judge({ status, headers }: EgressResponse, nowMs: number) {
+  if (status >= 200 && status < 300) return { kind: 'delivered', statusCode: status } as const;
   return {
     kind: 'failed',
     failure: 'status',
     error: `The receiver answered ${status}.`,
     retryAfterMs: parseRetryAfter(headers['retry-after'], nowMs),
     statusCode: status,
-    answer,
   } as const;
 }
 
 /** PostgreSQL text holds no NUL. Decoding replaces what is not UTF-8, a character that was cut included. */
 function readableText(body: Buffer): string {
   return body.toString('utf8').replaceAll('\0', '\ufffd');
+}
+
+function cutText(text: string, maxBytes: number): string {
+  if (Buffer.byteLength(text) <= maxBytes) return text;
+  return Buffer.from(text).subarray(0, maxBytes).toString('utf8');
 }

@@ -58,11 +58,11 @@ export function createClaimStore(knex: Knex) {
     /** Oldest due first within each share; what others hold at this moment is skipped. */
     claim: async (shares: readonly Share[], { owner, now }: ClaimInput): Promise<readonly ClaimedRow[]> => {
       const { rows } = await knex.raw(CLAIM, [
+        owner,
         shares.map(({ subscriptionId }) => subscriptionId),
         shares.map(({ isRetry }) => isRetry),
         shares.map(({ limit }) => limit),
         now,
-        owner,
       ]);
       return rows;
     },
@@ -148,22 +148,21 @@ const ENDPOINTS = `${hop("state = 'waiting'")}
   select subscription_id as "subscriptionId", ${isDue(false)} as "dueFirsts", ${isDue(true)} as "dueRetries"
   from endpoint`;
 
+// An array of places in the table, as the planner knows no better way to them than going there; a join by key might read all of a large table.
 const CLAIM = `
-  with picked as (
-    select p.account_id, p.id
+  update delivery d set state = 'delivering', owner = ?, due = null, updated_at = now()
+  where d.state = 'waiting' and d.ctid = any(array(
+    select p.place
     from unnest(?::bigint[], ?::boolean[], ?::int[]) as share(subscription_id, is_retry, room)
     cross join lateral (
-      select d.account_id, d.id from delivery d
-      where d.state = 'waiting' and d.subscription_id = share.subscription_id and d.ordered = false
-        and d.is_retry = share.is_retry and d.due <= ?
-      order by d.due, d.id
+      select w.ctid as place from delivery w
+      where w.state = 'waiting' and w.subscription_id = share.subscription_id and w.ordered = false
+        and w.is_retry = share.is_retry and w.due <= ?
+      order by w.due, w.id
       limit share.room
       for update skip locked
     ) p
-  )
-  update delivery d set state = 'delivering', owner = ?, due = null, updated_at = now()
-  from picked
-  where d.account_id = picked.account_id and d.id = picked.id
+  ))
   returning ${CLAIMED}`;
 
 const ORDERED_HEADS = `${hop("ordered and state <> 'queued'")}

@@ -2,13 +2,8 @@ import type { Knex } from 'knex';
 import type { Notifier } from '../db/notifier.ts';
 import { AppError } from '../errors.ts';
 import { prepareCondition } from '../where/index.ts';
-import {
-  type AttemptRow,
-  createDeliveryListingStore,
-  DELIVERY_STATUSES,
-  type DeliveryRow,
-  type DeliveryStatus,
-} from './delivery-listing-store.ts';
+import { type AttemptRow, createDeliveryListingStore, type DeliveryRow } from './delivery-listing-store.ts';
+import type { DeliveryStatus } from './delivery-sources.ts';
 import { showEventId } from './event-id.ts';
 import { DELIVERY_FIELDS } from './filter.ts';
 import type { Notifications } from './notifications.ts';
@@ -146,9 +141,9 @@ export function createDeliveries(ports: DeliveryPorts): Deliveries {
 
     count: async (accountId, where) => {
       const counted = await listing.count(accountId, { condition: conditionOf(where) });
-      const countOf = (status: DeliveryStatus) => counted.find((row) => row.status === status)?.count ?? 0;
-      const [queued, delivering, retrying, delivered] = DELIVERY_STATUSES.map(countOf);
-      return { queued: queued ?? 0, delivering: delivering ?? 0, retrying: retrying ?? 0, delivered: delivered ?? 0 };
+      const counts = { queued: 0, delivering: 0, retrying: 0, delivered: 0 };
+      for (const { status, count } of counted) counts[status] = count;
+      return counts;
     },
 
     release: (accountId, where) => releaseQueue(accountId, readReleaseFilter(where)),

@@ -1,10 +1,6 @@
 import type { Knex } from 'knex';
-import { type Condition, conjuncts, isGroup, toSql, type Value } from '../where/index.ts';
-import { type DeliveryField, shownInstant } from './filter.ts';
-
-/** How the API names the state of a delivery. */
-export const DELIVERY_STATUSES = ['queued', 'delivering', 'retrying', 'delivered'] as const;
-export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
+import { type Condition, toSql } from '../where/index.ts';
+import { type Columns, type DeliveryStatus, type Source, sourcesOf } from './delivery-sources.ts';
 
 export interface DeliveryRow {
   readonly id: number;
@@ -37,94 +33,6 @@ export interface AttemptRow {
   readonly statusCode: number | null;
   readonly error: string | null;
   readonly answer: string | null;
-}
-
-type Columns = Readonly<Record<DeliveryField | 'lastError' | 'eventId' | 'eventAt', string>>;
-
-interface Source {
-  readonly from: string;
-  readonly columns: Columns;
-}
-
-const shownEventId = (column: string) => `'evt_' || replace(${column}::text, '-', '')`;
-
-const HOT: Omit<Columns, 'status'> = {
-  id: 'd.id',
-  channel: `'webhook'::text`,
-  'config.url': 's.url',
-  subscriptionId: 'd.subscription_id',
-  attempts: 'd.attempts',
-  'event.type': 'd.type',
-  'event.id': shownEventId('d.event_id'),
-  'instance.id': 'd.instance_id',
-  createdDate: shownInstant('d.created_at'),
-  updatedDate: shownInstant('d.updated_at'),
-  nextAttemptDate: shownInstant('d.due'),
-  lastError: 'd.last_error',
-  eventId: 'd.event_id',
-  eventAt: 'd.event_at::text',
-};
-
-const HOT_FROM = `delivery d join subscription s on s.account_id = d.account_id and s.id = d.subscription_id
-  where d.account_id = ?`;
-
-const HOT_STATUS = `case when d.state = 'queued' then 'queued' when d.first_failed_at is null then 'delivering' else 'retrying' end`;
-
-const hotSource = (status: DeliveryStatus, condition: string): Source => ({
-  from: `${HOT_FROM} and ${condition}`,
-  columns: { ...HOT, status: `'${status}'::text` },
-});
-
-/** Everything that is not delivered. */
-const UNDELIVERED: Source = { from: HOT_FROM, columns: { ...HOT, status: HOT_STATUS } };
-
-const BY_STATUS: Readonly<Record<DeliveryStatus, Source>> = {
-  queued: hotSource('queued', `d.state = 'queued'`),
-  delivering: hotSource('delivering', `d.state <> 'queued' and d.first_failed_at is null`),
-  retrying: hotSource('retrying', `d.state <> 'queued' and d.first_failed_at is not null`),
-  delivered: {
-    from: `delivery_attempt a join subscription s on s.account_id = a.account_id and s.id = a.subscription_id
-      where a.account_id = ? and a.delivered`,
-    columns: {
-      id: 'a.delivery_id',
-      channel: `'webhook'::text`,
-      status: `'delivered'::text`,
-      'config.url': 's.url',
-      subscriptionId: 'a.subscription_id',
-      attempts: 'a.attempt',
-      'event.type': 'a.type',
-      'event.id': shownEventId('a.event_id'),
-      'instance.id': 'a.instance_id',
-      createdDate: shownInstant('a.delivery_created_at'),
-      updatedDate: 'a.attempted_at',
-      nextAttemptDate: 'null::timestamptz',
-      lastError: 'null::text',
-      eventId: 'a.event_id',
-      eventAt: 'a.event_at::text',
-    },
-  },
-};
-
-/**
- * Where the deliveries that a filter may select are. The few queued ones among many others are found by an index of their
- * own; without a filter of the status it is cheaper to read them all in their order than each status by itself.
- */
-function sourcesOf(condition: Condition | undefined): readonly Source[] {
-  const possible = DELIVERY_STATUSES.filter((status) => conjuncts(condition).every((part) => mayHold(part, status)));
-  const undelivered = possible.filter((status) => status !== 'delivered');
-  const delivered = possible.length > undelivered.length ? [BY_STATUS.delivered] : [];
-  const all = DELIVERY_STATUSES.length - 1;
-  return [...(undelivered.length === all ? [UNDELIVERED] : undelivered.map((status) => BY_STATUS[status])), ...delivered];
-}
-
-/** Whether the condition can be true for a delivery of the status; it need not see through everything. */
-function mayHold(condition: Condition, status: DeliveryStatus): boolean {
-  if (isGroup<Condition>(condition) || condition.field.name !== 'status') return true;
-  const isStatus = (value: Value) => value.kind === 'string' && value.value === status;
-  if (condition.kind === 'in') return condition.values.some(isStatus) !== condition.negated;
-  if (condition.kind !== 'compare') return true;
-  if (condition.operator === '=') return isStatus(condition.value);
-  return condition.operator !== '!=' || !isStatus(condition.value);
 }
 
 const SHOWN: Readonly<Record<keyof DeliveryRow, keyof Columns>> = {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Knex } from 'knex';
 import type { Notifier } from '../db/notifier.ts';
 import type { Egress } from '../egress/index.ts';
-import type { Logger } from '../log.ts';
+import type { Logger, Redactor } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { type Acceptance, createAcceptor } from './accept.ts';
 import { createAcceptStore } from './accept-store.ts';
@@ -28,6 +28,7 @@ export interface EventPorts {
   readonly egress: Pick<Egress, 'request'>;
   readonly notifier: Pick<Notifier, 'publish' | 'subscribe' | 'onGap'>;
   readonly log: Logger;
+  readonly redactor: Pick<Redactor, 'redact'>;
   readonly metrics: Metrics;
   /** Milliseconds since 1970. */
   readonly now: () => number;
@@ -69,7 +70,6 @@ export interface Events {
 
 /** Told to other processes; the payload says nothing. */
 const DUE_TOPIC = 'delivery-due';
-const OUTCOME_DRAIN_MS = 5_000;
 
 export function createEvents(ports: EventPorts): Events {
   const { knex, log, now, notifier, subscriptions } = ports;
@@ -111,6 +111,7 @@ export function createEvents(ports: EventPorts): Events {
   const push = createPush({
     attempt: createAttempt({
       egress: ports.egress,
+      redactor: ports.redactor,
       now,
       timeoutMs: options.attemptTimeoutMs,
       maxAnswerBytes: options.maxAnswerBytes,
@@ -252,11 +253,11 @@ export function createEvents(ports: EventPorts): Events {
       await sweep.stop();
       await audit.stop();
       await dispatcher.drain(timeoutMs);
-      if (!(await outcomes.drain(OUTCOME_DRAIN_MS))) {
+      if (!(await outcomes.drain(options.outcomeDrainMs))) {
         log.error('outcomes of deliveries could not be stored; they will be made again elsewhere');
       }
       await owner.stop();
-      announceDue();
+      await notifier.publish(DUE_TOPIC, '');
     },
 
     accept: acceptor.accept,
@@ -284,10 +285,12 @@ function toLease(accepted: Acceptance & { readonly id: number; readonly owner: s
 
 /** At most one in that time, the last never left out. */
 function createAnnouncement(send: () => Promise<void>, everyMs: number, log: Logger): () => void {
-  let timer: NodeJS.Timeout | undefined;
+  let scheduled = false;
   return () => {
-    timer ??= setTimeout(() => {
-      timer = undefined;
+    if (scheduled) return;
+    scheduled = true;
+    setTimeout(() => {
+      scheduled = false;
       // Lost, it is made up for by the regular look of the others.
       send().catch((error) => log.warn({ err: error }, 'could not announce due deliveries'));
     }, everyMs);

@@ -33,6 +33,8 @@ export const DEFAULT_OPTIONS = {
   outcomesInFlight: 2,
   /** Outcomes that wait to be stored; above it no push is started. */
   maxPendingOutcomes: 5_000,
+  /** For storing the last outcomes when the process stops. */
+  outcomeDrainMs: 5_000,
   /** Between two tries to store outcomes while the database is away, growing from the first to the last. */
   storeRetryMs: { shortest: 50, longest: 2_000 },
 

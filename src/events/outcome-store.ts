@@ -106,6 +106,12 @@ function nextOf(outcome: OutcomeRow): Partial<NextRow> | undefined {
 }
 
 /**
+ * Only what has an owner is `delivering`. Written so that no index fits: PostgreSQL would take the one over owners, which reads all that this
+ * process has in flight for every row.
+ */
+const isHeldBy = (lease: string) => `d.owner is not distinct from ${lease}.owner and d.attempts = ${lease}.attempts`;
+
+/**
  * A failure looks at its subscription under a shared lock: whoever deactivates it either sees the waiting row, or is seen here. `delivery` is the
  * row as it is after the change, or was before it was deleted.
  */
@@ -122,7 +128,7 @@ const WRITE = `
   gone as (
     delete from delivery d using input i
     where i.kind = 'delivered' and d.account_id = i.account_id and d.id = i.id
-      and d.state = 'delivering' and d.owner = i.owner and d.attempts = i.attempts
+      and ${isHeldBy('i')}
     returning d.*
   ),
   locked as materialized (
@@ -148,7 +154,7 @@ const WRITE = `
       updated_at = now()
     from judged j
     where d.account_id = j.account_id and d.id = j.id
-      and d.state = 'delivering' and d.owner = j.owner and d.attempts = j.attempts
+      and ${isHeldBy('j')}
     returning d.*
   ),
   history as (

@@ -22,11 +22,11 @@ export function createOwnerStore(knex: Knex) {
       knex('event_owner').whereRaw("heartbeat_at < now() - ? * interval '1 millisecond'", [silentMs]).delete(),
 
     /**
-     * Gives up to `limit` deliveries of owners that are no more to the sweep; ordered ones too. Attempts stay as they are.
+     * Gives deliveries of owners that are no more to the sweep, at least `limit` of them if there are as many; ordered ones too. Attempts stay as they are.
      * @returns how many
      */
     takeOver: async (now: Date, limit: number): Promise<number> => {
-      const { rowCount } = await knex.raw(TAKE_OVER, [limit, now]);
+      const { rowCount } = await knex.raw(TAKE_OVER, [now, limit]);
       return rowCount;
     },
 
@@ -59,20 +59,18 @@ const TAKE_OVER = `
     select id from event_owner
     union all values ('00000000-0000-0000-0000-000000000000'::uuid), ('ffffffff-ffff-ffff-ffff-ffffffffffff')
   ),
-  gap as (select id as low, lead(id) over (order by id) as high from living),
-  orphan as (
-    select o.account_id, o.id from gap
+  gap as (select id as low, lead(id) over (order by id) as high from living)
+  update delivery d set state = 'waiting', owner = null, due = ?, updated_at = now()
+  where d.state = 'delivering' and d.ctid = any(array(
+    select orphan.place from gap
     cross join lateral (
-      select account_id, id from delivery
-      where state = 'delivering' and owner > gap.low and owner < gap.high
+      select o.ctid as place from delivery o
+      where o.state = 'delivering' and o.owner > gap.low and o.owner < gap.high
       limit ?
       for update skip locked
-    ) o
+    ) orphan
     where gap.high is not null
-  )
-  update delivery d set state = 'waiting', owner = null, due = ?, updated_at = now()
-  from orphan o
-  where d.account_id = o.account_id and d.id = o.id`;
+  ))`;
 
 const GIVE_BACK = `
   update delivery d set state = 'waiting', owner = null, due = ?, updated_at = now()

@@ -71,7 +71,7 @@ export function createOwner(ports: OwnerPorts): Owner {
     if (performance.now() - steadySinceMs >= options.silentMs) await store.removeSilent(options.silentMs);
     let total = 0;
     let taken = options.takeOverRows;
-    while (taken === options.takeOverRows) {
+    while (taken >= options.takeOverRows) {
       taken = await store.takeOver(new Date(now()), options.takeOverRows);
       total += taken;
     }

@@ -102,9 +102,14 @@ function changePartitions<Result>(knex: Knex, change: (trx: Knex.Transaction) =>
   });
 }
 
-/** Another held a lock for too long (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
-export function isLockTimeout(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === '55P03';
+/**
+ * Another held a lock for too long, or wrote a row of that day into the default partition meanwhile
+ * (https://www.postgresql.org/docs/current/errcodes-appendix.html).
+ */
+const DISTURBED: ReadonlySet<unknown> = new Set(['55P03', '23514']);
+
+export function isDisturbed(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && DISTURBED.has(error.code);
 }
 
 async function isTable(trx: Knex.Transaction, name: string): Promise<boolean> {

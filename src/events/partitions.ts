@@ -6,7 +6,7 @@ import {
   createPartition,
   type Day,
   dropPartition,
-  isLockTimeout,
+  isDisturbed,
   listDaysInDefault,
   listDaysToKeep,
   listPartitions,
@@ -68,14 +68,14 @@ export function createPartitions(ports: PartitionPorts): Partitions {
     return (await countInDefault(knex, partition, maxRowsMovedFromToday + 1)) > maxRowsMovedFromToday;
   }
 
-  /** False when somebody works on the table for long: trying on would keep others waiting each time. */
+  /** False when somebody works on the table: trying on would keep others waiting each time. */
   async function attempt(partition: Partition, what: 'make' | 'drop', step: () => Promise<void>): Promise<boolean> {
     try {
       await step();
       return true;
     } catch (error) {
-      if (!isLockTimeout(error)) throw error;
-      log.warn({ ...partition, err: error }, `no lock to ${what} a partition; trying again later`);
+      if (!isDisturbed(error)) throw error;
+      log.warn({ ...partition, err: error }, `disturbed when about to ${what} a partition; trying again later`);
       return false;
     }
   }

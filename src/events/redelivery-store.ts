@@ -71,7 +71,7 @@ export function createRedeliveryStore(knex: Knex) {
            limit :limit + 1
          ), target as materialized (
            select account_id, id, state from subscription where account_id = :accountId and id in (select subscription_id from chosen)
-           for share
+           order by id for share
          ), inserted as (
            ${INSERT}
            select s.account_id, c.subscription_id, c.event_id, c.event_at, c.instance_id, c.type, ${STATE}, ${DUE}

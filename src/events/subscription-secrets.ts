@@ -10,12 +10,13 @@ export type SigningSecrets = readonly [SigningSecret, ...SigningSecret[]];
 
 /** How long the secret before a rotation stays valid. */
 export const ROTATION_HOURS = 24;
+export const SECRET_PREFIX = 'whsec_';
 /** The specification asks for 24 to 64 bytes. */
 const SECRET_BYTES = 24;
 const HOUR_MS = 3_600_000;
 
 export function createSecret(random: (bytes: number) => Buffer): string {
-  return `whsec_${random(SECRET_BYTES).toString('base64')}`;
+  return `${SECRET_PREFIX}${random(SECRET_BYTES).toString('base64')}`;
 }
 
 /** One secret before the new one is kept: whoever fears that it leaked rotates twice, and it is gone. */

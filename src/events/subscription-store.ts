@@ -111,12 +111,21 @@ export function createSubscriptionStore(knex: Knex) {
       accountId: number,
       { urls, id }: { readonly urls?: readonly string[] | undefined; readonly id?: number | undefined },
     ): Promise<{ readonly id: number; readonly url: string }[]> => {
-      const rows = via('subscription').where({ account_id: accountId, state: 'deactivated' });
-      if (urls !== undefined) rows.whereRaw('url = any(?)', [[...urls]]);
-      if (id !== undefined) rows.where({ id });
-      return rows
-        .update({ state: 'active', reason: null, state_changed_at: knex.fn.now(), updated_at: knex.fn.now() })
-        .returning(['id', 'url']);
+      // Locked in their order: accepting holds several of them as well, and two that wait for each other would wait for ever.
+      const { rows } = await via.raw(
+        `with chosen as materialized (
+           select account_id, id from subscription
+           where account_id = :accountId and state = 'deactivated'
+             and (cast(:id as bigint) is null or id = :id)
+             and (cast(:urls as text[]) is null or url = any(cast(:urls as text[])))
+           order by account_id, id for no key update
+         )
+         update subscription s set state = 'active', reason = null, state_changed_at = now(), updated_at = now()
+         from chosen c where s.account_id = c.account_id and s.id = c.id
+         returning s.id, s.url`,
+        { accountId, id: id ?? null, urls: urls === undefined ? null : [...urls] },
+      );
+      return rows;
     },
   };
 }

@@ -9,7 +9,14 @@ import type { Redactor } from '../log.ts';
 import { prepareSql } from '../where/index.ts';
 import { FILTERABLE_SUBSCRIPTION } from './filter.ts';
 import type { ReadySubscription } from './model.ts';
-import { createSecret, previousExpiry, rotate, type SigningSecrets, validSecrets } from './subscription-secrets.ts';
+import {
+  createSecret,
+  previousExpiry,
+  rotate,
+  SECRET_PREFIX,
+  type SigningSecrets,
+  validSecrets,
+} from './subscription-secrets.ts';
 import { createSubscriptionStore, type SubscriptionRow } from './subscription-store.ts';
 
 /** A subscription as its owner sees it, the signing secret in clear. */
@@ -97,13 +104,21 @@ export function createSubscriptions(ports: SubscriptionPorts): Subscriptions {
 
   function openSecrets({ accountId, id, secrets: sealed }: SubscriptionRow): SigningSecrets {
     const secrets: SigningSecrets = JSON.parse(keyring.decrypt(sealed, contextOf(accountId, id)));
-    for (const { secret } of secrets) redactor.add(secret);
+    keepFromLogs(secrets);
     return secrets;
   }
 
   function sealSecrets(accountId: number, id: number, secrets: SigningSecrets): string {
-    for (const { secret } of secrets) redactor.add(secret);
+    keepFromLogs(secrets);
     return keyring.encrypt(JSON.stringify(secrets), contextOf(accountId, id));
+  }
+
+  /** Receivers know the key without its prefix, and may quote it so. */
+  function keepFromLogs(secrets: SigningSecrets): void {
+    for (const { secret } of secrets) {
+      redactor.add(secret);
+      redactor.add(secret.slice(SECRET_PREFIX.length));
+    }
   }
 
   async function create(accountId: number, url: string): Promise<number> {

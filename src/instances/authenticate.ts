@@ -82,7 +82,6 @@ export function createAuthenticate({ client, connect, authorizations, tokens }: 
     { given, base, signal }: GivenCredentials,
   ): Promise<Authenticated> {
     const config = resolveConfiguration(connector, withoutTokens(given), base);
-    if (isSameAccess(connector, owner.config, config)) return { config, verified: false, keep: KEEP_NOTHING };
     assertSameClient(connector, owner.config, config);
     assertGivenValues(connector, config);
     if (!isSameSecret(owner.config, config)) await connect.verifyClient({ connector, config, signal });

@@ -11,6 +11,7 @@ import type { Redactor } from '../log.ts';
 import { prepareSql } from '../where/index.ts';
 import type { Authenticate, Authenticated, GivenCredentials } from './authenticate.ts';
 import { splitSecrets, unmasked } from './configuration.ts';
+import { readEventSettings } from './event-settings.ts';
 import { FILTERABLE_INSTANCE } from './filter.ts';
 import type { AuthorizationCaller } from './oauth/authorizations.ts';
 import { isOAuthConnector } from './oauth/fields.ts';
@@ -125,6 +126,7 @@ export function createInstances(ports: InstancePorts): Instances {
     const plainToken = keyring.decrypt(token, contextOf(accountId, id, 'token'));
     redactor.add(plainToken);
     const config = Object.freeze({ ...rest.configuration, ...secrets });
+    redactor.add(readEventSettings(config).signatureKey ?? '');
     return Object.freeze({
       ...rest,
       accountId,

@@ -6,7 +6,13 @@ import { status } from '../support/misbehaving-server.ts';
 import { createMortal, type Fate } from '../support/mortal.ts';
 
 /** Deaths are noticed in 300 ms instead of 10 s. */
-const QUICK = { heartbeatMs: 50, silentMs: 300, sweepBackstopMs: 100, schedules: quickSchedules(5) };
+const QUICK = {
+  heartbeatMs: 50,
+  silentMs: 300,
+  sweepBackstopMs: 100,
+  outcomeDrainMs: 100,
+  schedules: quickSchedules(5),
+};
 
 const DEATHS: readonly {
   readonly name: string;
@@ -37,7 +43,7 @@ const DEATHS: readonly {
   },
   {
     name: 'when it has claimed a retry, before it hears so',
-    fate: { afterStatement: /room\) *\n[^]*for update skip locked/ },
+    fate: { afterStatement: /limit share.room/ },
     failsFirst: true,
     pushes: 2,
   },

@@ -5,6 +5,7 @@ import { createEgress } from '../../src/egress/index.ts';
 import { createEvents, type EventPorts, type Events } from '../../src/events/engine.ts';
 import type { DeliverySettings, EventSource, NewEvent, ReadySubscription } from '../../src/events/model.ts';
 import type { EngineOptions } from '../../src/events/options.ts';
+import { createRedactor } from '../../src/log.ts';
 import { createMetrics, type Metrics } from '../../src/metrics.ts';
 import { silentLog, useDatabase } from './database.ts';
 import { addAccount, emptyTables } from './event-rows.ts';
@@ -51,6 +52,7 @@ export function createTestEngine(input: TestEngineInput): TestEngine {
     egress,
     notifier: silentNotifier(),
     log: silentLog,
+    redactor: createRedactor(),
     metrics,
     now: Date.now,
     random: Math.random,
@@ -116,7 +118,8 @@ export function useEngines(): EngineBench {
   afterEach(async () => {
     const stopping = engines;
     engines = [];
-    await Promise.all(stopping.map(({ events }) => events.stop(200)));
+    // One whose process died in the test cannot say good-bye.
+    await Promise.allSettled(stopping.map(({ events }) => events.stop(200)));
     await emptyTables(database.knex);
     // Those that hang end when the receiver lets them go.
     receiver?.dropConnections();

@@ -25,6 +25,8 @@ export interface MisbehavingServer {
   readonly connections: () => number;
   /** Answers a path (without its query) with these in turn; the last one stays. Other paths are a 404. */
   readonly answer: (path: string, ...behaviours: Behaviour[]) => void;
+  /** Ends every connection at once, those of answers that hang too. */
+  readonly dropConnections: () => void;
   readonly close: () => Promise<void>;
 }
 
@@ -75,6 +77,7 @@ export async function startMisbehavingServer(options: MisbehavingServerOptions =
     openConnections: () => sockets.size,
     connections: () => connections,
     answer: (path, ...behaviours) => scripts.set(path, behaviours),
+    dropConnections: () => server.closeAllConnections(),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

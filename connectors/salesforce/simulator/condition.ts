@@ -187,7 +187,7 @@ function unescapeString(quoted: string): string {
   });
 }
 
-/** @throws Problem 400: "If you use a backslash character in any other context, an error occurs." */
+/** @throws Problem 400 for a backslash in front of anything else. */
 function unescapeCharacter(character: string, allowed: RegExp): string {
   const named = UNESCAPED[character.toLowerCase()];
   if (named !== undefined) return named;

@@ -71,13 +71,13 @@ describe('a refresh that fails', () => {
   });
 
   it('is not repeated by a process that has not heard of it', async () => {
-    const service = await start();
     const instance = await stage.connect();
+    const service = await start();
     await service.current(instance);
-    await stage.passTime(HOUR_MS);
     const retry_at = new Date(Date.now() + 20 * SECOND_MS);
     await database.knex('oauth_token').where({ instance_id: instance.id }).update({ retry_at });
-    expect(await failureOf(service.current(instance))).to.include({ code: 'PROVIDER_UNAVAILABLE' });
+    const { accessToken } = instance.grant;
+    expect(await failureOf(service.replace(instance, accessToken))).to.include({ code: 'PROVIDER_UNAVAILABLE' });
     expect(stage.provider.presentations()).to.equal(0);
   });
 

@@ -1,0 +1,249 @@
+import { randomBytes } from 'node:crypto';
+import { delimiter } from 'node:path';
+import { expect } from 'chai';
+import { OAUTH_CONNECTORS } from '../oauth/support/setup.ts';
+import { type ApiAnswer, type ApiCall, ENCRYPTION_KEYS, useApp } from '../support/app.ts';
+import { type AuthorizationServer, startAuthorizationServer } from '../support/authorization-server.ts';
+import { json, type MisbehavingServer, startMisbehavingServer } from '../support/misbehaving-server.ts';
+import { createSource, QUICK, sendEvent, waitForDeliveries } from './events/receiving.ts';
+import { QUOTATIONS, quoting, tracesOf } from './support/canaries.ts';
+import { arrive } from './support/oauth-proxies.ts';
+import { useOutsideConnectors } from './support/outside-connectors.ts';
+import { readEverything } from './support/tenants.ts';
+import { waitUntil } from './support/wait-until.ts';
+
+/** With characters that every encoding writes differently. */
+const canary = (name: string) => `canary ${name}+"q/${randomBytes(8).toString('hex')}`;
+const headerCanary = (name: string) => `canary-${name}/${randomBytes(8).toString('hex')}`;
+const ROUNDS = Object.keys(QUOTATIONS).length;
+
+describe('canary secrets, planted on every path', function canaries() {
+  this.timeout(60_000);
+  const service = useApp(
+    { CONNECTORS_PATH: [useOutsideConnectors(), OAUTH_CONNECTORS].join(delimiter) },
+    { engineOptions: QUICK },
+  );
+  const planted = new Map<string, string>();
+  const answers: { readonly what: string; readonly answer: ApiAnswer }[] = [];
+  let provider: MisbehavingServer;
+  let authorizationServer: AuthorizationServer;
+
+  function plant(name: string, secret: string): string {
+    planted.set(name, secret);
+    return secret;
+  }
+
+  /** Keeps the answer for the search. What the contract shows secrets in is asked for by `service.call`. */
+  async function search(path: string, call: ApiCall = {}): Promise<ApiAnswer> {
+    const answer = await service.call(path, call);
+    answers.push({ what: `${call.method ?? 'GET'} ${path}`, answer });
+    return answer;
+  }
+
+  const post = (path: string, body: unknown, more: ApiCall = {}) => search(path, { method: 'POST', body, ...more });
+  const patch = (path: string, body: unknown, more: ApiCall = {}) => search(path, { method: 'PATCH', body, ...more });
+
+  /** Everything a caller can do wrong with a secret in its hands. */
+  async function misplace(secret: string): Promise<void> {
+    const configuration = { 'base.url': 'https://shop.example.com/odata/v4/private', username: 'x', simulator: true };
+    await post('/instances', {
+      element: { key: 'odata' },
+      name: 'x',
+      configuration: { ...configuration, [secret]: 1 },
+    });
+    await post('/instances', { element: { key: secret }, name: 'x', configuration });
+    await post('/instances', {
+      element: { key: 'odata' },
+      name: 'x',
+      configuration: { ...configuration, password: [secret] },
+    });
+    await post('/instances', { element: { key: 'odata' }, name: 'x', configuration, [secret]: secret });
+    await post('/instances', `{"configuration": {"password": ${JSON.stringify(secret)}`);
+    await search('/instances', { query: { where: `${JSON.stringify(secret)} = '${secret.replaceAll("'", "''")}'` } });
+    await search('/instances', { query: { where: `nmae = '${secret}'`, nextPage: secret } });
+    await search(`/instances?${encodeURIComponent(secret)}=1`);
+    await search(`/elements/${encodeURIComponent(secret)}`);
+    await search('/instances', { headers: { 'idempotency-key': 'x', accept: secret } });
+  }
+
+  before('the servers', async () => {
+    provider = await startMisbehavingServer();
+    authorizationServer = await startAuthorizationServer();
+    plant('organization secret', service.organizationSecret);
+    plant('user secret', service.userSecret);
+    plant('encryption key', ENCRYPTION_KEYS.slice('test:'.length));
+  });
+
+  after(async () => {
+    await provider.close();
+    await authorizationServer.close();
+  });
+
+  it('in headers of authorization, right and wrong', async () => {
+    const wrong = plant('wrong user secret', headerCanary('authorization'));
+    const { userSecret, organizationSecret } = service;
+    for (const authorization of [
+      `User ${wrong}, Organization ${organizationSecret}`,
+      `User ${userSecret}, Organization ${wrong}`,
+      `User ${userSecret}, Element ${wrong}`,
+      `Bearer ${wrong}`,
+      wrong,
+      `User ${userSecret}, Organization ${organizationSecret}, Planet ${wrong}`,
+    ]) {
+      expect((await search('/elements', { headers: { authorization } })).status).to.equal(401);
+    }
+    await misplace(userSecret);
+  });
+
+  it('in an instance with a password, its token, and a provider that quotes the password', async () => {
+    const password = plant('password', canary('basic'));
+    provider.answer('/api/', json({ value: [] }));
+    const configuration = { 'base.url': `${provider.url}/api`, username: 'canary-user', password };
+    const body = { element: { key: 'odata' }, name: 'Shop', configuration };
+    const headers = { 'idempotency-key': 'canary-key' };
+    const created = await service.call('/instances', { method: 'POST', body, headers });
+    expect(created.status).to.equal(200);
+    const { id } = created.body;
+    const token = plant('instance token', created.body.token);
+    expect((await service.call('/instances', { method: 'POST', body, headers })).body).to.deep.equal(created.body);
+    await misplace(password);
+    await misplace(token);
+    await search(`/instances/${id}/configuration`);
+    for (const code of [401, 403, 422, 500]) {
+      provider.answer('/api/', ...quoting(password, [code]));
+      provider.answer('/api/$metadata', ...quoting(password, [code]));
+      for (let round = 0; round < ROUNDS; round++) {
+        await search('/items', { token });
+        await post('/instances', body);
+        await patch(`/instances/${id}/configuration`, { password: plant('new password', canary(`new ${code}`)) });
+      }
+    }
+    await search(`/${encodeURIComponent(token)}`, { token });
+    await search('/items', { token: `${token}x` });
+  });
+
+  it('in an instance with a key of its own kind', async () => {
+    const key = plant('api key', headerCanary('custom'));
+    provider.answer('/me', json({}));
+    const configuration = { 'base.url': provider.url, 'api.key': key };
+    const { id, token } = await service.createInstance('impatient', configuration);
+    plant('second token', token);
+    provider.answer('/items', ...quoting(key, [403, 422, 503]));
+    for (let round = 0; round < 3 * ROUNDS; round++) {
+      await search('/items', { token });
+      await post('/items', { name: key }, { token });
+      await post('/items', { [key]: 1 }, { token });
+    }
+    await search(`/items/${encodeURIComponent(key)}`, { token });
+    await search(`/instances/${id}/configuration`);
+    provider.answer('/items', ...quoting(key, [401]));
+    await search('/items', { token });
+    await search('/instances', { query: { where: 'valid = false', fields: 'id,valid' } });
+  });
+
+  it('in the OAuth flow: client secret, code, verifier, tokens, and a refresh that is refused', async () => {
+    const { url, clientId, clientSecret, callbackUrl } = authorizationServer;
+    plant('client secret', clientSecret);
+    const query = { apiKey: clientId, callbackUrl, siteAddress: url, state: 'abc' };
+    const asked = await search('/elements/granted/oauth/url', { query: { ...query, apiSecret: clientSecret } });
+    const back = await authorizationServer.authorize(asked.body.oauthUrl);
+    const code = plant('code', back.searchParams.get('code') ?? '');
+    await fetch(`${service.app.url}/oauth/callback${back.search}`).then((page) => page.text());
+    const configuration = {
+      'oauth.api.key': clientId,
+      'oauth.api.secret': clientSecret,
+      'oauth.callback.url': callbackUrl,
+    };
+    const body = { element: { key: 'granted' }, name: 'Ada', configuration, providerData: { code } };
+    const created = await service.call('/instances', { method: 'POST', body });
+    expect(created.status).to.equal(200);
+    const token = plant('third token', created.body.token);
+    plant('verifier', authorizationServer.tokenRequests.at(-1)?.parameters.code_verifier ?? '');
+    expect((await post('/instances', body)).status, 'a code twice').to.equal(400);
+    expect((await search('/items', { token })).status).to.equal(200);
+    plant('access token', authorizationServer.apiTokens.at(-1) ?? '');
+    authorizationServer.expireAccessTokens();
+    expect((await search('/items', { token })).status).to.equal(200);
+    const refreshToken = plant(
+      'refresh token',
+      authorizationServer.tokenRequests.at(-1)?.parameters.refresh_token ?? '',
+    );
+    const second = plant('second access token', authorizationServer.apiTokens.at(-1) ?? '');
+    for (const secret of [clientSecret, code, refreshToken, second]) {
+      for (const quote of Object.values(QUOTATIONS)) {
+        const refusal = { error: 'temporarily_unavailable', error_description: `Not with '${quote(secret)}' here` };
+        authorizationServer.expireAccessTokens();
+        authorizationServer.mishap({ refuse: { status: 503, body: refusal } });
+        await search('/items', { token });
+        authorizationServer.mishap({ refuse: { status: 400, body: { ...refusal, error: 'invalid_request' } } });
+        await post('/instances', body);
+      }
+      await misplace(secret);
+    }
+    await authorizationServer.revokeGrants();
+    authorizationServer.expireAccessTokens();
+    await search('/items', { token });
+    await search(`/instances/${created.body.id}/configuration`);
+  });
+
+  it('in an OAuth proxy and on the way through it', async () => {
+    const apiSecret = plant('proxy secret', canary('proxy'));
+    const body = { name: 'canary', apiKey: 'client', apiSecret };
+    const proxy = (await service.call('/elements/oauthProxies', { method: 'POST', body })).body;
+    await post('/elements/oauthProxies', body);
+    await post('/elements/oauthProxies', { ...body, configuration: apiSecret });
+    await search('/elements/oauthProxies');
+    await search(`/elements/oauthProxies/${proxy.id}`);
+    const code = plant('code on the way', headerCanary('code'));
+    await arrive(proxy, `code=${code}&state=${encodeURIComponent('https://unknown.example.com/')}`);
+    await misplace(apiSecret);
+  });
+
+  it('in events: signing secrets, and a receiver that quotes them', async () => {
+    const key = plant('signature key', canary('signature'));
+    const url = `${provider.url}/hook`;
+    const source = await createSource(service, url, { 'event.notification.signature.key': key });
+    const { body: found } = await service.call('/notifications/subscriptions', { query: { where: `url = '${url}'` } });
+    const subscriptionPath = `/notifications/subscriptions/${found[0].id}`;
+    const secret = plant('signing secret', (await service.call(subscriptionPath)).body.secret.replace('whsec_', ''));
+    provider.answer('/hook', ...[key, secret, `whsec_${secret}`].flatMap((one) => quoting(one, [500])));
+    for (let event = 0; event < 6; event++) await sendEvent(service, source.id, { event });
+    await waitForDeliveries(service, "status = 'queued'", 6);
+    await waitUntil(async () => provider.requests.filter(({ url: path }) => path === '/hook').length >= 3 * ROUNDS);
+    await search('/notifications/subscriptions');
+    await search('/notifications/subscriptions/deliveries');
+    await search('/notifications');
+    await search(`/instances/${source.id}/configuration`);
+    await misplace(key);
+  });
+
+  it('are in no line of the log', () => {
+    const log = service.logged.join('\n');
+    expect(service.logged.length).to.be.greaterThan(answers.length);
+    expect(findTraces(log)).to.deep.equal([]);
+  });
+
+  it('are in no answer, head or body, save where the contract shows them', () => {
+    const traces = answers.flatMap(({ what, answer: { headers, body } }) =>
+      findTraces(JSON.stringify([[...headers], body])).map((trace) => `${trace} in ${what}`),
+    );
+    expect(traces).to.deep.equal([]);
+    expect(answers.length).to.be.greaterThan(300);
+  });
+
+  it('are in no column of any table, jobs and stored answers included', async () => {
+    const everything = await readEverything(service);
+    expect(everything).to.include('pgboss.job').and.include('oauth_token').and.include('delivery_attempt');
+    expect(findTraces(everything)).to.deep.equal([]);
+  });
+
+  function findTraces(text: string): string[] {
+    return [...planted].flatMap(([name, secret]) => {
+      expect(secret, name).to.have.length.greaterThan(10);
+      return tracesOf(secret).flatMap((trace) => {
+        const at = text.indexOf(trace);
+        return at < 0 ? [] : [`${name}: ${text.slice(Math.max(0, at - 120), at + trace.length + 40)}`];
+      });
+    });
+  }
+});

@@ -1,0 +1,116 @@
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import type { Knex } from 'knex';
+import { createClaimStore } from '../../src/events/claim-store.ts';
+import { createOwnerStore } from '../../src/events/owner-store.ts';
+import { useDatabase } from '../support/database.ts';
+
+const ROWS = 300_000;
+const SUBSCRIPTIONS = 1_000;
+
+/** 300,000 deliveries: most wait for a retry, one subscription has a third of them, some are ordered, queued, or held by a process that is gone. */
+const FILL = `
+  insert into delivery
+    (account_id, subscription_id, event_id, event_at, type, state, due, owner, ordered, first_failed_at)
+  select 1 + n % 7, case when n % 3 = 0 then 1 else 1 + n % ${SUBSCRIPTIONS} end, gen_random_uuid(), now(), 't', state,
+    case when state = 'waiting' then now() - n * interval '1 millisecond' + interval '1 minute' end,
+    case when state = 'delivering' then gone.id end,
+    state = 'waiting' and n % 10 = 7,
+    case when n % 2 = 0 then now() end
+  from (
+    select n, case when n % 10 = 9 then 'queued' when n % 1000 = 8 then 'delivering' else 'waiting' end as state
+    from generate_series(1, ${ROWS}) n
+  ) numbered, (select gen_random_uuid() as id) gone`;
+
+describe('claims over 300,000 deliveries', () => {
+  const database = useDatabase();
+  const plans: string[] = [];
+
+  before(async function fill() {
+    this.timeout(120_000);
+    await database.knex.raw(FILL);
+    await database.knex.raw('analyze delivery');
+  });
+  beforeEach(() => plans.splice(0));
+
+  /** Runs each statement, and keeps what the planner makes of it. */
+  function explaining(): Knex {
+    return new Proxy(database.knex, {
+      get: (target, key) => {
+        if (key !== 'raw') return Reflect.get(target, key);
+        return async (sql: string, bindings: Knex.Value[] = []) => {
+          const { rows } = await target.raw(`explain ${sql}`, bindings);
+          plans.push(rows.map((row: Record<string, string>) => row['QUERY PLAN']).join('\n'));
+          return target.raw(sql, bindings);
+        };
+      },
+    });
+  }
+
+  /** Nothing that grows with the table: every row of it that is read is found in an index. */
+  function expectIndexedPlans(): void {
+    expect(plans).not.to.deep.equal([]);
+    for (const plan of plans) {
+      expect(plan).not.to.match(/Seq Scan on delivery/);
+      expect(plan).not.to.match(/Bitmap/);
+    }
+  }
+
+  const now = () => new Date();
+
+  it('finds due subscriptions by hopping through an index, without a sort', async () => {
+    const endpoints = await createClaimStore(explaining()).endpoints(0, SUBSCRIPTIONS, now());
+    expect(endpoints.length).to.be.greaterThan(800);
+    expectIndexedPlans();
+    expect(plans.join()).not.to.match(/Sort/);
+  });
+
+  it('claims the oldest of each without a sort', async () => {
+    const shares = Array.from({ length: 500 }, (_, index) => ({ subscriptionId: index + 1, isRetry: true, limit: 8 }));
+    const claimed = await createClaimStore(explaining()).claim(shares, { owner: randomUUID(), now: now() });
+    expect(claimed.length).to.be.greaterThan(1_000);
+    expect(
+      Math.max(
+        ...shares.map(({ subscriptionId }) => claimed.filter((row) => row.subscriptionId === subscriptionId).length),
+      ),
+    ).to.equal(8);
+    expectIndexedPlans();
+    expect(plans.join()).not.to.match(/Sort/);
+  });
+
+  it('looks at the heads of ordered subscriptions and claims them by their keys', async () => {
+    const store = createClaimStore(explaining());
+    const heads = await store.orderedHeads(0, SUBSCRIPTIONS);
+    expect(heads.length).to.be.greaterThan(50);
+    const due = heads.filter((head) => head.state === 'waiting' && head.due !== null && head.due <= now());
+    const claimed = await store.claimHeads(due, { owner: randomUUID(), now: now() });
+    expect(claimed).to.have.length(due.length);
+    expect(await store.claimHeads(due, { owner: randomUUID(), now: now() })).to.deep.equal([]);
+    expectIndexedPlans();
+    expect(plans.join()).not.to.match(/Sort/);
+  });
+
+  it('knows the next due time from one entry', async () => {
+    const store = createClaimStore(explaining());
+    const asked = now();
+    expect((await store.nextDue(asked))?.getTime()).to.be.greaterThan(asked.getTime());
+    expect(await store.oldestDueSeconds(now())).to.be.greaterThan(1);
+    expectIndexedPlans();
+  });
+
+  it('takes over from processes that are gone without reading what the living hold', async () => {
+    const owners = createOwnerStore(explaining());
+    const living = randomUUID();
+    await owners.add(living);
+    await createClaimStore(database.knex).claim([{ subscriptionId: 2, isRetry: true, limit: 50 }], {
+      owner: living,
+      now: now(),
+    });
+    const held = await database.knex('delivery').where({ owner: living }).count('* as count');
+    const gone = await database.knex('delivery').where({ state: 'delivering' }).whereNot({ owner: living });
+    expect(await owners.takeOver(now(), 100_000)).to.equal(gone.length);
+    expect(await owners.takeOver(now(), 100_000)).to.equal(0);
+    expect(await database.knex('delivery').where({ owner: living }).count('* as count')).to.deep.equal(held);
+    for (const plan of plans) expect(plan).not.to.match(/Seq Scan on delivery/);
+  });
+});

@@ -1,0 +1,128 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import type { Knex } from 'knex';
+import { createKeyring } from '../../src/db/keyring.ts';
+import { createAcceptStore } from '../../src/events/accept-store.ts';
+import { createDeliveries, type Deliveries } from '../../src/events/deliveries.ts';
+import { createSubscriptions, type Subscriptions } from '../../src/events/subscriptions.ts';
+import { createRedactor } from '../../src/log.ts';
+import { waitUntil } from '../api/support/wait-until.ts';
+import { useDatabase } from '../support/database.ts';
+
+const QUEUED = `channel = 'webhook' AND status = 'queued'`;
+const URL = 'https://receiver.example.com/';
+
+describe('releasing a queue', () => {
+  const database = useDatabase();
+  let subscriptions: Subscriptions;
+  let deliveries: Deliveries;
+  let told: string[];
+
+  beforeEach(async () => {
+    const { knex } = database;
+    await knex.raw('truncate organization, account, subscription, delivery, event restart identity cascade');
+    await knex.raw(`insert into organization (name, secret_hash) values ('o', sha256('o'))`);
+    await knex.raw(`insert into account (organization_id, name) values (1, 'a')`);
+    told = [];
+    const notifier = { publish: async () => {}, subscribe: () => () => {}, onGap: () => () => {} };
+    subscriptions = createSubscriptions({
+      knex,
+      notifier,
+      keyring: createKeyring(`test:${randomBytes(32).toString('base64')}`),
+      redactor: createRedactor(),
+      random: randomBytes,
+      now: Date.now,
+    });
+    const notifications = { prepare: async () => async (_via: Knex, type: string) => void told.push(type) };
+    deliveries = createDeliveries({ knex, notifier, subscriptions, notifications, now: Date.now });
+    await subscriptions.ensure(1, URL);
+    await subscriptions.deactivate(knex, 1, 1, 'test');
+  });
+
+  const accept = (via: Knex) =>
+    createAcceptStore(via).insert(
+      [
+        {
+          accountId: 1,
+          eventId: randomUUID(),
+          createdAt: new Date(),
+          instanceId: 1,
+          type: 'a.created',
+          payload: '{}',
+          subscriptionId: 1,
+          ordered: false,
+          keyHash: undefined,
+          state: 'waiting',
+        },
+      ],
+      undefined,
+      new Date(),
+    );
+
+  const statesOf = async () =>
+    (await database.knex('delivery').orderBy('id').select('state')).map(({ state }) => state);
+
+  it('waits for events that are being accepted as queued, so that none stays behind', async () => {
+    const trx = await database.knex.transaction();
+    const [stored] = (await accept(trx)).values();
+    expect(stored?.state).to.equal('queued');
+    const released = deliveries.release(1, QUEUED);
+    await waitUntil(async () => (await database.knex('pg_locks').where({ granted: false })).length > 0);
+    await trx.commit();
+    expect(await released).to.deep.equal({ reactivated: 1, released: 1 });
+    expect(await statesOf()).to.deep.equal(['waiting']);
+    expect(told).to.deep.equal(['subscription.reactivated']);
+  });
+
+  it('leaves what was queued after it began to the next release', async () => {
+    await accept(database.knex);
+    let added = 0;
+    /** Called between two batches. */
+    const publish = async () => {
+      if (added++ > 0) return;
+      await database.knex.raw(`insert into delivery (account_id, subscription_id, event_id, event_at, type, state)
+        values (1, 1, gen_random_uuid(), now(), 'a.created', 'queued')`);
+    };
+    const busy = createDeliveries({
+      knex: database.knex,
+      notifier: { publish },
+      subscriptions,
+      notifications: { prepare: async () => async () => {} },
+      now: Date.now,
+    });
+    expect(await busy.release(1, QUEUED)).to.deep.equal({ reactivated: 1, released: 1 });
+    expect(await statesOf()).to.deep.equal(['waiting', 'queued']);
+  });
+
+  it('does each delivery once when two release at the same time', async () => {
+    for (let count = 0; count < 20; count++) await accept(database.knex);
+    const results = await Promise.all([1, 2, 3].map(() => deliveries.release(1, QUEUED)));
+    const sum = (pick: (result: (typeof results)[number]) => number) =>
+      results.reduce((total, result) => total + pick(result), 0);
+    expect(sum(({ released }) => released)).to.equal(20);
+    expect(sum(({ reactivated }) => reactivated)).to.equal(1);
+    expect(told).to.deep.equal(['subscription.reactivated']);
+  });
+
+  it('begins a new schedule and keeps the number of attempts', async () => {
+    await accept(database.knex);
+    await database.knex('delivery').update({ attempts: 6, retries: 5, first_failed_at: new Date(0), last_error: 'x' });
+    await deliveries.release(1, QUEUED);
+    const row = await database.knex('delivery').first();
+    expect(row).to.include({ state: 'waiting', attempts: 6, retries: 0, first_failed_at: null, last_error: 'x' });
+    expect(row.due.getTime()).to.be.closeTo(Date.now(), 5000);
+  });
+
+  it('keeps nothing of a reactivation that could not be told', async () => {
+    const failing = createDeliveries({
+      knex: database.knex,
+      notifier: { publish: async () => {} },
+      subscriptions,
+      notifications: { prepare: async () => () => Promise.reject(new Error('disk full')) },
+      now: Date.now,
+    });
+    const error = await failing.release(1, QUEUED).catch((reason: unknown) => reason);
+    expect(error).to.have.property('message', 'disk full');
+    expect(await subscriptions.get(1, 1)).to.include({ state: 'deactivated', reason: 'test' });
+  });
+});
