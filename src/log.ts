@@ -113,12 +113,20 @@ function removeForm(formsByPrefix: Map<number, readonly string[]>, form: string)
 }
 
 function formsOf(secret: string): readonly string[] {
-  const escaped = escapeJson(secret);
   const uriEncoded = encodeURIComponent(secret.toWellFormed());
   const formEncoded = new URLSearchParams({ '': secret }).toString().slice(1);
-  // JSON inside a JSON string, such as a body that is quoted in a message, is escaped twice.
-  const texts = [secret, escaped, escapeJson(escaped), uriEncoded, lowerEscapes(uriEncoded), formEncoded];
+  const texts = [secret, ...escapedForms(secret), uriEncoded, lowerEscapes(uriEncoded), formEncoded];
   return [...new Set([...texts, ...base64Forms(secret)])].filter((form) => form.length >= PREFIX_LENGTH);
+}
+
+/** JSON inside a JSON string is escaped once more: a message that quotes a body that quotes a body, in a line of the log. */
+const JSON_LEVELS = 4;
+
+/** A single form for a secret in which JSON escapes nothing. */
+function escapedForms(secret: string): readonly string[] {
+  const forms = [secret];
+  for (let level = 1; level <= JSON_LEVELS; level += 1) forms.push(escapeJson(forms.at(-1) ?? ''));
+  return forms;
 }
 
 function lowerEscapes(encoded: string): string {

@@ -2,6 +2,7 @@ import type { Delivery } from '../events/deliveries.ts';
 import type { AttemptRow } from '../events/delivery-listing-store.ts';
 import type { Notification } from '../events/notifications.ts';
 import type { Subscription } from '../events/subscriptions.ts';
+import { MASK } from '../instances/configuration.ts';
 import type { OperationResult } from './operation-types.ts';
 
 type SubscriptionRecord = OperationResult<'getSubscription'>;
@@ -9,7 +10,6 @@ type DeliveryRecord = OperationResult<'redeliver'>;
 type AttemptRecord = OperationResult<'getDelivery'>['attemptHistory'][number];
 type NotificationRecord = OperationResult<'listNotifications'>[number];
 
-const MASK = '********';
 const CHANNEL = 'webhook';
 
 /** With the secret in clear. */

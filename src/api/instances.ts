@@ -122,9 +122,7 @@ export function createInstanceHandlers({ accounts, instances, seal, open }: Inst
       body: toConfigurationRecord(await instances.get(principal.accountId, path.id)),
     }),
     updateInstanceConfiguration: async ({ principal, path, body, signal }) => ({
-      body: toConfigurationRecord(
-        await instances.update(principal, path.id, { configuration: body }, signal),
-      ),
+      body: toConfigurationRecord(await instances.update(principal, path.id, { configuration: body }, signal)),
     }),
 
     listOwnAccountInstances: ({ principal }) => listAccount(principal),

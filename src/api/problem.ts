@@ -26,7 +26,7 @@ export interface ProblemPorts {
 /** The only place where an error becomes a response. */
 export function createProblemHandler({ log, redactor }: ProblemPorts): ErrorRequestHandler {
   return (thrown: unknown, request, response, _next) => {
-    const error = toAppError(thrown, request);
+    const error = toAppError(thrown, request, redactor.redact);
     if (error.code === 'INTERNAL' || thrown instanceof DatabaseUnavailableError)
       log.error({ err: thrown, requestId: response.locals.requestId, path: request.path }, 'request failed');
     if (response.headersSent) {
@@ -66,10 +66,10 @@ function setHeaders(response: Response, error: AppError): void {
   if (error.retryAfterSeconds !== undefined) response.set('Retry-After', String(Math.ceil(error.retryAfterSeconds)));
 }
 
-function toAppError(thrown: unknown, request: Request): AppError {
+function toAppError(thrown: unknown, request: Request, redact: Redactor['redact']): AppError {
   if (thrown instanceof AppError) return thrown;
   if (thrown instanceof DatabaseUnavailableError) return databaseUnavailable(thrown);
-  const fault = readFault(thrown);
+  const fault = readFault(thrown, redact);
   const translate = fault.type === undefined ? undefined : BODY_FAULTS[fault.type];
   if (translate !== undefined) return translate(fault.message);
   const code = fault.status === undefined ? undefined : CODE_OF_STATUS[fault.status];
@@ -136,13 +136,13 @@ interface Fault {
   readonly allow: readonly string[];
 }
 
-function readFault(thrown: unknown): Fault {
+function readFault(thrown: unknown, redact: Redactor['redact']): Fault {
   const { type, status, message, errors, headers, code } = Object(thrown);
   return {
     type: typeof type === 'string' ? type : undefined,
     status: typeof status === 'number' ? status : undefined,
     message: isZlibCode(code) ? 'The body cannot be unpacked as its Content-Encoding says.' : String(message ?? ''),
-    details: Array.isArray(errors) ? errors.map(toDetail) : [],
+    details: Array.isArray(errors) ? errors.map((error) => toDetail(error, redact)) : [],
     allow: String(Object(headers).Allow ?? '')
       .split(', ')
       .sort(),
@@ -163,9 +163,12 @@ interface ValidatorError {
 /** Where the validator's words do not fit behind the place that they are about. */
 const WORDS: Readonly<Record<string, string>> = { additionalProperties: 'is not known here', required: 'is missing' };
 
-/** The validator writes `/body/name` and `/query/pageSize`: the place in the request, as a path with dots. */
-function toDetail({ path, message, errorCode }: ValidatorError): ErrorDetail {
-  const place = String(path ?? '')
+/**
+ * The validator writes `/body/name` and `/query/pageSize`: the place in the request, as a path with dots. A secret in the place of
+ * a name is taken out before: with dots for its slashes it would not be found.
+ */
+function toDetail({ path, message, errorCode }: ValidatorError, redact: Redactor['redact']): ErrorDetail {
+  const place = redact(String(path ?? ''))
     .replace(/^\//, '')
     .replaceAll('/', '.');
   const [keyword = ''] = String(errorCode).split('.');

@@ -17,7 +17,7 @@ export class LossReportingClient extends PostgresClient {
     try {
       return await super.acquireConnection();
     } catch (cause) {
-      throw new DatabaseUnavailableError('No connection to the database could be had.', { cause });
+      throw new DatabaseUnavailableError(`No connection to the database could be had: ${describe(cause)}`, { cause });
     }
   }
 
@@ -26,9 +26,15 @@ export class LossReportingClient extends PostgresClient {
       return await super._query(connection, query);
     } catch (cause) {
       if (!isBroken(connection) && !isPassing(cause)) throw cause;
-      throw new DatabaseUnavailableError('The connection to the database broke.', { cause });
+      throw new DatabaseUnavailableError(`The connection to the database broke: ${describe(cause)}`, { cause });
     }
   }
+}
+
+/** An operator reads it at a start that fails. When every address of a host refuses, Node's error has a code and no message. */
+function describe(cause: unknown): string {
+  if (!(cause instanceof Error)) return String(cause);
+  return cause.message || codeOf(cause);
 }
 
 /** knex notes on a connection that it ended. */
@@ -37,6 +43,10 @@ function isBroken(connection: unknown): boolean {
 }
 
 function isPassing(error: unknown): boolean {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const code = error instanceof Error ? codeOf(error) : '';
   return PASSING.has(code) || /^08/.test(code);
+}
+
+function codeOf(error: Error): string {
+  return 'code' in error ? String(error.code) : '';
 }

@@ -64,7 +64,7 @@ export function createClaimStore(knex: Knex) {
         shares.map(({ limit }) => limit),
         now,
       ]);
-      return rows;
+      return sortedById(rows);
     },
 
     /** Of up to `visits` ordered subscriptions above the cursor. */
@@ -118,6 +118,11 @@ export function createClaimStore(knex: Knex) {
       return rowCount;
     },
   };
+}
+
+/** An update answers in the order of the table. */
+function sortedById(rows: readonly ClaimedRow[]): readonly ClaimedRow[] {
+  return rows.toSorted((left, right) => left.id - right.id);
 }
 
 const CLAIMED = `d.account_id as "accountId", d.id, d.subscription_id as "subscriptionId", d.event_id as "eventId",

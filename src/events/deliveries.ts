@@ -49,6 +49,8 @@ export interface DeliveryPorts {
   readonly notifications: Pick<Notifications, 'prepare'>;
   /** Milliseconds since 1970. */
   readonly now: () => number;
+  /** Rows that one statement of a release locks. Default 5,000. */
+  readonly releaseBatch?: number;
 }
 
 export interface Deliveries {
@@ -71,14 +73,12 @@ export interface Deliveries {
 
 /** Of one answer; a page ends before the delivery that would follow on it. */
 const MAX_PAGE_BYTES = 32 * 1024 * 1024;
-/** Rows one statement of a release locks. */
-const RELEASE_BATCH = 5000;
 const MAX_REDELIVERIES = 100_000;
 /** Heard by every process that sends. */
 const DUE_TOPIC = 'delivery-due';
 
 export function createDeliveries(ports: DeliveryPorts): Deliveries {
-  const { knex, notifier, subscriptions, notifications } = ports;
+  const { knex, notifier, subscriptions, notifications, releaseBatch = 5000 } = ports;
   const listing = createDeliveryListingStore(knex);
   const releases = createReleaseStore(knex);
   const redeliveries = createRedeliveryStore(knex);
@@ -117,7 +117,7 @@ export function createDeliveries(ports: DeliveryPorts): Deliveries {
   async function releasePart(accountId: number, part: QueuePart): Promise<number> {
     let released = 0;
     for (;;) {
-      const count = await releases.release(accountId, part, { limit: RELEASE_BATCH, now: now() });
+      const count = await releases.release(accountId, part, { limit: releaseBatch, now: now() });
       if (count === 0) return released;
       released += count;
       await announceDue();

@@ -6,6 +6,7 @@ import type { Logger, Redactor } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { type Acceptance, createAcceptor } from './accept.ts';
 import { createAcceptStore } from './accept-store.ts';
+import { createAnnouncement } from './announcement.ts';
 import { createAttempt } from './attempt.ts';
 import { createAudit } from './audit.ts';
 import { createClaimStore } from './claim-store.ts';
@@ -280,19 +281,5 @@ function toLease(accepted: Acceptance & { readonly id: number; readonly owner: s
     ordered,
     body: Buffer.from(payload),
     acceptedAtMs,
-  };
-}
-
-/** At most one in that time, the last never left out. */
-function createAnnouncement(send: () => Promise<void>, everyMs: number, log: Logger): () => void {
-  let scheduled = false;
-  return () => {
-    if (scheduled) return;
-    scheduled = true;
-    setTimeout(() => {
-      scheduled = false;
-      // Lost, it is made up for by the regular look of the others.
-      send().catch((error) => log.warn({ err: error }, 'could not announce due deliveries'));
-    }, everyMs);
   };
 }

@@ -66,7 +66,15 @@ describe('creating instances', () => {
       });
       expect(answer.body.details[0]).to.deep.include({
         nearest: 'username',
-        expected: ['username', 'company.name', 'simulator'],
+        expected: [
+          'username',
+          'company.name',
+          'simulator',
+          'event.notification.enabled',
+          'event.notification.callback.url',
+          'event.notification.signature.key',
+          'event.notification.ordered',
+        ],
       });
       expect(JSON.stringify(answer.body)).not.to.include('confidential');
     });

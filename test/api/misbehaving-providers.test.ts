@@ -238,6 +238,10 @@ describe('a provider that misbehaves', () => {
       'base.url',
       'api.key',
       'simulator',
+      'event.notification.enabled',
+      'event.notification.callback.url',
+      'event.notification.signature.key',
+      'event.notification.ordered',
     ]);
   });
 });

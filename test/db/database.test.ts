@@ -73,6 +73,9 @@ describe('openDatabase', () => {
     const refused = await failureOf(opened.knex.raw('select 1'));
     expect(refused).to.be.instanceOf(DatabaseUnavailableError);
     expect(refused).to.have.nested.property('cause.code', 'ECONNREFUSED');
+    expect(String(refused)).to.equal(
+      'DatabaseUnavailableError: No connection to the database could be had: connect ECONNREFUSED 127.0.0.1:1',
+    );
     await opened.close();
   });
 

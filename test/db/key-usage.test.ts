@@ -1,9 +1,12 @@
+import { rm } from 'node:fs/promises';
 import { expect } from 'chai';
-import { ConfigError } from '../../src/config.ts';
+import { startApp } from '../../src/app.ts';
+import { ConfigError, readConfig } from '../../src/config.ts';
 import { encryptionContext } from '../../src/db/encrypted-columns.ts';
 import { assertKeysHeld, encryptedColumns, readKeyUsage } from '../../src/db/key-usage.ts';
 import { createKeyring } from '../../src/db/keyring.ts';
-import { useDatabase } from '../support/database.ts';
+import { createRedactor } from '../../src/log.ts';
+import { createTemporaryFolder, silentLog, useDatabase } from '../support/database.ts';
 import { randomKey, type StoredValue, storeValues, writeCiphertext } from './encrypted-values.ts';
 
 describe('the keys a database needs', () => {
@@ -50,6 +53,25 @@ describe('the keys a database needs', () => {
       ]);
     });
   }
+
+  it('keep the service from starting when one is missing, though the keys of the platform open', async () => {
+    for (const value of values.filter(({ column }) => column === 'platform_key.ciphertext')) {
+      const renewed = createKeyring(second).encrypt(value.plain, encryptionContext(value.column, ...value.key));
+      await writeCiphertext(database.knex, value, renewed);
+    }
+    const dataDir = await createTemporaryFolder();
+    const environment = { DATABASE_URL: database.url, DATA_DIR: dataDir, ENCRYPTION_KEYS: second, PORT: '0' };
+    const starting = startApp({ config: readConfig(environment), log: silentLog, redactor: createRedactor() });
+    const error = await starting.then(
+      (app) => app.stop(),
+      (reason: unknown) => reason,
+    );
+    expect(error).to.be.instanceOf(ConfigError);
+    expect(String(error)).to.contain(
+      "does not hold the key 'first', which values of instance.credentials, instance.token,",
+    );
+    await rm(dataDir, { recursive: true });
+  });
 
   it('are found by index, however many rows there are', async () => {
     const { rows } = await database.knex.raw<{ rows: { indexdef: string }[] }>(

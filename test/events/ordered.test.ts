@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
+import { createClaimStore } from '../../src/events/claim-store.ts';
 import { attemptsOf, deliveries } from '../support/event-rows.ts';
-import { newEvent, quickSchedules, type TestEngine, until, useEngines } from '../support/events.ts';
+import { ACCOUNT_ID, newEvent, quickSchedules, type TestEngine, until, useEngines } from '../support/events.ts';
 import { delayed } from '../support/misbehaving-receiver.ts';
 import { status } from '../support/misbehaving-server.ts';
 
@@ -51,6 +53,25 @@ describe('an ordered subscription', () => {
     await until(async () => (await deliveries(bench.knex)).length === 0);
     expect(order('/two')).to.deep.equal([0, ...Array.from({ length: 30 }, (_, index) => index)]);
     expect(await attemptsOf(bench.knex)).to.have.length(31);
+  });
+
+  it('gives nothing but its oldest, whatever a process believes the oldest to be', async () => {
+    const engine = await bench.startFor('/heads', { sweeps: false });
+    engine.sources.set(1, { ordered: true });
+    await engine.events.accept(numbered(3));
+    const [first, second] = (await deliveries(bench.knex)).map(({ id }) => ({ accountId: ACCOUNT_ID, id }));
+    if (first === undefined || second === undefined) throw new Error('The deliveries were not stored.');
+    const store = createClaimStore(bench.knex);
+    const input = { owner: randomUUID(), now: new Date(Date.now() + 1_000) };
+    expect(await store.claimHeads([second], input)).to.deep.equal([]);
+    expect((await store.claimHeads([first], input)).map(({ id }) => id)).to.deep.equal([first.id]);
+    expect(await store.claimHeads([second], input)).to.deep.equal([]);
+    const both = await bench
+      .knex('delivery')
+      .where({ id: second.id })
+      .update({ state: 'delivering', owner: input.owner, due: null })
+      .catch((error) => error);
+    expect(both).to.include({ code: '23505' });
   });
 
   it('does not hold up another', async () => {

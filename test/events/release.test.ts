@@ -74,6 +74,25 @@ describe('releasing a queue', () => {
     expect(told).to.deep.equal(['subscription.reactivated']);
   });
 
+  it('goes from old to new, batch by batch', async () => {
+    for (let count = 0; count < 5; count++) await accept(database.knex);
+    const states: string[][] = [];
+    const inBatches = createDeliveries({
+      knex: database.knex,
+      notifier: { publish: async () => void states.push(await statesOf()) },
+      subscriptions,
+      notifications: { prepare: async () => async () => {} },
+      now: Date.now,
+      releaseBatch: 2,
+    });
+    expect(await inBatches.release(1, QUEUED)).to.deep.equal({ reactivated: 1, released: 5 });
+    expect(states).to.deep.equal([
+      ['waiting', 'waiting', 'queued', 'queued', 'queued'],
+      ['waiting', 'waiting', 'waiting', 'waiting', 'queued'],
+      ['waiting', 'waiting', 'waiting', 'waiting', 'waiting'],
+    ]);
+  });
+
   it('leaves what was queued after it began to the next release', async () => {
     await accept(database.knex);
     let added = 0;

@@ -282,18 +282,32 @@ describe('deliveries', () => {
       }
     });
 
-    it('show a retry that is planned', async () => {
-      const url = receiver.open('planned');
-      const { id } = await createSource(service, url);
-      receiver.server.answer('/planned', (response) => {
-        response.setHeader('retry-after', '3600');
-        response.statusCode = 503;
-        response.end();
+    it('show a retry that is planned, and find it by its time', async () => {
+      const { url, where } = await createQueue('planned', 1);
+      const [{ id }] = await listDeliveries(service, where);
+      const planned = '2999-01-01T00:00:00.123Z';
+      await withDatabase(service, (knex) =>
+        knex('delivery').where({ id }).update({
+          state: 'waiting',
+          due: planned,
+          attempts: 1,
+          first_failed_at: knex.fn.now(),
+          last_error: 'The receiver answered 503.',
+        }),
+      );
+      const [shown] = await listDeliveries(service, `config.url = '${url}' AND nextAttemptDate = ${planned}`);
+      expect(shown).to.include({
+        id,
+        status: 'retrying',
+        attempts: 1,
+        nextAttemptDate: planned,
+        lastError: 'The receiver answered 503.',
       });
-      const delay = await sendEvent(service, id);
-      const [shown] = await waitForDeliveries(service, `event.id = '${delay}' AND attempts > 0`, 1);
-      expect(['retrying', 'queued']).to.include(shown.status);
-      expect(shown.lastError).to.match(/503/);
+      expect(await listDeliveries(service, `status = 'retrying' AND id = ${id}`)).to.deep.equal([shown]);
+      expect(await listDeliveries(service, `status != 'retrying' AND id = ${id}`)).to.deep.equal([]);
+      expect(await findSubscription(service, url)).to.include({ queued: 0, retrying: 1 });
+      const counts = await service.call(`${DELIVERIES}/counts`, { query: { where: `config.url = '${url}'` } });
+      expect(counts.body).to.deep.equal({ queued: 0, delivering: 0, retrying: 1, delivered: 0 });
     });
 
     it('refuse a filter, a page or a token that is not theirs', async () => {

@@ -38,7 +38,9 @@ export function tracesOf(secret: string): readonly string[] {
   const quoted = Object.entries(QUOTATIONS).flatMap(([name, quote]) =>
     name.startsWith('base64') ? [] : [quote(secret)],
   );
-  return [...new Set([...quoted, hex, hex.toUpperCase(), ...base64Cores(secret)])];
+  // However the rest of a canary is escaped (PostgreSQL doubles quotes in a row as text), its random end stays as it is.
+  const end = /[0-9a-f]{16}$/.exec(secret) ?? [];
+  return [...new Set([...quoted, ...end, hex, hex.toUpperCase(), ...base64Cores(secret)])];
 }
 
 /** The characters made of the bits of the secret alone, for each place in a group of three bytes. */

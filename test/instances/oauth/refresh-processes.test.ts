@@ -62,15 +62,20 @@ describe('refreshes of several processes', () => {
   }
 
   it('are waited for by looking at the database when no announcement comes', async () => {
+    const slow = pausesAt('answered');
     const silent = diesAt('committed');
-    const first = await stage.startProcess(silent);
-    const second = await stage.startProcess({ timing: { pollMs: 20 } });
+    const first = await stage.startProcess({ onStep: (step, key) => slow.onStep(step) ?? silent.onStep?.(step, key) });
+    let looks = 0;
+    const second = await stage.startProcess({ timing: { pollMs: 20 }, onStep: () => void looks++ });
     const instance = await stage.connect();
-    await second.current(instance);
     await stage.passTime(HOUR_MS);
     void first.current(instance);
+    await slow.reached;
+    const call = second.current(instance);
+    await waitUntil(async () => looks >= 2);
+    slow.release();
     await silent.reached;
-    expect(stage.provider.accepts(await second.current(instance))).to.equal(true);
+    expect(stage.provider.accepts(await call)).to.equal(true);
     expect(stage.provider.presentations()).to.equal(1);
   });
 

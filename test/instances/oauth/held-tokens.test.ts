@@ -1,0 +1,87 @@
+import { expect } from 'chai';
+import { createHeldTokens } from '../../../src/instances/oauth/held-tokens.ts';
+import type { TokenRow } from '../../../src/instances/oauth/token-store.ts';
+
+const KEY = { accountId: 1, id: 7 };
+const ROW: Omit<TokenRow, 'tokens' | 'generation'> = {
+  interrupted: false,
+  failures: 0,
+  refusedReason: null,
+  expiresInMs: null,
+  refreshInMs: null,
+  retryInMs: null,
+};
+
+/** Tokens over a database that answers when it is told to, and a notifier that tells what it is told. */
+function setUp() {
+  const reads: PromiseWithResolvers<TokenRow>[] = [];
+  const handlers: ((payload: string) => void)[] = [];
+  const gapHandlers: (() => void)[] = [];
+  const held = createHeldTokens({
+    store: {
+      find: () => {
+        const read = Promise.withResolvers<TokenRow>();
+        reads.push(read);
+        return read.promise;
+      },
+    },
+    keyring: { encrypt: (text) => text, decrypt: (text) => text },
+    notifier: {
+      publish: async () => {},
+      subscribe: (_topic, handler) => {
+        handlers.push(handler);
+        return () => {};
+      },
+      onGap: (handler) => {
+        gapHandlers.push(handler);
+        return () => {};
+      },
+    },
+    redactor: { add: () => {}, redact: (text) => text },
+    clock: () => 0,
+  });
+  return {
+    held,
+    hear: (payload: string) => handlers.forEach((handler) => void handler(payload)),
+    loseTouch: () => gapHandlers.forEach((handler) => void handler()),
+    answer: (read: number, generation: number) => {
+      const tokens = JSON.stringify({ accessToken: `token ${generation}` });
+      reads[read]?.resolve({ ...ROW, tokens, generation });
+    },
+    reads: () => reads.length,
+  };
+}
+
+describe('tokens in memory', () => {
+  for (const [news, tell] of Object.entries({
+    'a change': ({ hear }: ReturnType<typeof setUp>) => hear('1:7'),
+    'newer tokens': ({ hear }: ReturnType<typeof setUp>) => hear('1:7:2'),
+    'lost announcements': ({ loseTouch }: ReturnType<typeof setUp>) => loseTouch(),
+  })) {
+    it(`are not kept when ${news} came while they were read, and are read anew by who asks later`, async () => {
+      const setup = setUp();
+      const { held, answer } = setup;
+      const early = held.read(KEY);
+      tell(setup);
+      const late = held.read(KEY);
+      answer(0, 1);
+      expect(await early).to.include({ accessToken: 'token 1' });
+      expect(held.peek(KEY)).to.equal(undefined);
+      answer(1, 2);
+      expect(await late).to.include({ accessToken: 'token 2' });
+      expect(held.peek(KEY)).to.equal(await late);
+      expect(setup.reads()).to.equal(2);
+    });
+  }
+
+  it('stay when the announcement is of what is already there', async () => {
+    const { held, answer, hear } = setUp();
+    const read = held.read(KEY);
+    answer(0, 2);
+    await read;
+    hear('1:7:2');
+    expect(held.peek(KEY)).to.include({ generation: 2 });
+    hear('1:7:3');
+    expect(held.peek(KEY)).to.equal(undefined);
+  });
+});
