@@ -23,7 +23,7 @@ describe('the README', () => {
 
   it('names the scripts that package.json has', () => {
     const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
-    const named = [...README.matchAll(/npm run ([\w:]+)/g)].map(([, name]) => name);
+    const named = [...README.matchAll(/npm run ([\w:-]+)/g)].map(([, name]) => name);
     expect(named.filter((name) => name === undefined || scripts[name] === undefined)).to.deep.equal([]);
   });
 });
@@ -57,7 +57,7 @@ describe('a newcomer', () => {
       ...blocks('bash').flatMap((block) => [block, `printf '${marker.replaceAll('\n', '\\n')}'`]),
     ].join('\n');
     const { stdout } = await promisify(execFile)('bash', ['-c', script], { cwd: folder });
-    const [, , discovery = '', query = '', mistake = ''] = stdout.split(marker);
+    const [, , discovery = '', query = '', mistake = '', authorized = ''] = stdout.split(marker);
 
     const [objects = '', metadata = ''] = discovery.split(/(?<=\])(?=\{"name":"employees")/);
     expect(JSON.parse(objects).map(({ name }: { name: string }) => name)).to.include('employees');
@@ -78,6 +78,10 @@ describe('a newcomer', () => {
     const problem = JSON.parse(mistake);
     expect(problem.code).to.equal('WHERE_INVALID');
     expect(problem.message).to.equal("There is no field 'hireDat'. Did you mean 'hireDate'?");
+
+    const instance = JSON.parse(authorized);
+    expect(instance.element.key).to.equal('salesforce');
+    expect(instance.valid).to.equal(true);
   });
 });
 
