@@ -46,6 +46,8 @@ export async function startLoadDatabase(): Promise<LoadDatabase> {
   let server: Postmaster = await startPostmaster(options);
   const killAtExit = () => void signalProcess(server.pid, 'SIGQUIT');
   process.once('exit', killAtExit);
+  // A signal alone would end this process past its exit handlers, and leave the server.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 
   const url = `postgres://${SUPERUSER}:${cluster.password}@127.0.0.1:${port}/postgres`;
   await migrateDatabase({ url, log });
