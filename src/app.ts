@@ -34,8 +34,8 @@ import { openPlatformKeys } from './db/platform-keys.ts';
 import { measurePool } from './db/pool-metrics.ts';
 import { createEgress } from './egress/index.ts';
 import type { EngineOptions } from './events/options.ts';
-import { createPartitions } from './events/partitions.ts';
-import { createUpkeep } from './events/upkeep.ts';
+import { createPartitions } from './events/upkeep/partitions.ts';
+import { createUpkeep } from './events/upkeep/upkeep.ts';
 import { createAuthenticate } from './instances/authenticate.ts';
 import { withEventCallbacks } from './instances/event-callbacks.ts';
 import { createInstances } from './instances/instances.ts';
@@ -141,6 +141,7 @@ async function build({ config, log, redactor, engineOptions }: AppPorts, cleanup
     log,
     loadOwner: (accountId, id) => instances.get(accountId, id),
     onRefused: (refusal, via) => instances.invalidate(refusal, via),
+    onValues: (told, via) => instances.adoptValues(told, via),
     onRecovered: (key) => instances.noteCredentials(key, 'accepted'),
   });
   cleanup.add('tokens', () => tokens.close(config.shutdownTimeoutMs));

@@ -16,7 +16,7 @@ import {
 } from '../../src/db/embedded/postmaster.ts';
 import { ensureServerUser, isRoot } from '../../src/db/embedded/server-user.ts';
 import { migrateDatabase } from '../../src/db/migrate.ts';
-import { createPartitions } from '../../src/events/partitions.ts';
+import { createPartitions } from '../../src/events/upkeep/partitions.ts';
 import { createLogger, createRedactor } from '../../src/log.ts';
 
 /** A PostgreSQL of the measurement's own, durable as in production, that may crash and comes back at the same place. */

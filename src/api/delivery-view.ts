@@ -1,7 +1,7 @@
-import type { Delivery } from '../events/deliveries.ts';
-import type { AttemptRow } from '../events/delivery-listing-store.ts';
-import type { Notification } from '../events/notifications.ts';
-import type { Subscription } from '../events/subscriptions.ts';
+import type { Delivery } from '../events/deliveries/deliveries.ts';
+import type { AttemptRow } from '../events/deliveries/delivery-listing-store.ts';
+import type { Notification } from '../events/notifications/notifications.ts';
+import type { Subscription } from '../events/subscriptions/subscriptions.ts';
 import { MASK } from '../instances/configuration.ts';
 import type { OperationResult } from './operation-types.ts';
 

@@ -1,6 +1,6 @@
-import type { Deliveries } from '../events/deliveries.ts';
-import type { Notifications } from '../events/notifications.ts';
-import type { Subscriptions } from '../events/subscriptions.ts';
+import type { Deliveries } from '../events/deliveries/deliveries.ts';
+import type { Notifications } from '../events/notifications/notifications.ts';
+import type { Subscriptions } from '../events/subscriptions/subscriptions.ts';
 import {
   toAttemptRecord,
   toDeliveryRecord,

@@ -5,10 +5,10 @@ import type { Keyring } from '../db/keyring.ts';
 import type { Notifier } from '../db/notifier.ts';
 import { createCallbackCheck } from '../egress/callback-url.ts';
 import type { Egress } from '../egress/index.ts';
-import { createDeliveries } from '../events/deliveries.ts';
+import { createDeliveries } from '../events/deliveries/deliveries.ts';
 import { createEventIds } from '../events/event-id.ts';
-import { createNotifications } from '../events/notifications.ts';
-import { createSubscriptions } from '../events/subscriptions.ts';
+import { createNotifications } from '../events/notifications/notifications.ts';
+import { createSubscriptions } from '../events/subscriptions/subscriptions.ts';
 import type { Redactor } from '../log.ts';
 
 export interface DeliveryPartPorts {

@@ -1,7 +1,7 @@
 import type { Metrics } from '../metrics.ts';
-import type { AttemptReport } from './attempt.ts';
-import type { DispatchFigures } from './dispatch.ts';
-import type { WrittenOutcomes } from './outcome-store.ts';
+import type { WrittenOutcomes } from './outcomes/outcome-store.ts';
+import type { AttemptReport } from './push/attempt.ts';
+import type { DispatchFigures } from './push/dispatch.ts';
 
 export interface EngineMetricsPorts {
   readonly metrics: Metrics;

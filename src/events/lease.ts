@@ -1,5 +1,5 @@
-import type { Fence } from './outcome-store.ts';
-import type { Progress } from './transition.ts';
+import type { Fence } from './outcomes/outcome-store.ts';
+import type { Progress } from './push/transition.ts';
 
 /** A delivery that this process holds in memory, to be sent once. */
 export interface Lease extends Fence, Progress {

@@ -1,5 +1,5 @@
-import type { BreakerOptions } from './breaker.ts';
-import { SCHEDULES } from './schedule.ts';
+import type { BreakerOptions } from './push/breaker.ts';
+import { SCHEDULES } from './push/schedule.ts';
 
 /** Every limit of the engine. Tests and measurements change them; operators have no need to. */
 export const DEFAULT_OPTIONS = {

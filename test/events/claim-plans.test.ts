@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { Knex } from 'knex';
-import { createClaimStore } from '../../src/events/claim-store.ts';
-import { createOutcomeStore } from '../../src/events/outcome-store.ts';
-import { createOwnerStore } from '../../src/events/owner-store.ts';
+import { createOutcomeStore } from '../../src/events/outcomes/outcome-store.ts';
+import { createOwnerStore } from '../../src/events/owners/owner-store.ts';
+import { createClaimStore } from '../../src/events/sweep/claim-store.ts';
 import { useDatabase } from '../support/database.ts';
 
 const ROWS = 300_000;

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { createAcceptStore, type NewRow } from '../../src/events/accept-store.ts';
-import { createOutcomeStore } from '../../src/events/outcome-store.ts';
+import { createAcceptStore, type NewRow } from '../../src/events/accept/accept-store.ts';
+import { createOutcomeStore } from '../../src/events/outcomes/outcome-store.ts';
 import { deliveries } from '../support/event-rows.ts';
 import { ACCOUNT_ID, until, useEngines } from '../support/events.ts';
 

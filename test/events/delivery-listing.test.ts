@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Knex } from 'knex';
 import pg from 'pg';
-import { createDeliveryListingStore } from '../../src/events/delivery-listing-store.ts';
+import { createDeliveryListingStore } from '../../src/events/deliveries/delivery-listing-store.ts';
 import { DELIVERY_FIELDS } from '../../src/events/filter.ts';
 import { prepareCondition } from '../../src/where/index.ts';
 import { useDatabase } from '../support/database.ts';

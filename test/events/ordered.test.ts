@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { createClaimStore } from '../../src/events/claim-store.ts';
+import { createClaimStore } from '../../src/events/sweep/claim-store.ts';
 import { attemptsOf, deliveries } from '../support/event-rows.ts';
 import { ACCOUNT_ID, newEvent, quickSchedules, type TestEngine, until, useEngines } from '../support/events.ts';
 import { delayed } from '../support/misbehaving-receiver.ts';

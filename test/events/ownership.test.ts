@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createOutcomeStore } from '../../src/events/outcome-store.ts';
+import { createOutcomeStore } from '../../src/events/outcomes/outcome-store.ts';
 import { attemptsOf, deliveries } from '../support/event-rows.ts';
 import { ACCOUNT_ID, newEvent, quickSchedules, until, useEngines } from '../support/events.ts';
 import { delayed } from '../support/misbehaving-receiver.ts';

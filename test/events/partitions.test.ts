@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { createPartitions, type PartitionPorts } from '../../src/events/partitions.ts';
+import { createPartitions, type PartitionPorts } from '../../src/events/upkeep/partitions.ts';
 import { createLogger, createRedactor } from '../../src/log.ts';
 import { silentLog, useDatabase } from '../support/database.ts';
 

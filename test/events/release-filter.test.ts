@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { AppError } from '../../src/errors.ts';
-import { readReleaseFilter } from '../../src/events/release-filter.ts';
+import { readReleaseFilter } from '../../src/events/deliveries/release-filter.ts';
 
 const QUEUED = `channel = 'webhook' AND status = 'queued'`;
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { parseRetryAfter, retryDueAt, SCHEDULES } from '../../src/events/schedule.ts';
+import { parseRetryAfter, retryDueAt, SCHEDULES } from '../../src/events/push/schedule.ts';
 
 const seconds = (ms: readonly number[]) => ms.map((one) => one / 1000);
 const noJitter = () => 0;

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { createUpkeep } from '../../src/events/upkeep.ts';
+import { createUpkeep } from '../../src/events/upkeep/upkeep.ts';
 import { useDatabase } from '../support/database.ts';
 
 const NOW = new Date('2026-03-10T12:00:00Z');

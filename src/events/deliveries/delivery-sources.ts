@@ -1,5 +1,5 @@
-import { type Condition, conjuncts, isGroup, type Value } from '../where/index.ts';
-import { type DeliveryField, shownInstant } from './filter.ts';
+import { type Condition, conjuncts, isGroup, type Value } from '../../where/index.ts';
+import { type DeliveryField, shownInstant } from '../filter.ts';
 
 /** How the API names the state of a delivery. */
 export const DELIVERY_STATUSES = ['queued', 'delivering', 'retrying', 'delivered'] as const;

@@ -1,6 +1,6 @@
+import { isRetry, type Lease } from '../lease.ts';
 import { type Breaker, type BreakerOptions, createBreaker } from './breaker.ts';
 import { createFifo, type Fifo } from './fifo.ts';
-import { isRetry, type Lease } from './lease.ts';
 
 /** What is in memory for one subscription. */
 export interface Lane {

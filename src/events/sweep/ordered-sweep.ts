@@ -1,5 +1,5 @@
+import type { EngineOptions } from '../options.ts';
 import type { ClaimedRow, ClaimStore, OrderedHead } from './claim-store.ts';
-import type { EngineOptions } from './options.ts';
 
 export interface OrderedSweepPorts {
   readonly store: Pick<ClaimStore, 'orderedHeads' | 'claimHeads'>;

@@ -1,6 +1,6 @@
+import { isRetry, type Lease } from '../lease.ts';
 import { createFifo } from './fifo.ts';
 import { createLanes, type Lane, type LaneLimits, queueLease } from './lanes.ts';
-import { isRetry, type Lease } from './lease.ts';
 
 /** What a push came to, as far as the next one depends on it. `hard`: it held a connection for long, or got none. */
 export type PushResult =

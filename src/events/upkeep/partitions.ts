@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { Logger } from '../log.ts';
+import type { Logger } from '../../log.ts';
 import {
   addDays,
   countInDefault,

@@ -1,16 +1,16 @@
 import type { Knex } from 'knex';
-import type { Notifier } from '../db/notifier.ts';
-import { AppError } from '../errors.ts';
-import { prepareCondition } from '../where/index.ts';
+import type { Notifier } from '../../db/notifier.ts';
+import { AppError } from '../../errors.ts';
+import { prepareCondition } from '../../where/index.ts';
+import { showEventId } from '../event-id.ts';
+import { DELIVERY_FIELDS } from '../filter.ts';
+import type { Notifications } from '../notifications/notifications.ts';
+import type { Subscriptions } from '../subscriptions/subscriptions.ts';
 import { type AttemptRow, createDeliveryListingStore, type DeliveryRow } from './delivery-listing-store.ts';
 import type { DeliveryStatus } from './delivery-sources.ts';
-import { showEventId } from './event-id.ts';
-import { DELIVERY_FIELDS } from './filter.ts';
-import type { Notifications } from './notifications.ts';
 import { createRedeliveryStore, type RedeliveryPeriod } from './redelivery-store.ts';
 import { readReleaseFilter } from './release-filter.ts';
 import { createReleaseStore, type QueuePart, type QueueTarget } from './release-store.ts';
-import type { Subscriptions } from './subscriptions.ts';
 
 /** An event on its way to a callback URL, or arrived there. */
 export interface Delivery extends Omit<DeliveryRow, 'eventId' | 'eventAt'> {

@@ -1,5 +1,5 @@
-import type { Logger } from '../log.ts';
-import type { EngineOptions } from './options.ts';
+import type { Logger } from '../../log.ts';
+import type { EngineOptions } from '../options.ts';
 import type { OwnerStore } from './owner-store.ts';
 
 export interface AuditPorts {

@@ -1,5 +1,5 @@
-import { AppError } from '../errors.ts';
-import type { EventSource, NewEvent } from './model.ts';
+import { AppError } from '../../errors.ts';
+import type { EventSource, NewEvent } from '../model.ts';
 
 /** Of one event's body. */
 export const MAX_PAYLOAD_BYTES = 8 * 1024 * 1024;

@@ -1,6 +1,6 @@
-import type { Logger } from '../log.ts';
-import type { Lease } from './lease.ts';
-import type { EngineOptions } from './options.ts';
+import type { Logger } from '../../log.ts';
+import type { Lease } from '../lease.ts';
+import type { EngineOptions } from '../options.ts';
 import type { AttemptRecord, ExhaustedRow, NextRow, OutcomeRow, WrittenOutcomes } from './outcome-store.ts';
 
 /** What is to be stored of a lease that ends. */

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { arrayLiteral } from './array-literal.ts';
+import { arrayLiteral } from '../array-literal.ts';
 
 /** What names a lease: a process that lost it finds no row. */
 export interface Fence {

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { Sql } from '../where/index.ts';
+import type { Sql } from '../../where/index.ts';
 
 /** A row of `subscription`, its secrets still encrypted. */
 export interface SubscriptionRow {

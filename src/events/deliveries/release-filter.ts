@@ -1,4 +1,4 @@
-import { AppError, type ErrorDetail } from '../errors.ts';
+import { AppError, type ErrorDetail } from '../../errors.ts';
 import {
   type Condition,
   conjuncts,
@@ -7,8 +7,8 @@ import {
   type Predicate,
   prepareCondition,
   print,
-} from '../where/index.ts';
-import { DELIVERY_FIELDS } from './filter.ts';
+} from '../../where/index.ts';
+import { DELIVERY_FIELDS } from '../filter.ts';
 
 /** What a `where` of a release selects. */
 export interface ReleaseFilter {

@@ -1,4 +1,4 @@
-import type { RetryCount } from './model.ts';
+import type { RetryCount } from '../model.ts';
 
 /** From the original failure to the last retry: "a little under 9.5 h" (decision D7). */
 const LAST_RETRY_SECONDS = 34_160;

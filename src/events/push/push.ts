@@ -1,11 +1,11 @@
-import type { Logger } from '../log.ts';
+import type { Logger } from '../../log.ts';
+import type { Lease } from '../lease.ts';
+import type { DeliverySettings, EventSource, ReadySubscription } from '../model.ts';
+import type { EngineOptions } from '../options.ts';
+import type { AttemptRecord, NextRow } from '../outcomes/outcome-store.ts';
+import type { Outcome } from '../outcomes/outcomes.ts';
 import type { Attempt, AttemptReport, FailureClass } from './attempt.ts';
 import type { PushResult } from './dispatch.ts';
-import type { Lease } from './lease.ts';
-import type { DeliverySettings, EventSource, ReadySubscription } from './model.ts';
-import type { EngineOptions } from './options.ts';
-import type { AttemptRecord, NextRow } from './outcome-store.ts';
-import type { Outcome } from './outcomes.ts';
 import { nextState, type Transition } from './transition.ts';
 
 export interface PushPorts {

@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
-import type { ReadySubscription } from './model.ts';
+import type { ReadySubscription } from '../model.ts';
 
 const SECRET_PREFIX = 'whsec_';
 

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { arrayLiteral } from './array-literal.ts';
+import { arrayLiteral } from '../array-literal.ts';
 
 /** One event and its delivery, as they are to be stored. */
 export interface NewRow {

@@ -1,11 +1,11 @@
 import type { Knex } from 'knex';
-import type { Notifier } from '../db/notifier.ts';
-import { prepareSql } from '../where/index.ts';
-import { showEventId } from './event-id.ts';
-import { FILTERABLE_NOTIFICATION } from './filter.ts';
-import type { DeliverySettings, OperationalType } from './model.ts';
+import type { Notifier } from '../../db/notifier.ts';
+import { prepareSql } from '../../where/index.ts';
+import { showEventId } from '../event-id.ts';
+import { FILTERABLE_NOTIFICATION } from '../filter.ts';
+import type { DeliverySettings, OperationalType } from '../model.ts';
+import type { Subscriptions } from '../subscriptions/subscriptions.ts';
 import { createNotificationStore, type NotificationRow } from './notification-store.ts';
-import type { Subscriptions } from './subscriptions.ts';
 
 export type Notification = NotificationRow;
 

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { type Condition, toSql } from '../where/index.ts';
+import { type Condition, toSql } from '../../where/index.ts';
 import { type Columns, type DeliveryStatus, type Source, sourcesOf } from './delivery-sources.ts';
 
 export interface DeliveryRow {

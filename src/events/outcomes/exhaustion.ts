@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { Notifications } from './notifications.ts';
+import type { Notifications } from '../notifications/notifications.ts';
 import type { ExhaustedRow, OutcomeStore } from './outcome-store.ts';
 
 export interface ExhaustionPorts {

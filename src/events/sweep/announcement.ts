@@ -1,4 +1,4 @@
-import type { Logger } from '../log.ts';
+import type { Logger } from '../../log.ts';
 
 /** Tells others, at most once in that time: what comes meanwhile is told with the next. */
 export function createAnnouncement(send: () => Promise<void>, everyMs: number, log: Logger): () => void {

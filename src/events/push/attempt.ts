@@ -1,9 +1,9 @@
 import type { KeyObject } from 'node:crypto';
-import { type Egress, EgressError, type EgressReason, type EgressResponse } from '../egress/index.ts';
-import type { Redactor } from '../log.ts';
-import { showEventId } from './event-id.ts';
-import type { Lease } from './lease.ts';
-import type { ReadySubscription } from './model.ts';
+import { type Egress, EgressError, type EgressReason, type EgressResponse } from '../../egress/index.ts';
+import type { Redactor } from '../../log.ts';
+import { showEventId } from '../event-id.ts';
+import type { Lease } from '../lease.ts';
+import type { ReadySubscription } from '../model.ts';
 import { parseRetryAfter } from './schedule.ts';
 import { instanceSignature, signatureHeaders, signingKeys } from './signature.ts';
 

@@ -1,8 +1,8 @@
-import type { Logger } from '../log.ts';
+import type { Logger } from '../../log.ts';
+import type { Lease } from '../lease.ts';
+import type { EngineOptions } from '../options.ts';
+import type { Dispatcher } from '../push/dispatch.ts';
 import type { ClaimedRow, ClaimStore, DueEndpoint, Share } from './claim-store.ts';
-import type { Dispatcher } from './dispatch.ts';
-import type { Lease } from './lease.ts';
-import type { EngineOptions } from './options.ts';
 import { createOrderedSweep } from './ordered-sweep.ts';
 
 export interface SweepPorts {

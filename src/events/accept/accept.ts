@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { AppError } from '../errors.ts';
+import { AppError } from '../../errors.ts';
+import { showEventId } from '../event-id.ts';
+import type { Accepted, DeliverySettings, EventSource, NewEvent, ReadySubscription } from '../model.ts';
+import type { EngineOptions } from '../options.ts';
 import type { AcceptStore, NewRow, StoredRow } from './accept-store.ts';
-import { showEventId } from './event-id.ts';
 import { createGroupCommit, type Unit } from './group-commit.ts';
-import type { Accepted, DeliverySettings, EventSource, NewEvent, ReadySubscription } from './model.ts';
-import type { EngineOptions } from './options.ts';
 import { buildPayload } from './payload.ts';
 
 export interface AcceptPorts {

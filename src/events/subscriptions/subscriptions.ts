@@ -1,14 +1,14 @@
 import type { Knex } from 'knex';
 import { LRUCache } from 'lru-cache';
-import { createAnnouncedCache } from '../db/announced-cache.ts';
-import { encryptionContext } from '../db/encrypted-columns.ts';
-import type { Keyring } from '../db/keyring.ts';
-import type { Notifier } from '../db/notifier.ts';
-import { AppError } from '../errors.ts';
-import type { Redactor } from '../log.ts';
-import { prepareSql } from '../where/index.ts';
-import { FILTERABLE_SUBSCRIPTION } from './filter.ts';
-import type { ReadySubscription } from './model.ts';
+import { createAnnouncedCache } from '../../db/announced-cache.ts';
+import { encryptionContext } from '../../db/encrypted-columns.ts';
+import type { Keyring } from '../../db/keyring.ts';
+import type { Notifier } from '../../db/notifier.ts';
+import { AppError } from '../../errors.ts';
+import type { Redactor } from '../../log.ts';
+import { prepareSql } from '../../where/index.ts';
+import { FILTERABLE_SUBSCRIPTION } from '../filter.ts';
+import type { ReadySubscription } from '../model.ts';
 import {
   createSecret,
   previousExpiry,

@@ -1,4 +1,4 @@
-import type { DeliverySettings } from './model.ts';
+import type { DeliverySettings } from '../model.ts';
 import { retryDueAt, type Schedule } from './schedule.ts';
 
 /** What a delivery went through in its present schedule. */
