@@ -55,7 +55,14 @@ export async function startTokenUser(options: TokenUserOptions): Promise<TokenUs
   });
   const connector = createConnector(providerUrl);
   const config = Object.freeze({ 'oauth.api.key': name, 'oauth.api.secret': 'secret-of-the-chaos' });
-  const ownerOf = ({ accountId, id }: TokenKey) => ({ accountId, id, connector, config, valid: true });
+  const ownerOf = ({ accountId, id }: TokenKey) => ({
+    accountId,
+    id,
+    connector,
+    config,
+    valid: true,
+    settingsVersion: 1,
+  });
   const tokens = createTokens({
     knex,
     notifier,
@@ -78,6 +85,7 @@ export async function startTokenUser(options: TokenUserOptions): Promise<TokenUs
       );
     },
     onRecovered: async () => {},
+    onValues: async () => {},
     timing,
     ...(onStep !== undefined && { onStep }),
   });

@@ -9,7 +9,7 @@ import { assertSameClient, isSameAccess, isSamePlace, isSameSecret } from './oau
 import { isOAuthConnector, TOKEN_KEYS } from './oauth/fields.ts';
 import type { OAuthConnector } from './oauth/grant.ts';
 import { type ProviderData, tokensIn } from './oauth/grant-source.ts';
-import type { TokenOwner, Tokens } from './oauth/tokens.ts';
+import type { TokenKey, TokenOwner, Tokens } from './oauth/tokens.ts';
 import { assertGivenValues } from './oauth/values.ts';
 import { verifyCredentials } from './verify.ts';
 
@@ -17,7 +17,7 @@ export interface AuthenticatePorts {
   readonly client: ProviderClient;
   readonly connect: Connect;
   readonly authorizations: Pick<Authorizations, 'consume'>;
-  readonly tokens: Pick<Tokens, 'store' | 'of'>;
+  readonly tokens: Pick<Tokens, 'store' | 'acceptClient' | 'of'>;
 }
 
 /** Settings as they were given, with what goes along. */
@@ -30,23 +30,32 @@ export interface GivenCredentials {
   readonly signal: AbortSignal;
 }
 
+/** Settings for an instance that is there. */
+export interface GivenAgain extends GivenCredentials {
+  /** The client secret was given, if only the one that is known, and not its mask. */
+  readonly isSecretShown: boolean;
+}
+
 /** Settings that may be stored. */
 export interface Authenticated {
   readonly config: Config;
   /** The provider took a token with these settings, just now. */
   readonly verified: boolean;
-  /** Stores what goes along with the settings, in their transaction. */
-  readonly keep: (via: Knex, key: { readonly accountId: number; readonly id: number }) => Promise<void>;
+  /**
+   * Stores what goes along with the settings, in their transaction.
+   * @returns whether they put right what the instance was invalid for
+   */
+  readonly keep: (via: Knex, key: TokenKey) => Promise<boolean>;
 }
 
 export interface Authenticate {
   /** @throws AppError when the settings are not usable, or the provider does not take them */
   readonly first: (connector: Connector, credentials: GivenCredentials) => Promise<Authenticated>;
   /** A grant is asked for only when there is a new code, token or client. @throws AppError as `first` */
-  readonly again: (instance: TokenOwner, credentials: GivenCredentials) => Promise<Authenticated>;
+  readonly again: (instance: TokenOwner, credentials: GivenAgain) => Promise<Authenticated>;
 }
 
-const KEEP_NOTHING = async () => {};
+const KEEP_NOTHING = async () => false;
 
 /** Shows settings to the provider before they are stored. */
 export function createAuthenticate({ client, connect, authorizations, tokens }: AuthenticatePorts): Authenticate {
@@ -70,25 +79,29 @@ export function createAuthenticate({ client, connect, authorizations, tokens }: 
     connector: OAuthConnector,
     { grant, authorization }: Connection,
     via: Knex,
-    key: { readonly accountId: number; readonly id: number },
-  ): Promise<void> {
+    key: TokenKey,
+  ): Promise<boolean> {
     await tokens.store(via, { ...key, connector }, grant);
     if (authorization !== undefined) await authorizations.consume(via, authorization);
+    return true;
   }
 
   async function withoutGrant(
     owner: TokenOwner,
     connector: OAuthConnector,
-    { given, base, signal }: GivenCredentials,
+    { given, base, isSecretShown, signal }: GivenAgain,
   ): Promise<Authenticated> {
     const config = resolveConfiguration(connector, withoutTokens(given), base);
     assertSameClient(connector, owner.config, config);
     assertGivenValues(connector, config);
-    if (!isSameSecret(owner.config, config)) await connect.verifyClient({ connector, config, signal });
-    if (isSamePlace(connector, owner.config, config)) return { config, verified: false, keep: KEEP_NOTHING };
+    const isNewSecret = !isSameSecret(owner.config, config);
+    const isClientAsked = isNewSecret || isRetried(owner, isSecretShown);
+    if (isClientAsked) await connect.verifyClient({ connector, config, signal });
+    const keep = isClientAsked ? tokens.acceptClient : KEEP_NOTHING;
+    if (isSamePlace(connector, owner.config, config)) return { config, verified: false, keep };
     const accessToken = await currentToken(owner, signal);
     await verifyCredentials(client, { connector, config, tokens: onlyToken(accessToken), signal });
-    return { config, verified: true, keep: KEEP_NOTHING };
+    return { config, verified: true, keep };
   }
 
   /** By the settings of before: those that are new are not known to be good. */
@@ -115,12 +128,19 @@ export function createAuthenticate({ client, connect, authorizations, tokens }: 
   };
 }
 
+/** The provider may take a client again that it refused: its secret is shown once more to say so. */
+function isRetried({ valid }: TokenOwner, isSecretShown: boolean): boolean {
+  return !valid && isSecretShown;
+}
+
 function needsGrant(
   connector: OAuthConnector,
-  { config: before }: TokenOwner,
-  { given, base, providerData }: GivenCredentials,
+  owner: TokenOwner,
+  { given, base, providerData, isSecretShown }: GivenAgain,
 ): boolean {
+  const { config: before } = owner;
   if (connector.auth.grant === 'clientCredentials' && providerData === undefined) {
+    if (isRetried(owner, isSecretShown)) return true;
     return !isSameAccess(connector, before, resolveConfiguration(connector, withoutTokens(given), base));
   }
   const { refreshToken, accessToken } = tokensIn(given);

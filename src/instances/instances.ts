@@ -1,23 +1,20 @@
 import type { Knex } from 'knex';
 import type { Config, Connector } from '../connector/contract.ts';
-import type { Registry } from '../connector/registry.ts';
-import { encryptionContext } from '../db/encrypted-columns.ts';
-import type { Keyring } from '../db/keyring.ts';
 import type { Notifier } from '../db/notifier.ts';
 import type { PlatformKeys } from '../db/platform-keys.ts';
 import { AppError } from '../errors.ts';
-import type { Notifications } from '../events/notifications.ts';
-import type { Redactor } from '../log.ts';
+import type { Notifications } from '../events/notifications/notifications.ts';
 import { prepareSql } from '../where/index.ts';
-import type { Authenticate, Authenticated, GivenCredentials } from './authenticate.ts';
-import { splitSecrets, unmasked } from './configuration.ts';
-import { readEventSettings } from './event-settings.ts';
+import type { Authenticate, Authenticated, GivenAgain } from './authenticate.ts';
+import { unmasked } from './configuration.ts';
 import { FILTERABLE_INSTANCE } from './filter.ts';
+import { type CodecPorts, createInstanceCodec } from './instance-codec.ts';
 import type { AuthorizationCaller } from './oauth/authorizations.ts';
+import { isSecretShown } from './oauth/credential-change.ts';
 import { isOAuthConnector } from './oauth/fields.ts';
 import type { ProviderData } from './oauth/grant-source.ts';
 import { assertStorable, isStorable } from './storable.ts';
-import { createInstanceStore, type InstanceChanges, type InstanceFilter, type InstanceRow } from './store.ts';
+import { createInstanceStore, type InstanceChanges, type InstanceFilter } from './store.ts';
 import { createTokenCache } from './token-cache.ts';
 import { createValidity, type Validity } from './validity.ts';
 
@@ -36,18 +33,17 @@ export interface Instance {
   readonly invalidReason: string | null;
   readonly disabled: boolean;
   readonly createdAt: Date;
+  /** Grows with every change of configuration and credentials. */
+  readonly settingsVersion: number;
   /** Changes with every change of the instance. */
   readonly version: string;
 }
 
-export interface InstancePorts {
+export interface InstancePorts extends CodecPorts {
   readonly knex: Knex;
-  readonly keyring: Pick<Keyring, 'encrypt' | 'decrypt'>;
   readonly platformKeys: Pick<PlatformKeys, 'lookupHash'>;
   readonly notifier: Pick<Notifier, 'publish' | 'subscribe' | 'onGap'>;
-  readonly registry: Registry;
   readonly authenticate: Authenticate;
-  readonly redactor: Redactor;
   /** Cryptographically random bytes. */
   readonly random: (bytes: number) => Buffer;
   readonly notifications: Pick<Notifications, 'prepare'>;
@@ -99,49 +95,32 @@ export interface Instances extends Validity {
     input: Omit<NewInstance, 'element'>,
     signal: AbortSignal,
   ) => Promise<Instance>;
+  /** What the provider told with new tokens, and was checked, goes into the configuration. */
+  readonly adoptValues: (
+    told: Pick<Instance, 'accountId' | 'id'> & { readonly values: Config },
+    via: Knex,
+  ) => Promise<void>;
   readonly setDisabled: (accountId: number, id: number, disabled: boolean) => Promise<Instance>;
   readonly remove: (accountId: number, id: number) => Promise<void>;
 }
 
 const TOKEN_BYTES = 32;
 
-/** A change that goes with others: only if nobody changed the instance since, and all together. */
-interface Guard extends Pick<Authenticated, 'keep'> {
-  readonly version: string;
-}
+/** A change that goes with others: only if nobody changed the settings since, and all together. */
+interface Guard extends Pick<Authenticated, 'keep'>, Pick<Instance, 'settingsVersion'> {}
+
+const WORKING = { valid: true, invalidReason: null };
 
 export function createInstances(ports: InstancePorts): Instances {
-  const { keyring, platformKeys, notifier, registry, authenticate, redactor } = ports;
+  const { platformKeys, notifier, registry, authenticate } = ports;
   const store = createInstanceStore(ports.knex);
+  const { decode, encodeSettings, encodeToken } = createInstanceCodec(ports);
   const cache = createTokenCache(notifier, async (accountId, token, kept) => {
     const row = await store.findByTokenHash(accountId, platformKeys.lookupHash(token));
     if (row === undefined) return undefined;
     // The same row stays the same object: what is derived from it (headers, metadata, plans) is kept with it.
     return kept?.version === row.version ? kept : decode(row);
   });
-
-  function decode(row: InstanceRow): Instance {
-    const { accountId, id, elementKey, credentials, token, ...rest } = row;
-    const secrets: Config = JSON.parse(keyring.decrypt(credentials, contextOf(accountId, id, 'credentials')));
-    const plainToken = keyring.decrypt(token, contextOf(accountId, id, 'token'));
-    redactor.add(plainToken);
-    const config = Object.freeze({ ...rest.configuration, ...secrets });
-    redactor.add(readEventSettings(config).signatureKey ?? '');
-    return Object.freeze({
-      ...rest,
-      accountId,
-      id,
-      connector: registry.getConnector(elementKey),
-      config,
-      token: plainToken,
-    });
-  }
-
-  function encrypted(connector: Connector, config: Config, accountId: number, id: number) {
-    const { plain, secret } = splitSecrets(connector, config);
-    const credentials = keyring.encrypt(JSON.stringify(secret), contextOf(accountId, id, 'credentials'));
-    return { configuration: plain, credentials };
-  }
 
   async function get(accountId: number, id: number): Promise<Instance> {
     const row = await store.find(accountId, id);
@@ -151,9 +130,10 @@ export function createInstances(ports: InstancePorts): Instances {
 
   async function settle(accountId: number, id: number, changes: InstanceChanges, guard?: Guard): Promise<Instance> {
     const row = await store.transaction(async (via) => {
-      const updated = await store.update(via, accountId, id, changes, guard?.version);
-      if (updated !== undefined) await guard?.keep(via, { accountId, id });
-      return updated;
+      const updated = await store.update(via, accountId, id, changes, guard?.settingsVersion);
+      if (updated === undefined || guard === undefined) return updated;
+      const isRepaired = await guard.keep(via, { accountId, id });
+      return isRepaired && !updated.valid ? store.update(via, accountId, id, WORKING) : updated;
     });
     if (row !== undefined) {
       await cache.changed(accountId, id);
@@ -164,14 +144,14 @@ export function createInstances(ports: InstancePorts): Instances {
   }
 
   /** New settings become part of the changes only after the provider took them. */
-  async function reauthenticate(instance: Instance, credentials: GivenCredentials) {
-    const { connector, accountId, id, version } = instance;
+  async function reauthenticate(instance: Instance, credentials: GivenAgain) {
+    const { connector, accountId, id, settingsVersion } = instance;
     const { config, verified, keep } = await authenticate.again(instance, credentials);
-    const settings = encrypted(connector, config, accountId, id);
+    const settings = encodeSettings(connector, config, { accountId, id });
     return {
-      settings: { ...settings, ...(verified && { valid: true, invalidReason: null }) },
+      settings: { ...settings, ...(verified && WORKING) },
       // Settings are merged into those that were read, so they must still be those.
-      guard: { version, keep },
+      guard: { settingsVersion, keep },
     };
   }
 
@@ -191,8 +171,8 @@ export function createInstances(ports: InstancePorts): Instances {
         name: input.name.trim(),
         elementKey: connector.key,
         tags: trimmed(input.tags),
-        ...encrypted(connector, config, accountId, id),
-        token: keyring.encrypt(token, contextOf(accountId, id, 'token')),
+        ...encodeSettings(connector, config, { accountId, id }),
+        token: encodeToken(token, { accountId, id }),
         tokenHash: platformKeys.lookupHash(token),
         providerData: {},
       };
@@ -236,6 +216,7 @@ export function createInstances(ports: InstancePorts): Instances {
         given: given ?? {},
         base,
         providerData,
+        isSecretShown: isSecretShown(given ?? {}),
         signal,
       });
       return settle(caller.accountId, id, { ...change, ...settings }, guard);
@@ -247,9 +228,15 @@ export function createInstances(ports: InstancePorts): Instances {
       const given = unmasked(input.configuration, instance.config);
       const base = providerValues(instance);
       const { providerData } = input;
-      const { settings, guard } = await reauthenticate(instance, { caller, given, base, providerData, signal });
+      const isShown = isSecretShown(input.configuration);
+      const again = { caller, given, base, providerData, isSecretShown: isShown, signal };
+      const { settings, guard } = await reauthenticate(instance, again);
       const change = { ...settings, name: input.name.trim(), tags: trimmed(input.tags) };
       return settle(caller.accountId, id, change, guard);
+    },
+
+    adoptValues: async ({ accountId, id, values }, via) => {
+      if (await store.mergeConfiguration(via, accountId, id, values)) await cache.changed(accountId, id, via);
     },
 
     setDisabled: (accountId, id, disabled) => settle(accountId, id, { disabled }),
@@ -261,10 +248,6 @@ export function createInstances(ports: InstancePorts): Instances {
 
     ...createValidity({ store, changed: cache.changed, notifications: ports.notifications }),
   };
-}
-
-function contextOf(accountId: number, id: number, column: 'credentials' | 'token'): string {
-  return encryptionContext(`instance.${column}`, accountId, id);
 }
 
 function notFound(id: number): AppError {

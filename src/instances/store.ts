@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import type { Config } from '../connector/contract.ts';
 import type { Sql } from '../where/index.ts';
 
 /** A row of `instance`, still encrypted. */
@@ -17,12 +18,14 @@ export interface InstanceRow {
   readonly invalidReason: string | null;
   readonly disabled: boolean;
   readonly createdAt: Date;
+  /** Grows with every change of configuration and credentials. */
+  readonly settingsVersion: number;
   /** Changes with every update of the row. */
   readonly version: string;
 }
 
 export interface NewInstanceRow
-  extends Omit<InstanceRow, 'createdAt' | 'version' | 'valid' | 'invalidReason' | 'disabled'> {
+  extends Omit<InstanceRow, 'createdAt' | 'settingsVersion' | 'version' | 'valid' | 'invalidReason' | 'disabled'> {
   readonly tokenHash: Buffer;
 }
 
@@ -59,6 +62,7 @@ const COLUMNS = {
   invalidReason: 'invalid_reason',
   disabled: 'disabled',
   createdAt: 'created_at',
+  settingsVersion: 'settings_version',
 } as const;
 
 type Column = keyof typeof COLUMNS;
@@ -109,18 +113,38 @@ export function createInstanceStore(knex: Knex) {
       return query;
     },
 
-    /** Undefined when there is no such instance, or none of the version where one is given. */
+    /** Undefined when there is no such instance, or none of the version of settings where one is given. */
     update: async (
       via: Knex,
       accountId: number,
       id: number,
       changes: InstanceChanges,
-      version?: string,
+      settingsVersion?: number,
     ): Promise<InstanceRow | undefined> => {
-      const rows = via('instance').where({ account_id: accountId, id });
-      if (version !== undefined) rows.whereRaw('xmin::text = ?', [version]);
-      const count = await rows.update({ ...toColumns(changes), updated_at: knex.fn.now() });
+      const version = settingsVersion === undefined ? {} : { settings_version: settingsVersion };
+      const isOfSettings = changes.configuration !== undefined || changes.credentials !== undefined;
+      const count = await via('instance')
+        .where({ account_id: accountId, id, ...version })
+        .update({
+          ...toColumns(changes),
+          ...(isOfSettings && { settings_version: knex.raw('settings_version + 1') }),
+          updated_at: knex.fn.now(),
+        });
       return count === 0 ? undefined : single(await select(accountId, via).where({ id }));
+    },
+
+    /** Over what is there; secrets are not among it. @returns false when nothing was to change */
+    mergeConfiguration: async (via: Knex, accountId: number, id: number, values: Config): Promise<boolean> => {
+      const merged = JSON.stringify(values);
+      const count = await via('instance')
+        .where({ account_id: accountId, id })
+        .whereRaw('not configuration @> ?::jsonb', [merged])
+        .update({
+          configuration: knex.raw('configuration || ?::jsonb', [merged]),
+          settings_version: knex.raw('settings_version + 1'),
+          updated_at: knex.fn.now(),
+        });
+      return count > 0;
     },
 
     /** False when it was valid already. */

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { Notifications, Publisher } from '../events/notifications.ts';
+import type { Notifications, Publisher } from '../events/notifications/notifications.ts';
 import type { Instance } from './instances.ts';
 import type { InstanceStore } from './store.ts';
 import type { TokenCache } from './token-cache.ts';

@@ -35,6 +35,10 @@ describe('discovery', () => {
       { key: 'username', type: 'string', required: true, secret: true },
       { key: 'company.name', type: 'string', required: true, secret: false, example: 'acme' },
       { key: 'simulator', type: 'boolean', required: false, secret: false },
+      { key: 'event.notification.enabled', type: 'boolean', required: false, secret: false },
+      { key: 'event.notification.callback.url', type: 'url', required: false, secret: false },
+      { key: 'event.notification.signature.key', type: 'string', required: false, secret: true },
+      { key: 'event.notification.ordered', type: 'boolean', required: false, secret: false },
     ]);
     const message = "There is no element 'bamborh'. Did you mean 'bamboohr'?";
     expectProblem(await service.call('/elements/bamborh'), 'NOT_FOUND', message);

@@ -131,11 +131,11 @@ describe('execute', () => {
   it('passes the classified failure on from both', async () => {
     const run: Operation<string, unknown> = { run: ({ send }) => send({ path: '/people/2' }) };
     setup.server.answer('/api/people/2', status(401));
-    for (const failed of [
-      setup.client.execute(get, { id: '2' }, setup.call()),
-      setup.client.execute(run, '2', setup.call()),
+    for (const fail of [
+      () => setup.client.execute(get, { id: '2' }, setup.call()),
+      () => setup.client.execute(run, '2', setup.call()),
     ]) {
-      expect((await catchAppError(failed)).code).to.equal('INSTANCE_CREDENTIALS_FAILED');
+      expect((await catchAppError(fail())).code).to.equal('INSTANCE_CREDENTIALS_FAILED');
     }
   });
 
@@ -146,11 +146,11 @@ describe('execute', () => {
         throw new TypeError('rows is not iterable');
       },
     };
-    for (const failed of [
-      setup.client.execute(get, { id: '3' }, setup.call()),
-      setup.client.execute(run, '', setup.call()),
+    for (const fail of [
+      () => setup.client.execute(get, { id: '3' }, setup.call()),
+      () => setup.client.execute(run, '', setup.call()),
     ]) {
-      const error = await catchAppError(failed);
+      const error = await catchAppError(fail());
       expect(error.code).to.equal('PROVIDER_PROTOCOL');
       expect(error.message).to.equal('The answer of BambooHR is not one that Causeway understands.');
       expect(error.cause).to.be.instanceOf(TypeError);

@@ -126,6 +126,28 @@ describe('the provider client with access tokens', () => {
     }
   });
 
+  for (const kind of ['a 401', 'what the connector calls a refusal'] as const) {
+    it(`does not take ${kind} of another origin for a refused token, as it was shown none`, async () => {
+      const other = await startMisbehavingServer();
+      try {
+        other.answer('/b', kind === 'a 401' ? status(401) : status(403));
+        setup.server.answer('/api/a', redirect(`${other.url}/b`));
+        const classify: Connector['classify'] = ({ status: code }) =>
+          code === 403 ? { kind: 'credentials' } : undefined;
+        const call = callWith({}, { hosts: [setup.server.host, other.host], classify });
+        const error = await catchAppError(setup.client.send(call, { path: '/a' }));
+        expect(error.code).to.equal('PROVIDER_PROTOCOL');
+        expect(error.message).to.equal(
+          `BambooHR redirected to ${other.host}, which wants credentials. Causeway shows them to ${setup.server.host} only, where the call was made.`,
+        );
+        expect(refused).to.deep.equal([]);
+        expect([setup.server.requests.length, other.requests.length]).to.deep.equal([1, 1]);
+      } finally {
+        await other.close();
+      }
+    });
+  }
+
   it('previews a request without any token', () => {
     const { connector, config } = callWith();
     expect(setup.client.preview({ connector, config }, { path: '/a' })).to.deep.equal({

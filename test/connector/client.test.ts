@@ -211,6 +211,24 @@ describe('the provider client', () => {
       await other.close();
     });
 
+    it('does not take a 401 of another origin for refused credentials, as it was shown none', async () => {
+      const other = await setUpClient();
+      other.server.answer('/there', status(401));
+      setup.server.answer('/api/away', redirect(`${other.server.url}/there`));
+      const error = await setup.fail({ path: '/away' }, { hosts: [setup.server.host, other.server.host] });
+      expect(error.code).to.equal('PROVIDER_PROTOCOL');
+      expect(error.message).to.equal(
+        `BambooHR redirected to ${other.server.host}, which wants credentials. Causeway shows them to ${setup.server.host} only, where the call was made.`,
+      );
+      await other.close();
+    });
+
+    it('takes a 401 of the same origin for what it is', async () => {
+      setup.server.answer('/api/away', redirect('/api/there'));
+      setup.server.answer('/api/there', status(401));
+      expect((await setup.fail({ path: '/away' })).code).to.equal('INSTANCE_CREDENTIALS_FAILED');
+    });
+
     it('does not follow one for a POST', async () => {
       setup.server.answer('/api/away', redirect('/api/b', 307));
       const error = await setup.fail({ method: 'POST', path: '/away', json: {} });

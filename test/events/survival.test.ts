@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { createEgress } from '../../src/egress/index.ts';
 import { attemptsOf, deliveries } from '../support/event-rows.ts';
 import { newEvent, quickSchedules, until, useEngines } from '../support/events.ts';
+import { interceptRaw } from '../support/intercepted-knex.ts';
 import { status } from '../support/misbehaving-server.ts';
 import { createMortal, type Fate } from '../support/mortal.ts';
 
@@ -90,17 +91,11 @@ describe('an acknowledged event', () => {
   it('is found by its own process when the answer of the database was lost', async () => {
     bench.receiver.answer('/doubt', status(204));
     let broken = false;
-    const { raw } = bench.knex;
-    const knex = new Proxy(bench.knex, {
-      get: (target, key) => {
-        if (key !== 'raw') return Reflect.get(target, key);
-        return async (sql: string, bindings: string[]) => {
-          const result = await raw.call(target, sql, bindings);
-          if (broken || !/insert into delivery\s/.test(sql)) return result;
-          broken = true;
-          throw new Error('The connection broke.');
-        };
-      },
+    const knex = interceptRaw(bench.knex, async (statement, sql) => {
+      const result = await statement();
+      if (broken || !/insert into delivery\s/.test(sql)) return result;
+      broken = true;
+      throw new Error('The connection broke.');
     });
     const engine = await bench.startFor('/doubt', { knex, options: { ...QUICK, auditMs: 50, auditAgeMs: 100 } });
     const error = await engine.events.accept([newEvent(1)]).catch((reason) => reason);
@@ -112,17 +107,11 @@ describe('an acknowledged event', () => {
   it('keeps its outcome while the database is away, and no more pushes are started than there is room for', async () => {
     bench.receiver.answer('/away', status(204));
     let away = false;
-    const { raw } = bench.knex;
-    const knex = new Proxy(bench.knex, {
-      get: (target, key) => {
-        if (key !== 'raw') return Reflect.get(target, key);
-        return async (sql: string, bindings: string[]) => {
-          if (away && sql.includes('delivery_attempt')) throw new Error('The database is away.');
-          return raw.call(target, sql, bindings);
-        };
-      },
+    const knex = interceptRaw(bench.knex, async (statement, sql) => {
+      if (away && sql.includes('delivery_attempt')) throw new Error('The database is away.');
+      return statement();
     });
-    const options = { ...QUICK, maxPendingOutcomes: 10, laneConcurrency: 4 };
+    const options = { ...QUICK, maxPendingOutcomes: 10, laneConcurrency: 4, maxLaneConcurrency: 4 };
     const engine = await bench.startFor('/away', { knex, options });
     away = true;
     await engine.events.accept(Array.from({ length: 50 }, () => newEvent(1)));

@@ -50,6 +50,18 @@ describe('an instance by client credentials', () => {
     expect(setup.server.tokenRequests.at(-1)?.parameters.scope).to.equal('items.write');
   });
 
+  it('whose client is refused works again when its secret is shown once more and taken', async () => {
+    const { id, token } = (await create()).body;
+    setup.server.expireAccessTokens();
+    setup.server.mishap({ refuse: { status: 401, body: { error: 'invalid_client' } } });
+    const refused = await service.call('/items', { token });
+    expectProblem(refused, 'INSTANCE_CREDENTIALS_FAILED', /refuses the client id or secret of this instance/);
+    const configuration = { 'oauth.api.secret': setup.server.machine.clientSecret };
+    const { body } = await service.call(`/instances/${id}`, { method: 'PATCH', body: { configuration } });
+    expect(body).to.include({ id, token, valid: true });
+    expect((await service.call('/items', { token })).status).to.equal(200);
+  });
+
   it('takes no code', async () => {
     const { id } = (await create()).body;
     const answer = await service.call(`/instances/${id}`, { method: 'PATCH', body: { providerData: { code: 'x' } } });

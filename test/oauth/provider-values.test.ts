@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import { expectProblem, faultsOf } from '../api/support/expect-problem.ts';
 import { countRows } from '../api/support/tenants.ts';
-import { useApp } from '../support/app.ts';
-import { json, type MisbehavingServer, startMisbehavingServer } from '../support/misbehaving-server.ts';
+import { waitUntil } from '../api/support/wait-until.ts';
+import { type StartedApp, startTestApp, useApp } from '../support/app.ts';
+import { json, type MisbehavingServer, startMisbehavingServer, status } from '../support/misbehaving-server.ts';
 import { OAUTH_CONNECTORS } from './support/setup.ts';
 
 const GRANTED = {
@@ -80,6 +81,54 @@ describe('what a provider tells beside code and token', () => {
     const evil = await create(undefined, { ...refreshed, 'realm.id': '1', 'api.url': 'https://evil.example' });
     expectProblem(evil, 'REQUEST_INVALID', /'api.url' must lead to a host of Realm/);
     expect((await create(undefined, { ...refreshed, 'realm.id': '1' })).status).to.equal(200);
+  });
+
+  describe('changes with a refresh', () => {
+    let other: StartedApp;
+
+    before('a second process over the same database', async function startOther() {
+      this.timeout(60_000);
+      other = await startTestApp({ DATABASE_URL: service.databaseUrl, CONNECTORS_PATH: OAUTH_CONNECTORS });
+    });
+    after(() => other.stop());
+    afterEach(() => server.answer('/token', json({ ...GRANTED, api: `${server.url}/v7/` })));
+
+    /** An instance at /v7 whose access ends; the refresh answers as given. */
+    async function refreshWith(answer: object) {
+      const { id, token } = (await create({ code: 'c0de-4', realmId: '1' })).body;
+      const call = (app: Pick<StartedApp, 'call'> = service) => app.call('/items', { token });
+      server.answer('/v7/items', json({}));
+      await Promise.all([call(service), call(other)]);
+      server.answer('/token', json({ ...GRANTED, access_token: 'another-access-token', ...answer }));
+      server.answer('/v7/items', status(401), json({}));
+      expect((await call()).status).to.equal(200);
+      const read = async () => (await service.call(`/instances/${id}`)).body;
+      const placeOf = async (app: Pick<StartedApp, 'call'>) => {
+        expect((await call(app)).status).to.equal(200);
+        return server.requests.at(-1)?.url;
+      };
+      return { read, placeOf, change: (body: object) => service.call(`/instances/${id}`, { method: 'PATCH', body }) };
+    }
+
+    it('and calls of every process go where it says from then on', async () => {
+      server.answer('/v8/items', json({}));
+      const { read, placeOf, change } = await refreshWith({ api: `${server.url}/v8/` });
+      expect(await placeOf(service)).to.equal('/v8/items');
+      await waitUntil(async () => (await placeOf(other)) === '/v8/items');
+      const { configuration: shown, valid } = await read();
+      expect(shown).to.include({ 'api.url': `${server.url}/v8`, 'realm.id': '1', 'oauth.api.key': 'realm-client' });
+      expect(valid).to.equal(true);
+      expect((await change({ configuration: { 'oauth.scope': 'a' } })).body.configuration).to.include({
+        'api.url': `${server.url}/v8`,
+      });
+    });
+
+    it('but not to another host: the tokens are taken, the place is not', async () => {
+      const { read, placeOf } = await refreshWith({ api: 'https://evil.example' });
+      expect(await placeOf(service)).to.equal('/v7/items');
+      expect(server.requests.at(-1)?.headers.authorization).to.equal('Bearer another-access-token');
+      expect((await read()).configuration).to.include({ 'api.url': `${server.url}/v7` });
+    });
   });
 
   it('may change, when the provider takes the token there', async () => {

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { expectProblem } from '../api/support/expect-problem.ts';
 import { countRows } from '../api/support/tenants.ts';
+import { waitUntil } from '../api/support/wait-until.ts';
 import { useOAuth } from './support/setup.ts';
 
 describe('authenticating an instance again', () => {
@@ -93,20 +94,48 @@ describe('authenticating an instance again', () => {
     );
   });
 
-  it('is not overtaken by a change at the same time', async () => {
-    const { id, token } = await createInstance();
-    let release = () => {};
-    const until = new Promise<void>((resolve) => {
-      release = resolve;
+  describe('while something else changes', () => {
+    /** Authenticates again, and stands still while the provider answers. */
+    async function authenticateSlowly(id: number) {
+      const { promise: until, resolve: release } = Promise.withResolvers<void>();
+      const back = await authorize();
+      setup.server.expireAccessTokens();
+      setup.server.mishap({ until });
+      const requests = setup.server.tokenRequests.length;
+      const answer = change(id, { providerData: back });
+      await waitUntil(async () => setup.server.tokenRequests.length > requests);
+      return { answer, release };
+    }
+
+    it('is not overtaken by another configuration: one wins, the other is a conflict', async () => {
+      const { id, token } = await createInstance();
+      const { answer, release } = await authenticateSlowly(id);
+      expect((await change(id, { configuration: { 'page.limit': 1 } })).status).to.equal(200);
+      release();
+      expectProblem(await answer, 'CONFLICT');
+      expect((await read(id)).configuration).to.include({ 'page.limit': 1 });
+      expect(await works(token)).to.equal(true);
     });
-    const back = await authorize();
-    setup.server.mishap({ until });
-    const requests = setup.server.tokenRequests.length;
-    const slow = change(id, { providerData: back });
-    while (setup.server.tokenRequests.length === requests) await new Promise((resolve) => setImmediate(resolve));
-    expect((await change(id, { configuration: { 'page.limit': 1 } })).status).to.equal(200);
-    release();
-    expectProblem(await slow, 'CONFLICT');
-    expect(await works(token)).to.equal(true);
+
+    it('does not lose its code because a call finds the credentials refused meanwhile', async () => {
+      const { id, token } = await createInstance();
+      const { answer, release } = await authenticateSlowly(id);
+      setup.server.mishap({ refuse: { status: 400, body: { error: 'invalid_grant' } } });
+      expectProblem(await service.call('/items', { token }), 'INSTANCE_CREDENTIALS_FAILED');
+      expect(await read(id)).to.include({ valid: false });
+      release();
+      expect((await answer).body).to.include({ id, token, valid: true });
+      expect(await works(token)).to.equal(true);
+      expect(await read(id)).to.include({ valid: true });
+    });
+
+    it('goes on beside a new name and beside being switched off, and keeps both', async () => {
+      const { id } = await createInstance();
+      const { answer, release } = await authenticateSlowly(id);
+      await change(id, { name: 'Renamed' });
+      await service.call(`/instances/${id}/enabled`, { method: 'DELETE' });
+      release();
+      expect((await answer).body).to.include({ name: 'Renamed', disabled: true, valid: true });
+    });
   });
 });

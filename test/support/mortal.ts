@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import type { Egress, EgressRequest, EgressResponse } from '../../src/egress/index.ts';
+import { interceptRaw } from './intercepted-knex.ts';
 
 /** What a process reaches the world by; dead, it reaches nothing any more, and hears no answer. */
 export interface Mortal {
@@ -48,14 +49,12 @@ export function createMortal(knex: Knex, egress: Pick<Egress, 'request'>, fate: 
   }
 
   return {
-    knex: new Proxy(knex, {
+    knex: new Proxy(interceptRaw(knex, run), {
       apply: (target, self, input) => {
         assertAlive();
         return Reflect.apply(target, self, input);
       },
       get: (target, key) => {
-        if (key === 'raw')
-          return (sql: string, bindings: Knex.Value[]) => run(async () => target.raw(sql, bindings), sql);
         if (key === 'transaction') {
           return (work: (trx: Knex.Transaction) => Promise<unknown>) =>
             run(() => target.transaction(work), 'transaction');

@@ -38,7 +38,7 @@ export async function makeAttempt(ports: ClientPorts, attempt: Attempt): Promise
   for (let redirects = 0; ; redirects++) {
     const exchanged = await exchange(ports, attempt, url);
     if (exchanged.kind === 'failed') return exchanged;
-    const step = judge(ports, attempt, exchanged.answer);
+    const step = judge(ports, attempt, exchanged.answer, url);
     if (step.kind !== 'redirected') return step;
     if (redirects === MAX_REDIRECTS) throw tooManyRedirects(attempt);
     url = followLink(attempt.binding, step.location, url.href);
@@ -100,14 +100,20 @@ function getUndertaking({ binding, request, target }: Attempt, url: URL) {
 }
 
 /** A redirect to another origin, though among the hosts, does not get the credentials. */
-function chooseHeaders({ binding, outgoing, target }: Attempt, url: URL): Readonly<Record<string, string>> {
-  const headers = url.origin === target.origin ? outgoing.headers : outgoing.headersWithoutAuth;
+function getsCredentials({ target }: Attempt, url: URL): boolean {
+  return url.origin === target.origin;
+}
+
+function chooseHeaders(attempt: Attempt, url: URL): Readonly<Record<string, string>> {
+  const { binding, outgoing } = attempt;
+  const headers = getsCredentials(attempt, url) ? outgoing.headers : outgoing.headersWithoutAuth;
   return binding.simulator === undefined ? headers : { ...headers, forwarded: binding.simulator.forwarded(url) };
 }
 
 type Judgement = Outcome | { readonly kind: 'redirected'; readonly location: string };
 
-function judge(ports: ClientPorts, { binding, outgoing }: Attempt, answer: Answer): Judgement {
+function judge(ports: ClientPorts, attempt: Attempt, answer: Answer, url: URL): Judgement {
+  const { binding, outgoing } = attempt;
   const { response, misshapen } = answer;
   const classified = binding.connector.classify?.(response);
   if (classified === null) return accept(answer);
@@ -116,6 +122,7 @@ function judge(ports: ClientPorts, { binding, outgoing }: Attempt, answer: Answe
     return { kind: 'redirected', location };
   }
   const failure = classified ?? classifyByStatus(response.status);
+  if (failure?.kind === 'credentials' && !getsCredentials(attempt, url)) throw credentialsWithheld(attempt, url);
   if (failure !== undefined) {
     const byConnector = classified !== undefined;
     return { kind: 'failed', failed: describeFailure(ports, { binding, response, failure, byConnector }) };
@@ -130,6 +137,14 @@ function accept({ response, file }: Answer): Outcome {
 
 function getRedirect(response: ProviderResponse): string | undefined {
   return REDIRECTS.has(response.status) ? response.headers.location : undefined;
+}
+
+/** Nobody refused the instance's credentials, as nobody was shown any. */
+function credentialsWithheld({ binding, target }: Attempt, { host }: URL): AppError {
+  return new AppError(
+    'PROVIDER_PROTOCOL',
+    `${binding.connector.name} redirected to ${host}, which wants credentials. Causeway shows them to ${target.host} only, where the call was made.`,
+  );
 }
 
 function tooManyRedirects({ binding }: Attempt): AppError {

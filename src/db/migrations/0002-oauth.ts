@@ -39,12 +39,14 @@ const STATEMENTS: readonly string[] = [
     interrupted boolean not null default false,
     failures integer not null default 0,
     retry_at timestamptz,
+    refused_kind text check (refused_kind in ('grant', 'client')),
     refused_reason text,
     created_at timestamptz not null default now(),
     updated_at timestamptz not null default now(),
     primary key (account_id, instance_id),
     foreign key (account_id, instance_id) references instance (account_id, id) on delete cascade,
-    check ((lease_id is null) = (lease_until is null))
+    check ((lease_id is null) = (lease_until is null)),
+    check ((refused_kind is null) = (refused_reason is null))
   )`,
   'create index oauth_token_refresh_at on oauth_token (refresh_at) where refused_reason is null',
   `comment on table oauth_token is 'The tokens of an instance, and who is refreshing them'`,
@@ -54,7 +56,13 @@ const STATEMENTS: readonly string[] = [
   `comment on column oauth_token.lease_id is 'The one refresh that may call the token endpoint now: its intent, written before the call'`,
   `comment on column oauth_token.interrupted is
     'A refresh of this generation ended without an answer that was stored: the provider may have taken its refresh token already'`,
-  `comment on column oauth_token.refused_reason is 'The provider refused the refresh token for good: no more refreshes until re-authentication'`,
+  `comment on column oauth_token.refused_kind is
+    'What the provider refused: the grant, for good until re-authentication; or only the client, until its secret is put right'`,
+  `comment on column oauth_token.refused_reason is 'The refusal for people; while there is one, nobody refreshes'`,
+
+  'alter table instance add column settings_version bigint not null default 1',
+  `comment on column instance.settings_version is
+    'Grows with every change of configuration and credentials: whoever merged into older ones cannot overwrite newer ones'`,
 
   `create table oauth_proxy (
     account_id bigint not null references account (id),

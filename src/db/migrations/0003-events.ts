@@ -15,6 +15,7 @@ const STATEMENTS: readonly string[] = [
     settings jsonb not null default '{}' check (jsonb_typeof(settings) = 'object'),
     updated_at timestamptz not null default now()
   )`,
+  `comment on table account_settings is 'What an account set: only the keys that were ever given'`,
 
   `create table subscription (
     account_id bigint not null references account (id),
@@ -118,6 +119,7 @@ const STATEMENTS: readonly string[] = [
   ) partition by range (attempted_at)`,
   'create table delivery_attempt_default partition of delivery_attempt default',
   'create index delivery_attempt_delivered on delivery_attempt (account_id, delivery_id) where delivered',
+  `comment on table delivery_attempt_default is 'Takes what has no partition of its own, so that a late upkeep never loses an attempt'`,
   `comment on table delivery_attempt is 'What was tried and what came of it; append-only, one partition a day (UTC)'`,
 
   `create table notification (

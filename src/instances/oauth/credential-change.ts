@@ -1,5 +1,6 @@
 import type { Config } from '../../connector/contract.ts';
 import { AppError } from '../../errors.ts';
+import { MASK } from '../configuration.ts';
 import { tokenUrlOf } from './addresses.ts';
 import { OAUTH_KEYS } from './fields.ts';
 import type { OAuthConnector } from './grant.ts';
@@ -23,6 +24,12 @@ export function isSamePlace(connector: OAuthConnector, before: Config, after: Co
 
 export function isSameSecret(before: Config, after: Config): boolean {
   return before[OAUTH_KEYS.clientSecret] === after[OAUTH_KEYS.clientSecret];
+}
+
+/** Whether a caller gave a client secret, and not what stands for it. */
+export function isSecretShown(given: Readonly<Record<string, unknown>>): boolean {
+  const secret = given[OAUTH_KEYS.clientSecret];
+  return secret !== undefined && secret !== null && secret !== '' && secret !== MASK;
 }
 
 /** Whether nothing changed that the provider would have to agree to. */

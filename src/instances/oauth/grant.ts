@@ -50,6 +50,14 @@ export class TokenError extends Error {
   }
 }
 
+/** RFC 6749, 5.2: a client is authenticated before its grant is looked at, so that the grant may be good yet. */
+const CLIENT_ERRORS: ReadonlySet<string | undefined> = new Set(['invalid_client', 'unauthorized_client']);
+
+/** Whether the client was refused, and nothing said of the grant. */
+export function isClientRefusal({ kind, oauthError }: TokenError): boolean {
+  return kind === 'refused' && CLIENT_ERRORS.has(oauthError);
+}
+
 interface TokenRequest {
   readonly connector: OAuthConnector;
   /** With `oauth.api.key` and `oauth.api.secret`, and `simulator` where it applies. */

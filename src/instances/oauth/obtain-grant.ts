@@ -3,7 +3,7 @@ import { invalidConfiguration } from '../configuration.ts';
 import type { Authorization } from './authorizations.ts';
 import { describeCodeFailure, describeTokenFailure } from './connect-failure.ts';
 import { OAUTH_KEYS } from './fields.ts';
-import { type OAuthConnector, type TokenEndpoint, TokenError, type TokenGrant } from './grant.ts';
+import { isClientRefusal, type OAuthConnector, type TokenEndpoint, TokenError, type TokenGrant } from './grant.ts';
 import type { GrantSource } from './grant-source.ts';
 
 /** Settings that a grant is asked for with. */
@@ -71,8 +71,6 @@ async function request(endpoint: TokenEndpoint, undertaking: Undertaking): Promi
   }
 }
 
-/** RFC 6749, 5.2: a client is authenticated before its grant is looked at. */
-const CLIENT_ERRORS: ReadonlySet<string | undefined> = new Set(['invalid_client', 'unauthorized_client', undefined]);
 /** Nobody has been given it: a good client is refused the grant and nothing else. */
 const NO_REFRESH_TOKEN = 'no-token-but-a-question-about-the-client';
 
@@ -81,9 +79,14 @@ export async function verifyClient(endpoint: TokenEndpoint, undertaking: Underta
   try {
     await endpoint.refresh({ ...undertaking, refreshToken: NO_REFRESH_TOKEN });
   } catch (error) {
-    if (error instanceof TokenError && error.kind === 'refused' && !CLIENT_ERRORS.has(error.oauthError)) return;
+    if (error instanceof TokenError && isGrantRefusal(error)) return;
     throw describeTokenFailure(undertaking.connector, error, OAUTH_KEYS.clientSecret);
   }
+}
+
+/** A refusal without a word may be of the client. */
+function isGrantRefusal(error: TokenError): boolean {
+  return error.kind === 'refused' && error.oauthError !== undefined && !isClientRefusal(error);
 }
 
 /** What a code would have brought has to be given with a token from elsewhere. */

@@ -1,41 +1,27 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Knex } from 'knex';
+import type { Config } from '../../connector/contract.ts';
 import type { Logger } from '../../log.ts';
+import { isSameSecret } from './credential-change.ts';
 import { type OAuthConnector, type TokenEndpoint, TokenError, type TokenGrant } from './grant.ts';
 import type { Held, HeldTokens } from './held-tokens.ts';
 import { type Lifetime, planBackoffMs, planLifetime, shortenLifetime } from './lifetime.ts';
+import type { RefreshStep, RefreshTiming } from './refresh-timing.ts';
 import { credentialsFailed, describeRefusal, refreshUnavailable } from './refusal.ts';
-import type { Lease, TokenKey, TokenStore } from './token-store.ts';
+import type { Lease, Refusal, TokenKey, TokenStore } from './token-store.ts';
 
 /** An instance whose tokens are refreshed. */
 export interface OAuthOwner extends TokenKey {
   readonly connector: OAuthConnector;
-  readonly config: Readonly<Record<string, unknown>>;
+  readonly config: Config;
 }
 
-/** The moments between which a process may die: before the intent is written, after it, and so on. */
-export type RefreshStep = 'intending' | 'intended' | 'answered' | 'committed';
-
-export interface RefreshTiming {
-  /** How long the one who refreshes has it for itself. */
-  readonly leaseMs: number;
-  /** Of the token request; shorter than the lease, so that in good order nobody else begins before it ends. */
-  readonly requestMs: number;
-  /** How long a caller waits for a refresh, its own or another's. */
-  readonly waitMs: number;
-  /** Time between two looks at the database while another process refreshes, should its announcement be lost. */
-  readonly pollMs: number;
-  /** How long granted tokens are kept at hand while the database does not take them. */
-  readonly commitMs: number;
+/** An instance as it is in the database now. */
+export interface StoredOwner extends TokenKey {
+  readonly config: Config;
+  /** Grows with every change of `config`. */
+  readonly settingsVersion: number;
 }
-
-export const REFRESH_TIMING: RefreshTiming = {
-  leaseMs: 30_000,
-  requestMs: 20_000,
-  waitMs: 25_000,
-  pollMs: 500,
-  commitMs: 600_000,
-};
 
 export interface RefreshPorts {
   readonly store: TokenStore;
@@ -47,8 +33,12 @@ export interface RefreshPorts {
   /** From 0 (inclusive) to 1 (exclusive). */
   readonly random: () => number;
   readonly randomId: () => string;
-  /** Once for every refresh token the provider refuses, in the transaction that notes it. */
+  /** From the database. @throws AppError NOT_FOUND */
+  readonly loadOwner: (accountId: number, id: number) => Promise<StoredOwner>;
+  /** Once for every refusal, in the transaction that notes it. */
   readonly onRefused: (refusal: TokenKey & { readonly reason: string }, via: Knex) => Promise<void>;
+  /** The provider told values with new tokens that are not those of the configuration; in a transaction that holds the settings. */
+  readonly onValues: (told: TokenKey & Pick<TokenGrant, 'values'>, via: Knex) => Promise<void>;
   /** Tokens that were given up were granted after all. */
   readonly onRecovered: (key: TokenKey) => Promise<void>;
   readonly onStep: (step: RefreshStep, key: TokenKey) => Promise<void> | void;
@@ -107,7 +97,7 @@ export function createRefresh(ports: RefreshPorts) {
     return undefined;
   }
 
-  async function useLease(owner: OAuthOwner, lease: Lease, from: Held): Promise<Held> {
+  async function useLease(owner: OAuthOwner, lease: Lease, from: Held): Promise<Held | undefined> {
     await ports.onStep('intended', owner);
     const answer = await ask(owner, from);
     if (answer instanceof TokenError) return goWithout(owner, lease, from, answer);
@@ -148,8 +138,21 @@ export function createRefresh(ports: RefreshPorts) {
     held.keepNew(owner, fresh);
     await ports.onStep('committed', owner);
     await unlessItFails(() => held.announce(owner, generation));
+    // The tokens are safe; what is not written now is told again at the next refresh.
+    await unlessItFails(() => passOnValues(owner, grant, generation));
     if (wasRefused) await unlessItFails(() => ports.onRecovered(owner));
     return fresh;
+  }
+
+  /** Only those of the newest tokens: a re-authentication in between brought values of its own. */
+  async function passOnValues(owner: OAuthOwner, { values }: TokenGrant, generation: number): Promise<void> {
+    if (Object.entries(values).every(([key, value]) => owner.config[key] === value)) return;
+    const { accountId, id } = owner;
+    await store.transaction(async (via) => {
+      await store.lockSettings(via, owner);
+      const now = await store.find(owner, via);
+      if (now?.generation === generation) await ports.onValues({ accountId, id, values }, via);
+    });
   }
 
   /** The only copy of a rotated refresh token is not given up because the database is away for a while. */
@@ -172,8 +175,8 @@ export function createRefresh(ports: RefreshPorts) {
     throw credentialsFailed(owner, 'Its tokens are gone. Authenticate this instance again.');
   }
 
-  async function goWithout(owner: OAuthOwner, lease: Lease, from: Held, error: TokenError): Promise<Held> {
-    if (error.kind === 'refused') return refuse(owner, lease, from, error);
+  async function goWithout(owner: OAuthOwner, lease: Lease, from: Held, error: TokenError): Promise<Held | undefined> {
+    if (error.kind === 'refused') return giveUp(owner, lease, from, describeRefusal(error, from.interrupted));
     const retryInMs = planBackoffMs(ports.random, from.failures + 1, error.retryAfterMs);
     const { message, kind } = error;
     log.warn({ instanceId: owner.id, kind, reason: message, retryInMs }, 'tokens could not be refreshed');
@@ -182,27 +185,49 @@ export function createRefresh(ports: RefreshPorts) {
     throw refreshUnavailable(owner, retryInMs, error);
   }
 
-  async function refuse(owner: OAuthOwner, lease: Lease, from: Held, error: TokenError): Promise<Held> {
-    const reason = describeRefusal(error, from.interrupted);
-    const { accountId, id } = owner;
-    const isNoted = await store.transaction(async (via) => {
-      if (!(await store.refuse(via, owner, lease, reason))) return false;
-      await ports.onRefused({ accountId, id, reason }, via);
-      await held.changed(owner, via);
-      return true;
-    });
-    if (isNoted) throw credentialsFailed(owner, reason);
-    // Newer tokens came in between: what was refused is not theirs.
+  async function giveUp(owner: OAuthOwner, lease: Lease, from: Held, refusal: Refusal): Promise<Held | undefined> {
+    if (refusal.kind === 'client') return giveUpClient(owner, lease, from, refusal);
+    if (await noteRefusal(owner, lease, refusal)) throw credentialsFailed(owner, refusal.reason);
     await store.release(owner, lease);
+    // Newer tokens came in between: what was refused is not theirs.
     return takeNewer(owner, from);
   }
 
-  /** An announcement: what is lost with it is found by polling, or by the next call. */
+  /** A secret that was changed in between was not refused: it is asked with before anybody hears of the old one. */
+  async function giveUpClient(
+    owner: OAuthOwner,
+    lease: Lease,
+    from: Held,
+    refusal: Refusal,
+  ): Promise<Held | undefined> {
+    const { config, settingsVersion } = await ports.loadOwner(owner.accountId, owner.id);
+    const isStillThere = isSameSecret(owner.config, config);
+    if (isStillThere && (await noteRefusal(owner, lease, refusal, settingsVersion))) {
+      throw credentialsFailed(owner, refusal.reason);
+    }
+    await store.release(owner, lease);
+    return attempt({ ...owner, config }, from);
+  }
+
+  /** @returns false when what was refused is not there any more */
+  function noteRefusal(owner: OAuthOwner, lease: Lease, refusal: Refusal, settingsVersion?: number): Promise<boolean> {
+    const { accountId, id } = owner;
+    return store.transaction(async (via) => {
+      const version = await store.lockSettings(via, owner);
+      if (settingsVersion !== undefined && version !== settingsVersion) return false;
+      if (!(await store.refuse(via, owner, lease, refusal))) return false;
+      await ports.onRefused({ accountId, id, reason: refusal.reason }, via);
+      await held.changed(owner, via);
+      return true;
+    });
+  }
+
+  /** What is lost with it is found by polling, or by the next call or refresh. */
   async function unlessItFails(work: () => Promise<void>): Promise<void> {
     try {
       await work();
     } catch (error) {
-      log.warn({ err: error }, 'a change of tokens could not be announced');
+      log.warn({ err: error }, 'a change of tokens could not be passed on');
     }
   }
 

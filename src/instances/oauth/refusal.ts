@@ -1,5 +1,7 @@
 import { AppError } from '../../errors.ts';
-import type { TokenError } from './grant.ts';
+import { OAUTH_KEYS } from './fields.ts';
+import { isClientRefusal, type TokenError } from './grant.ts';
+import type { Refusal } from './token-store.ts';
 
 const MAX_WORDS = 300;
 
@@ -8,8 +10,18 @@ interface Named {
   readonly id: number;
 }
 
-/** Why an instance is no longer valid, for people: what happened and what to do. */
-export function describeRefusal(error: TokenError, interrupted: boolean): string {
+/** Why an instance is no longer valid, for people as well: what happened and what to do. */
+export function describeRefusal(error: TokenError, interrupted: boolean): Refusal {
+  return isClientRefusal(error)
+    ? { kind: 'client', reason: describeClientRefusal(error) }
+    : { kind: 'grant', reason: describeGrantRefusal(error, interrupted) };
+}
+
+function describeClientRefusal(error: TokenError): string {
+  return `The provider refuses the client id or secret of this instance (${wordsOf(error)}). Change ${OAUTH_KEYS.clientSecret} in its configuration; it need not be authenticated again.`;
+}
+
+function describeGrantRefusal(error: TokenError, interrupted: boolean): string {
   const words = wordsOf(error);
   if (interrupted && error.oauthError === 'invalid_grant') {
     return `A refresh of the access was cut off before its result could be stored, and the provider no longer takes the refresh token from before (${words}). Authenticate this instance again.`;

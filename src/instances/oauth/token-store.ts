@@ -25,6 +25,14 @@ export interface Lease {
   readonly generation: number;
 }
 
+/** While there is one, nobody refreshes. */
+export interface Refusal {
+  /** `grant`: until re-authentication. `client`: until its secret is put right; the tokens may be good yet. */
+  readonly kind: 'grant' | 'client';
+  /** For people. */
+  readonly reason: string;
+}
+
 export interface NewTokens extends Lifetime {
   /** Ciphertext. */
   readonly tokens: string;
@@ -46,14 +54,15 @@ const COLUMNS = `tokens, generation, interrupted, failures, refused_reason as "r
   ${fromNow('retry_at')} as "retryInMs"`;
 
 const FREE_LEASE = 'lease_id = null, lease_until = null';
+const NOT_REFUSED = 'refused_kind = null, refused_reason = null';
 
 export type TokenStore = ReturnType<typeof createTokenStore>;
 
 /** The states of a refresh, one statement each: what it depends on stands in its `where`. */
 export function createTokenStore(knex: Knex) {
   return {
-    find: async ({ accountId, id }: TokenKey): Promise<TokenRow | undefined> => {
-      const { rows } = await knex.raw<{ rows: TokenRow[] }>(
+    find: async ({ accountId, id }: TokenKey, via: Knex = knex): Promise<TokenRow | undefined> => {
+      const { rows } = await via.raw<{ rows: TokenRow[] }>(
         `select ${COLUMNS} from oauth_token where account_id = ? and instance_id = ?`,
         [accountId, id],
       );
@@ -68,7 +77,7 @@ export function createTokenStore(knex: Knex) {
          on conflict (account_id, instance_id) do update set
            tokens = excluded.tokens, access_expires_at = excluded.access_expires_at, refresh_at = excluded.refresh_at,
            generation = oauth_token.generation + 1, ${FREE_LEASE}, interrupted = false, failures = 0,
-           retry_at = null, refused_reason = null, updated_at = now()
+           retry_at = null, ${NOT_REFUSED}, updated_at = now()
          returning generation`,
         [accountId, id, fresh.tokens, fresh.expiresInMs, fresh.refreshInMs],
       );
@@ -112,7 +121,7 @@ export function createTokenStore(knex: Knex) {
            interrupted = token.lease_id is distinct from ?::uuid,
            lease_until = case when token.lease_id = ?::uuid then null else token.lease_until end,
            lease_id = nullif(token.lease_id, ?::uuid),
-           failures = 0, retry_at = null, refused_reason = null, updated_at = now()
+           failures = 0, retry_at = null, ${NOT_REFUSED}, updated_at = now()
          from (
            select account_id, instance_id, refused_reason from oauth_token
            where account_id = ? and instance_id = ? for update
@@ -151,17 +160,40 @@ export function createTokenStore(knex: Knex) {
       return rowCount > 0;
     },
 
-    /** No grant ever again with this refresh token. */
+    /**
+     * No change of the instance's settings overtakes the transaction from here on. To be called first: whoever changes an
+     * instance and its tokens locks them in this order.
+     * @returns the version of its settings; undefined when it is gone
+     */
+    lockSettings: async (via: Knex, { accountId, id }: TokenKey): Promise<number | undefined> => {
+      const { rows } = await via.raw<{ rows: { version: number }[] }>(
+        'select settings_version as version from instance where account_id = ? and id = ? for no key update',
+        [accountId, id],
+      );
+      return rows[0]?.version;
+    },
+
+    /** No grant with this refresh token; with a refused client, no grant before that is put right. */
     refuse: async (
       via: Knex,
       { accountId, id }: TokenKey,
       { leaseId, generation }: Lease,
-      reason: string,
+      { kind, reason }: Refusal,
     ): Promise<boolean> => {
       const { rowCount } = await via.raw<{ rowCount: number }>(
-        `update oauth_token set ${FREE_LEASE}, refused_reason = ?, updated_at = now()
+        `update oauth_token set ${FREE_LEASE}, refused_kind = ?, refused_reason = ?, updated_at = now()
          where account_id = ? and instance_id = ? and lease_id = ?::uuid and generation = ? and refused_reason is null`,
-        [reason, accountId, id, leaseId, generation],
+        [kind, reason, accountId, id, leaseId, generation],
+      );
+      return rowCount > 0;
+    },
+
+    /** The client was put right. @returns false when it was not what the provider refused */
+    acceptClient: async (via: Knex, { accountId, id }: TokenKey): Promise<boolean> => {
+      const { rowCount } = await via.raw<{ rowCount: number }>(
+        `update oauth_token set ${NOT_REFUSED}, failures = 0, retry_at = null, updated_at = now()
+         where account_id = ? and instance_id = ? and refused_kind = 'client'`,
+        [accountId, id],
       );
       return rowCount > 0;
     },

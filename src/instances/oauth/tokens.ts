@@ -11,15 +11,14 @@ import {
   isRenewable,
   type OAuthOwner,
   planLifeOf,
-  REFRESH_TIMING,
   type RefreshPorts,
-  type RefreshStep,
-  type RefreshTiming,
+  type StoredOwner,
 } from './refresh.ts';
+import { REFRESH_TIMING, type RefreshStep, type RefreshTiming } from './refresh-timing.ts';
 import { accessTokenRefused, credentialsFailed, refreshUnavailable } from './refusal.ts';
 import { createTokenStore, type DueToken, type TokenKey } from './token-store.ts';
 
-export type { RefreshStep, RefreshTiming } from './refresh.ts';
+export type { RefreshStep, RefreshTiming } from './refresh-timing.ts';
 export type { TokenKey } from './token-store.ts';
 
 /** An instance as far as its tokens are concerned. */
@@ -32,10 +31,10 @@ export interface TokenOwner extends TokenKey {
 
 export interface TokenPorts
   extends Omit<HeldPorts, 'store' | 'clock'>,
-    Pick<RefreshPorts, 'endpoint' | 'log' | 'onRefused' | 'onRecovered'> {
+    Pick<RefreshPorts, 'endpoint' | 'log' | 'onRefused' | 'onRecovered' | 'onValues'> {
   readonly knex: Knex;
-  /** @throws AppError NOT_FOUND */
-  readonly loadOwner: (accountId: number, id: number) => Promise<TokenOwner>;
+  /** From the database. @throws AppError NOT_FOUND */
+  readonly loadOwner: (accountId: number, id: number) => Promise<TokenOwner & StoredOwner>;
   readonly clock?: () => number;
   readonly random?: () => number;
   /** Told of every step of a refresh, which goes on when it is done. */
@@ -50,6 +49,11 @@ export interface Tokens {
     instance: TokenKey & { readonly connector: OAuthConnector },
     grant: TokenGrant,
   ) => Promise<void>;
+  /**
+   * The provider took the client of new settings, in their transaction: a refusal of the client before is forgotten, and
+   * the tokens that are there are used again. @returns whether there was such a refusal
+   */
+  readonly acceptClient: (via: Knex, instance: TokenKey) => Promise<boolean>;
   /** Undefined for a connector without OAuth. */
   readonly of: (instance: TokenOwner) => AccessTokens | undefined;
   /** Refreshes ahead of expiry, 8 at a time, and answers how many. A failure is logged and stops no other. */
@@ -168,6 +172,12 @@ export function createTokens(ports: TokenPorts): Tokens {
       const tokens = held.encode(instance, { accessToken, refreshToken });
       await store.replace(via, instance, { tokens, ...planLifeOf(instance.connector, grant) });
       await held.changed(instance, via);
+    },
+
+    acceptClient: async (via, instance) => {
+      if (!(await store.acceptClient(via, instance))) return false;
+      await held.changed(instance, via);
+      return true;
     },
 
     of: (instance) => {

@@ -187,11 +187,11 @@ describe('a refresh that fails', () => {
     const service = await start();
     const instance = await stage.connect({ graceMs: 10 * SECOND_MS });
     await stage.passTime(HOUR_MS);
-    failures.push(failure('unknown'), failure('refused', { oauthError: 'invalid_client' }));
+    failures.push(failure('unknown'), failure('refused', { oauthError: 'invalid_scope' }));
     await failureOf(service.current(instance));
     await stage.passTime(SECOND_MS);
     const { message } = await failureOf(service.current(instance));
-    expect(message).to.include('refuses to refresh the access of this instance (invalid_client)');
+    expect(message).to.include('refuses to refresh the access of this instance (invalid_scope)');
   });
 
   it('logs what is no failure of the token endpoint, and treats it as a lost answer', async () => {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { OAuth2Auth } from '../../../src/connector/contract.ts';
+import type { Config, OAuth2Auth } from '../../../src/connector/contract.ts';
 import { openDatabase } from '../../../src/db/database.ts';
 import { createKeyring } from '../../../src/db/keyring.ts';
 import { createNotifier } from '../../../src/db/notifier.ts';
@@ -8,6 +8,7 @@ import type { OAuthConnector, TokenGrant } from '../../../src/instances/oauth/gr
 import {
   createTokens,
   type RefreshStep,
+  type TokenKey,
   type TokenOwner,
   type TokenPorts,
   type Tokens,
@@ -33,6 +34,14 @@ export interface Stage {
   readonly provider: StrictTokens;
   readonly refusals: readonly { readonly id: number; readonly reason: string }[];
   readonly recovered: readonly number[];
+  /** What was told of values that the configuration does not have, and went into it. */
+  readonly adopted: readonly (TokenKey & Pick<TokenGrant, 'values'>)[];
+  /** New settings for an instance, as a PATCH stores them; with a process, after the provider took their client. */
+  readonly changeSettings: (
+    owner: TestInstance,
+    config: Config,
+    process?: Pick<TokenProcess, 'tokens'>,
+  ) => Promise<TestInstance>;
   /** Moves the clocks of the database's rows, of the provider and of every process. */
   readonly passTime: (ms: number) => Promise<void>;
   /** An instance with tokens. */
@@ -44,6 +53,7 @@ export interface Stage {
 
 export interface TestInstance extends TokenOwner {
   readonly connector: OAuthConnector;
+  readonly settingsVersion: number;
   /** Its first tokens. */
   readonly grant: TokenGrant;
 }
@@ -55,7 +65,7 @@ export interface ConnectOptions {
 }
 
 export interface ProcessOverrides
-  extends Partial<Pick<TokenPorts, 'onStep' | 'timing' | 'random' | 'log' | 'onRefused'>> {
+  extends Partial<Pick<TokenPorts, 'onStep' | 'timing' | 'random' | 'log' | 'loadOwner' | 'onRefused' | 'onValues'>> {
   readonly endpoint?: (strict: TokenPorts['endpoint']) => TokenPorts['endpoint'];
 }
 
@@ -64,6 +74,7 @@ interface TokenColumns {
   readonly lease_id: string | null;
   readonly interrupted: boolean;
   readonly failures: number;
+  readonly refused_kind: string | null;
   readonly refused_reason: string | null;
   readonly retry_at: Date | null;
 }
@@ -91,7 +102,8 @@ export function createStage(database: TestDatabase, { lifeSeconds = HOUR_SECONDS
   const provider = createStrictTokens({ now: clock, lifeSeconds: () => lifeSeconds });
   const refusals: { id: number; reason: string }[] = [];
   const recovered: number[] = [];
-  const owners = new Map<number, TokenOwner>();
+  const adopted: (TokenKey & Pick<TokenGrant, 'values'>)[] = [];
+  const owners = new Map<number, TestInstance>();
   const processes: TokenProcess[] = [];
   const keyring = createKeyring(ENCRYPTION_KEYS);
 
@@ -125,6 +137,7 @@ export function createStage(database: TestDatabase, { lifeSeconds = HOUR_SECONDS
       loadOwner: async (_accountId, id) => getOwner(owners, id),
       onRefused: async ({ id, reason }) => void refusals.push({ id, reason }),
       onRecovered: async ({ id }) => void recovered.push(id),
+      onValues: async (told) => void adopted.push(told),
       ...ports,
     });
     const accessTokens = (owner: TokenOwner) => {
@@ -155,6 +168,7 @@ export function createStage(database: TestDatabase, { lifeSeconds = HOUR_SECONDS
     provider,
     refusals,
     recovered,
+    adopted,
     startProcess,
     passTime: async (ms) => {
       offsetMs += ms;
@@ -167,10 +181,21 @@ export function createStage(database: TestDatabase, { lifeSeconds = HOUR_SECONDS
       const connector = { ...CONNECTOR, auth: { ...AUTH, ...auth } };
       const grant = change(provider.issue(graceMs === undefined ? {} : { graceMs }));
       const [process = await startProcess()] = processes;
-      const owner = { ...key, connector, config: {}, valid: true };
+      const owner = { ...key, connector, config: {}, valid: true, settingsVersion: 1, grant };
       await database.knex.transaction((via) => process.tokens.store(via, owner, grant));
       owners.set(key.id, owner);
-      return { ...owner, grant };
+      return owner;
+    },
+    changeSettings: async (owner, config, process) => {
+      const { accountId, id } = owner;
+      const next = { ...owner, config, settingsVersion: owner.settingsVersion + 1 };
+      await database.knex.transaction(async (via) => {
+        const settings = { settings_version: next.settingsVersion };
+        await via('instance').where({ account_id: accountId, id }).update(settings);
+        owners.set(id, next);
+        await process?.tokens.acceptClient(via, owner);
+      });
+      return next;
     },
     row: async ({ accountId, id }) =>
       database.knex('oauth_token').where({ account_id: accountId, instance_id: id }).first(),
@@ -180,7 +205,7 @@ export function createStage(database: TestDatabase, { lifeSeconds = HOUR_SECONDS
   };
 }
 
-function getOwner(owners: ReadonlyMap<number, TokenOwner>, id: number): TokenOwner {
+function getOwner(owners: ReadonlyMap<number, TestInstance>, id: number): TestInstance {
   const owner = owners.get(id);
   if (owner === undefined) throw new Error(`There is no instance ${id}`);
   return owner;

@@ -1,4 +1,4 @@
-import { defineConnector } from '#connector';
+import { defineConnector, defineObject } from '#connector';
 
 /** The API beside the authorization server of the tests, for machines: client credentials, no user. */
 export default defineConnector({
@@ -17,5 +17,10 @@ export default defineConnector({
   baseUrl: (config) => `${String(config['base.url'])}/api`,
   hosts: (config) => [new URL(String(config['base.url'])).host],
   probe: { path: '/me' },
-  objects: {},
+  objects: {
+    items: defineObject<never>({
+      fields: { id: { type: 'integer', nullable: false } },
+      list: { request: () => ({ path: '/items' }), read: () => ({ records: [{ id: 1 }] }), maxPageSize: 100 },
+    }),
+  },
 });

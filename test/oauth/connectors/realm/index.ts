@@ -1,4 +1,4 @@
-import { defineConnector } from '#connector';
+import { defineConnector, defineObject } from '#connector';
 
 /** It tells the customer's realm beside the code, and where its API is with the token. */
 export default defineConnector({
@@ -22,5 +22,10 @@ export default defineConnector({
   baseUrl: (config) => String(config['api.url'] ?? config['base.url']),
   hosts: (config) => [new URL(String(config['base.url'])).host],
   probe: { path: '/me' },
-  objects: {},
+  objects: {
+    items: defineObject<never>({
+      fields: { id: { type: 'integer', nullable: false } },
+      list: { request: () => ({ path: '/items' }), read: () => ({ records: [{ id: 1 }] }), maxPageSize: 100 },
+    }),
+  },
 });

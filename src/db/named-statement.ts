@@ -1,0 +1,15 @@
+import type { Knex } from 'knex';
+
+export interface NamedStatement {
+  /** One name, one text: the driver refuses another text under it. */
+  readonly name: string;
+  readonly sql: string;
+}
+
+/**
+ * Runs a statement that each connection parses once, and after some runs plans once. Only for statements whose best plan does not depend on the
+ * size of a table: the plan stays until PostgreSQL analyzes a table of it again.
+ */
+export function runNamed(knex: Knex, { name, sql }: NamedStatement, bindings: readonly Knex.RawBinding[]): Knex.Raw {
+  return knex.raw(sql, [...bindings]).options({ name });
+}
