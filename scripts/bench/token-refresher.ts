@@ -1,6 +1,6 @@
 /** A process that refreshes the tokens of its instances as fast as it can, for `scripts/bench/tokens.ts`. */
 
-import type { TokenKey } from '../../src/instances/oauth/tokens.ts';
+import type { TokenKey } from '../../src/instances/oauth/tokens/tokens.ts';
 import { startTokenUser, type TokenUserOptions } from '../chaos/token-user.ts';
 
 export interface RefresherAssignment extends TokenUserOptions {

@@ -6,7 +6,7 @@ import { fork } from 'node:child_process';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { TokenKey } from '../../src/instances/oauth/tokens.ts';
+import type { TokenKey } from '../../src/instances/oauth/tokens/tokens.ts';
 import { startStrictServer } from '../../test/support/strict-server.ts';
 import { createStrictTokens } from '../../test/support/strict-tokens.ts';
 import { ENCRYPTION_KEYS, insertInstances, openTokenDatabase } from '../chaos/token-database.ts';

@@ -7,7 +7,7 @@ import type { Knex } from 'knex';
 import pg from 'pg';
 import { startEmbeddedPostgres } from '../../src/db/embedded.ts';
 import { migrateDatabase } from '../../src/db/migrate.ts';
-import type { TokenKey } from '../../src/instances/oauth/tokens.ts';
+import type { TokenKey } from '../../src/instances/oauth/tokens/tokens.ts';
 import { createLogger, createRedactor } from '../../src/log.ts';
 
 export const ENCRYPTION_KEYS = `chaos:${randomBytes(32).toString('base64')}`;

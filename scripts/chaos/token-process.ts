@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isAppError } from '../../src/errors.ts';
-import type { RefreshStep, TokenKey } from '../../src/instances/oauth/tokens.ts';
+import type { RefreshStep, TokenKey } from '../../src/instances/oauth/tokens/tokens.ts';
 import { startTokenUser, type TokenUserOptions } from './token-user.ts';
 
 /** What the parent sends first. */

@@ -1,7 +1,7 @@
 import { cpus } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isAppError } from '../../src/errors.ts';
-import type { TokenKey } from '../../src/instances/oauth/tokens.ts';
+import type { TokenKey } from '../../src/instances/oauth/tokens/tokens.ts';
 import type { Ledger } from './token-ledger.ts';
 import type { TokenUser } from './token-user.ts';
 

@@ -6,9 +6,9 @@ import { openDatabase } from '../../src/db/database.ts';
 import { createKeyring } from '../../src/db/keyring.ts';
 import { createNotifier } from '../../src/db/notifier.ts';
 import { createEgress } from '../../src/egress/index.ts';
+import { createTokenEndpoint } from '../../src/instances/oauth/endpoint/token-endpoint.ts';
 import type { OAuthConnector, TokenGrant } from '../../src/instances/oauth/grant.ts';
-import { createTokenEndpoint } from '../../src/instances/oauth/token-endpoint.ts';
-import { createTokens, type TokenKey, type TokenPorts } from '../../src/instances/oauth/tokens.ts';
+import { createTokens, type TokenKey, type TokenPorts } from '../../src/instances/oauth/tokens/tokens.ts';
 import { createLogger, createRedactor } from '../../src/log.ts';
 
 export interface TokenUserOptions {

@@ -1,5 +1,5 @@
 import { MASK } from '../instances/configuration.ts';
-import type { OAuthProxy, Proxies } from '../instances/oauth/proxies.ts';
+import type { OAuthProxy, Proxies } from '../instances/oauth/proxies/proxies.ts';
 import type { Handlers } from './handler.ts';
 
 type ProxyHandlers = Pick<

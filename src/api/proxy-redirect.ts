@@ -1,5 +1,5 @@
 import type { RequestHandler, Response } from 'express';
-import type { Proxies, RedirectRefusal } from '../instances/oauth/proxies.ts';
+import type { Proxies, RedirectRefusal } from '../instances/oauth/proxies/proxies.ts';
 import { createPage } from './page.ts';
 
 /** What stands on the page, in words for the person in front of the browser; nothing of the request is repeated. */

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { type RequestHandler, Router } from 'express';
 import document from '../../generated/openapi.json' with { type: 'json' };
 import { OPERATIONS } from '../../generated/operations.ts';
-import type { Proxies } from '../instances/oauth/proxies.ts';
+import type { Proxies } from '../instances/oauth/proxies/proxies.ts';
 import type { Metrics } from '../metrics.ts';
 import { showCallback } from './callback-page.ts';
 import { DOCS_ASSETS, docsPage } from './docs-page.ts';

@@ -3,14 +3,14 @@ import type { AccessTokens, ProviderClient } from '../connector/client/index.ts'
 import type { Config, Connector } from '../connector/contract.ts';
 import { AppError, isAppError } from '../errors.ts';
 import { resolveConfiguration } from './configuration.ts';
-import type { AuthorizationCaller, Authorizations } from './oauth/authorizations.ts';
-import type { Connect, Connection } from './oauth/connect.ts';
-import { assertSameClient, isSameAccess, isSamePlace, isSameSecret } from './oauth/credential-change.ts';
+import type { AuthorizationCaller, Authorizations } from './oauth/connect/authorizations.ts';
+import type { Connect, Connection } from './oauth/connect/connect.ts';
+import { assertSameClient, isSameAccess, isSamePlace, isSameSecret } from './oauth/connect/credential-change.ts';
+import { type ProviderData, tokensIn } from './oauth/connect/grant-source.ts';
+import { assertGivenValues } from './oauth/endpoint/values.ts';
 import { isOAuthConnector, TOKEN_KEYS } from './oauth/fields.ts';
 import type { OAuthConnector } from './oauth/grant.ts';
-import { type ProviderData, tokensIn } from './oauth/grant-source.ts';
-import type { TokenKey, TokenOwner, Tokens } from './oauth/tokens.ts';
-import { assertGivenValues } from './oauth/values.ts';
+import type { TokenKey, TokenOwner, Tokens } from './oauth/tokens/tokens.ts';
 import { verifyCredentials } from './verify.ts';
 
 export interface AuthenticatePorts {

@@ -9,10 +9,10 @@ import type { Authenticate, Authenticated, GivenAgain } from './authenticate.ts'
 import { unmasked } from './configuration.ts';
 import { FILTERABLE_INSTANCE } from './filter.ts';
 import { type CodecPorts, createInstanceCodec } from './instance-codec.ts';
-import type { AuthorizationCaller } from './oauth/authorizations.ts';
-import { isSecretShown } from './oauth/credential-change.ts';
+import type { AuthorizationCaller } from './oauth/connect/authorizations.ts';
+import { isSecretShown } from './oauth/connect/credential-change.ts';
+import type { ProviderData } from './oauth/connect/grant-source.ts';
 import { isOAuthConnector } from './oauth/fields.ts';
-import type { ProviderData } from './oauth/grant-source.ts';
 import { assertStorable, isStorable } from './storable.ts';
 import { createInstanceStore, type InstanceChanges, type InstanceFilter } from './store.ts';
 import { createTokenCache } from './token-cache.ts';

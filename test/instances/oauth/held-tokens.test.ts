@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { createHeldTokens } from '../../../src/instances/oauth/held-tokens.ts';
-import type { TokenRow } from '../../../src/instances/oauth/token-store.ts';
+import { createHeldTokens } from '../../../src/instances/oauth/tokens/held-tokens.ts';
+import type { TokenRow } from '../../../src/instances/oauth/tokens/token-store.ts';
 
 const KEY = { accountId: 1, id: 7 };
 const ROW: Omit<TokenRow, 'tokens' | 'generation'> = {

@@ -5,7 +5,7 @@ import {
   planLifetime,
   planMarginMs,
   shortenLifetime,
-} from '../../../src/instances/oauth/lifetime.ts';
+} from '../../../src/instances/oauth/tokens/lifetime.ts';
 
 const MINUTE_MS = 60_000;
 const RENEWABLE = { renewable: true };

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { TokenError, type TokenFailureKind } from '../../../src/instances/oauth/grant.ts';
-import type { TokenPorts } from '../../../src/instances/oauth/tokens.ts';
+import type { TokenPorts } from '../../../src/instances/oauth/tokens/tokens.ts';
 import { createLogger, createRedactor } from '../../../src/log.ts';
 import { waitUntil } from '../../api/support/wait-until.ts';
 import { useDatabase } from '../../support/database.ts';

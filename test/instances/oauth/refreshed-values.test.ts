@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { TokenPorts } from '../../../src/instances/oauth/tokens.ts';
+import type { TokenPorts } from '../../../src/instances/oauth/tokens/tokens.ts';
 import { useDatabase } from '../../support/database.ts';
 import { createStage, type ProcessOverrides, pausesAt, type Stage } from './tokens-setup.ts';
 

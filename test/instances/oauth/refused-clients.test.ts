@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { TokenError } from '../../../src/instances/oauth/grant.ts';
-import type { TokenPorts } from '../../../src/instances/oauth/tokens.ts';
+import type { TokenPorts } from '../../../src/instances/oauth/tokens/tokens.ts';
 import { useDatabase } from '../../support/database.ts';
 import { createStage, failureOf, pausesAt, type Stage, type TestInstance, type TokenProcess } from './tokens-setup.ts';
 

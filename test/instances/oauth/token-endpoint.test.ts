@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { Config, OAuth2Auth, OAuthValue } from '../../../src/connector/index.ts';
 import { createEgress } from '../../../src/egress/index.ts';
+import { createTokenEndpoint } from '../../../src/instances/oauth/endpoint/token-endpoint.ts';
 import { type OAuthConnector, TokenError } from '../../../src/instances/oauth/grant.ts';
-import { createTokenEndpoint } from '../../../src/instances/oauth/token-endpoint.ts';
 import { createRedactor } from '../../../src/log.ts';
 import {
   type Behaviour,

@@ -12,7 +12,7 @@ import {
   type TokenOwner,
   type TokenPorts,
   type Tokens,
-} from '../../../src/instances/oauth/tokens.ts';
+} from '../../../src/instances/oauth/tokens/tokens.ts';
 import { ENCRYPTION_KEYS } from '../../support/app.ts';
 import { silentLog, type TestDatabase } from '../../support/database.ts';
 import { createStrictTokens, type StrictTokens } from '../../support/strict-tokens.ts';

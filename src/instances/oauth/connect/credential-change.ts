@@ -1,9 +1,9 @@
-import type { Config } from '../../connector/contract.ts';
-import { AppError } from '../../errors.ts';
-import { MASK } from '../configuration.ts';
-import { tokenUrlOf } from './addresses.ts';
-import { OAUTH_KEYS } from './fields.ts';
-import type { OAuthConnector } from './grant.ts';
+import type { Config } from '../../../connector/contract.ts';
+import { AppError } from '../../../errors.ts';
+import { MASK } from '../../configuration.ts';
+import { tokenUrlOf } from '../endpoint/addresses.ts';
+import { OAUTH_KEYS } from '../fields.ts';
+import type { OAuthConnector } from '../grant.ts';
 
 /** What tokens are bound to: with another of these, those that are there are worth nothing. */
 function clientOf(connector: OAuthConnector, config: Config): readonly unknown[] {

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Knex } from 'knex';
-import type { Config } from '../../connector/contract.ts';
-import type { Logger } from '../../log.ts';
-import { isSameSecret } from './credential-change.ts';
-import { type OAuthConnector, type TokenEndpoint, TokenError, type TokenGrant } from './grant.ts';
+import type { Config } from '../../../connector/contract.ts';
+import type { Logger } from '../../../log.ts';
+import { isSameSecret } from '../connect/credential-change.ts';
+import { type OAuthConnector, type TokenEndpoint, TokenError, type TokenGrant } from '../grant.ts';
 import type { Held, HeldTokens } from './held-tokens.ts';
 import { type Lifetime, planBackoffMs, planLifetime, shortenLifetime } from './lifetime.ts';
 import type { RefreshStep, RefreshTiming } from './refresh-timing.ts';

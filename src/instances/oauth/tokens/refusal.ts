@@ -1,6 +1,6 @@
-import { AppError } from '../../errors.ts';
-import { OAUTH_KEYS } from './fields.ts';
-import { isClientRefusal, type TokenError } from './grant.ts';
+import { AppError } from '../../../errors.ts';
+import { OAUTH_KEYS } from '../fields.ts';
+import { isClientRefusal, type TokenError } from '../grant.ts';
 import type { Refusal } from './token-store.ts';
 
 const MAX_WORDS = 300;

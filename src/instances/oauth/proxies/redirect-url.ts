@@ -1,4 +1,4 @@
-import { AppError } from '../../errors.ts';
+import { AppError } from '../../../errors.ts';
 
 /**
  * Where a browser may be sent, by the parsed form (WHATWG URL): two texts that browsers take for the same address are

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Knex } from 'knex';
 import { LRUCache } from 'lru-cache';
-import type { AccessTokens } from '../../connector/client/index.ts';
-import type { Config, Connector } from '../../connector/contract.ts';
-import { isAppError } from '../../errors.ts';
-import type { OAuthConnector, TokenGrant } from './grant.ts';
+import type { AccessTokens } from '../../../connector/client/index.ts';
+import type { Config, Connector } from '../../../connector/contract.ts';
+import { isAppError } from '../../../errors.ts';
+import type { OAuthConnector, TokenGrant } from '../grant.ts';
 import { createHeldTokens, type Held, type HeldPorts } from './held-tokens.ts';
 import {
   createRefresh,

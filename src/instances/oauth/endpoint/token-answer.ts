@@ -1,8 +1,8 @@
-import { readProviderMessage } from '../../connector/client/provider-message.ts';
-import { readRetryAfterMs } from '../../connector/client/rate-limit.ts';
-import type { EgressResponse } from '../../egress/index.ts';
-import type { Redactor } from '../../log.ts';
-import { TokenError, type TokenFailureKind } from './grant.ts';
+import { readProviderMessage } from '../../../connector/client/provider-message.ts';
+import { readRetryAfterMs } from '../../../connector/client/rate-limit.ts';
+import type { EgressResponse } from '../../../egress/index.ts';
+import type { Redactor } from '../../../log.ts';
+import { TokenError, type TokenFailureKind } from '../grant.ts';
 
 /** What a token endpoint answered, whatever form it came in. */
 export interface TokenAnswer {

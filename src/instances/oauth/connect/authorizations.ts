@@ -1,19 +1,19 @@
 import { createHash } from 'node:crypto';
 import type { Knex } from 'knex';
-import { appendQuery } from '../../connector/client/query.ts';
-import type { Config, Connector } from '../../connector/contract.ts';
-import { encryptionContext } from '../../db/encrypted-columns.ts';
-import type { Keyring } from '../../db/keyring.ts';
-import { AppError } from '../../errors.ts';
-import type { Redactor } from '../../log.ts';
-import { isStorable, UNSTORABLE } from '../storable.ts';
-import { authorizeUrlOf, simulatorOf } from './addresses.ts';
+import { appendQuery } from '../../../connector/client/query.ts';
+import type { Config, Connector } from '../../../connector/contract.ts';
+import { encryptionContext } from '../../../db/encrypted-columns.ts';
+import type { Keyring } from '../../../db/keyring.ts';
+import { AppError } from '../../../errors.ts';
+import type { Redactor } from '../../../log.ts';
+import { isStorable, UNSTORABLE } from '../../storable.ts';
+import { authorizeUrlOf, simulatorOf } from '../endpoint/addresses.ts';
+import { scopeOf } from '../endpoint/token-endpoint.ts';
+import { isOAuthConnector, OAUTH_KEYS } from '../fields.ts';
+import type { OAuthConnector } from '../grant.ts';
+import type { OAuthProxy, Proxies } from '../proxies/proxies.ts';
+import { readRedirectUrl } from '../proxies/redirect-url.ts';
 import { type AuthorizationKey, createAuthorizationStore } from './authorization-store.ts';
-import { isOAuthConnector, OAUTH_KEYS } from './fields.ts';
-import type { OAuthConnector } from './grant.ts';
-import type { OAuthProxy, Proxies } from './proxies.ts';
-import { readRedirectUrl } from './redirect-url.ts';
-import { scopeOf } from './token-endpoint.ts';
 import { invalidParameter, readUrlSettings, settingsOfUrl } from './url-settings.ts';
 
 /** Who asks for a URL, and later exchanges the code it leads to. */

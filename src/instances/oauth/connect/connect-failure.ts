@@ -1,7 +1,7 @@
-import { EgressError } from '../../egress/index.ts';
-import { AppError, type ErrorCode } from '../../errors.ts';
+import { EgressError } from '../../../egress/index.ts';
+import { AppError, type ErrorCode } from '../../../errors.ts';
+import { type OAuthConnector, TokenError } from '../grant.ts';
 import { AUTHORIZATION_MINUTES } from './authorizations.ts';
-import { type OAuthConnector, TokenError } from './grant.ts';
 
 /** What a caller is told of a code that was not exchanged. Anything but a TokenError comes back as it is. */
 export function describeCodeFailure(connector: OAuthConnector, error: unknown, isAuthorizationKnown: boolean): unknown {

@@ -1,9 +1,9 @@
 import type { Knex } from 'knex';
 import { LRUCache } from 'lru-cache';
-import { encryptionContext } from '../../db/encrypted-columns.ts';
-import type { Keyring } from '../../db/keyring.ts';
-import type { Notifier } from '../../db/notifier.ts';
-import type { Redactor } from '../../log.ts';
+import { encryptionContext } from '../../../db/encrypted-columns.ts';
+import type { Keyring } from '../../../db/keyring.ts';
+import type { Notifier } from '../../../db/notifier.ts';
+import type { Redactor } from '../../../log.ts';
 import { planMarginMs } from './lifetime.ts';
 import type { NewTokens, TokenKey, TokenRow, TokenStore } from './token-store.ts';
 

@@ -1,10 +1,10 @@
-import { matchesHost } from '../../connector/client/hosts.ts';
-import type { Config } from '../../connector/contract.ts';
-import { AppError } from '../../errors.ts';
-import { hostsOf } from './addresses.ts';
-import { OAUTH_KEYS } from './fields.ts';
-import type { OAuthConnector } from './grant.ts';
-import { parseRedirectUrl } from './redirect-url.ts';
+import { matchesHost } from '../../../connector/client/hosts.ts';
+import type { Config } from '../../../connector/contract.ts';
+import { AppError } from '../../../errors.ts';
+import { hostsOf } from '../endpoint/addresses.ts';
+import { OAUTH_KEYS } from '../fields.ts';
+import type { OAuthConnector } from '../grant.ts';
+import { parseRedirectUrl } from '../proxies/redirect-url.ts';
 
 interface Given {
   readonly siteAddress?: string | undefined;

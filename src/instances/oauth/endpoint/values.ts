@@ -1,10 +1,10 @@
-import { matchesHost } from '../../connector/client/hosts.ts';
-import type { SimulatorRoute } from '../../connector/client/simulator-route.ts';
-import type { Config, OAuthValue } from '../../connector/contract.ts';
-import { invalidConfiguration } from '../configuration.ts';
+import { matchesHost } from '../../../connector/client/hosts.ts';
+import type { SimulatorRoute } from '../../../connector/client/simulator-route.ts';
+import type { Config, OAuthValue } from '../../../connector/contract.ts';
+import { invalidConfiguration } from '../../configuration.ts';
+import type { OAuthConnector } from '../grant.ts';
+import { parseRedirectUrl } from '../proxies/redirect-url.ts';
 import { hostsOf } from './addresses.ts';
-import type { OAuthConnector } from './grant.ts';
-import { parseRedirectUrl } from './redirect-url.ts';
 
 /** A declared value that is missing, or not as declared. The message is fit for a caller; it holds no value. */
 export class ValueFault extends Error {

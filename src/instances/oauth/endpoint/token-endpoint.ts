@@ -1,19 +1,19 @@
 import * as oauth from 'oauth4webapi';
-import manifest from '../../../package.json' with { type: 'json' };
-import type { SimulatorRoute } from '../../connector/client/simulator-route.ts';
-import type { Config } from '../../connector/contract.ts';
-import { type Egress, EgressError, type EgressReason } from '../../egress/index.ts';
-import { isAppError } from '../../errors.ts';
-import type { Redactor } from '../../log.ts';
-import { simulatorOf, tokenUrlOf } from './addresses.ts';
-import { OAUTH_KEYS } from './fields.ts';
+import manifest from '../../../../package.json' with { type: 'json' };
+import type { SimulatorRoute } from '../../../connector/client/simulator-route.ts';
+import type { Config } from '../../../connector/contract.ts';
+import { type Egress, EgressError, type EgressReason } from '../../../egress/index.ts';
+import { isAppError } from '../../../errors.ts';
+import type { Redactor } from '../../../log.ts';
+import { OAUTH_KEYS } from '../fields.ts';
 import {
   type OAuthConnector,
   type TokenEndpoint,
   TokenError,
   type TokenFailureKind,
   type TokenGrant,
-} from './grant.ts';
+} from '../grant.ts';
+import { simulatorOf, tokenUrlOf } from './addresses.ts';
 import {
   judgeTokenAnswer,
   readTokenAnswer,

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Knex } from 'knex';
-import { encryptionContext } from '../../db/encrypted-columns.ts';
-import type { Keyring } from '../../db/keyring.ts';
-import { AppError, suggestName } from '../../errors.ts';
-import type { Redactor } from '../../log.ts';
-import { isStorable, UNSTORABLE } from '../storable.ts';
+import { encryptionContext } from '../../../db/encrypted-columns.ts';
+import type { Keyring } from '../../../db/keyring.ts';
+import { AppError, suggestName } from '../../../errors.ts';
+import type { Redactor } from '../../../log.ts';
+import { isStorable, UNSTORABLE } from '../../storable.ts';
 import { createProxyStore, type ProxyRow, type RedirectRules } from './proxy-store.ts';
 import {
   appendProviderQuery,

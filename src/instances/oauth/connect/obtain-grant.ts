@@ -1,9 +1,9 @@
-import type { Config } from '../../connector/contract.ts';
-import { invalidConfiguration } from '../configuration.ts';
+import type { Config } from '../../../connector/contract.ts';
+import { invalidConfiguration } from '../../configuration.ts';
+import { OAUTH_KEYS } from '../fields.ts';
+import { isClientRefusal, type OAuthConnector, type TokenEndpoint, TokenError, type TokenGrant } from '../grant.ts';
 import type { Authorization } from './authorizations.ts';
 import { describeCodeFailure, describeTokenFailure } from './connect-failure.ts';
-import { OAUTH_KEYS } from './fields.ts';
-import { isClientRefusal, type OAuthConnector, type TokenEndpoint, TokenError, type TokenGrant } from './grant.ts';
 import type { GrantSource } from './grant-source.ts';
 
 /** Settings that a grant is asked for with. */

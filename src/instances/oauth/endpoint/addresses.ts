@@ -1,9 +1,9 @@
-import { matchesHost } from '../../connector/client/hosts.ts';
-import { createSimulatorRoute, type SimulatorRoute } from '../../connector/client/simulator-route.ts';
-import type { Config, Connector } from '../../connector/contract.ts';
-import { AppError } from '../../errors.ts';
-import type { OAuthConnector } from './grant.ts';
-import { parseRedirectUrl } from './redirect-url.ts';
+import { matchesHost } from '../../../connector/client/hosts.ts';
+import { createSimulatorRoute, type SimulatorRoute } from '../../../connector/client/simulator-route.ts';
+import type { Config, Connector } from '../../../connector/contract.ts';
+import { AppError } from '../../../errors.ts';
+import type { OAuthConnector } from '../grant.ts';
+import { parseRedirectUrl } from '../proxies/redirect-url.ts';
 
 export function hostsOf({ hosts }: Connector, config: Config): readonly string[] {
   return typeof hosts === 'function' ? hosts(config) : hosts;

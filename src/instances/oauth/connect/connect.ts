@@ -1,15 +1,15 @@
-import type { Config } from '../../connector/contract.ts';
-import { AppError } from '../../errors.ts';
-import type { Redactor } from '../../log.ts';
-import { invalidConfiguration, MASK, resolveConfiguration } from '../configuration.ts';
-import { simulatorOf, tokenUrlOf } from './addresses.ts';
+import type { Config } from '../../../connector/contract.ts';
+import { AppError } from '../../../errors.ts';
+import type { Redactor } from '../../../log.ts';
+import { invalidConfiguration, MASK, resolveConfiguration } from '../../configuration.ts';
+import { simulatorOf, tokenUrlOf } from '../endpoint/addresses.ts';
+import { assertGivenValues, readValues, ValueFault } from '../endpoint/values.ts';
+import { OAUTH_KEYS, TOKEN_KEYS } from '../fields.ts';
+import type { OAuthConnector, TokenEndpoint, TokenGrant } from '../grant.ts';
+import type { Proxies } from '../proxies/proxies.ts';
 import type { Authorization, AuthorizationCaller, Authorizations } from './authorizations.ts';
-import { OAUTH_KEYS, TOKEN_KEYS } from './fields.ts';
-import type { OAuthConnector, TokenEndpoint, TokenGrant } from './grant.ts';
 import { chooseSource, type GrantSource, type ProviderData } from './grant-source.ts';
 import { obtainGrant, type Undertaking, verifyClient } from './obtain-grant.ts';
-import type { Proxies } from './proxies.ts';
-import { assertGivenValues, readValues, ValueFault } from './values.ts';
 
 export interface ConnectRequest {
   readonly caller: AuthorizationCaller;

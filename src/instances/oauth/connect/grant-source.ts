@@ -1,9 +1,9 @@
-import { toShowable } from '../../connector/client/provider-message.ts';
-import { AppError } from '../../errors.ts';
-import type { Redactor } from '../../log.ts';
-import { MASK } from '../configuration.ts';
-import { OAUTH_KEYS } from './fields.ts';
-import type { OAuthConnector } from './grant.ts';
+import { toShowable } from '../../../connector/client/provider-message.ts';
+import { AppError } from '../../../errors.ts';
+import type { Redactor } from '../../../log.ts';
+import { MASK } from '../../configuration.ts';
+import { OAUTH_KEYS } from '../fields.ts';
+import type { OAuthConnector } from '../grant.ts';
 
 /** What came to the callback URL: `code`, `state` and whatever else the provider added, or `error`. */
 export type ProviderData = Readonly<Record<string, string>>;
