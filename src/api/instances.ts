@@ -9,6 +9,7 @@ import {
   toNewInstanceRecord,
 } from './instance-view.ts';
 import { listHeaders } from './list-answer.ts';
+import { createPageTokens, type PageSeal } from './page-token.ts';
 
 type InstanceHandlers = Pick<
   Handlers,
@@ -29,14 +30,14 @@ type InstanceHandlers = Pick<
   | 'listOwnAccountInstances'
 >;
 
-export interface InstanceHandlerPorts {
+export interface InstanceHandlerPorts extends PageSeal {
   readonly accounts: Pick<Accounts, 'getUser'>;
   readonly instances: Instances;
-  readonly seal: (plain: string, context: string) => string;
-  readonly open: (sealed: string, context: string) => string | undefined;
 }
 
-export function createInstanceHandlers({ accounts, instances, seal, open }: InstanceHandlerPorts): InstanceHandlers {
+export function createInstanceHandlers(ports: InstanceHandlerPorts): InstanceHandlers {
+  const { accounts, instances } = ports;
+
   async function show(instance: Instance) {
     return { body: toInstanceRecord(instance, await accounts.getUser(instance.accountId, instance.userId)) };
   }
@@ -65,14 +66,6 @@ export function createInstanceHandlers({ accounts, instances, seal, open }: Inst
     return { body: { id } };
   }
 
-  function readToken(token: string, context: string): number {
-    const plain = open(token, context);
-    if (plain !== undefined) return Number(plain);
-    const message =
-      'nextPage does not belong to this listing: send the token of the page before, with the same filters.';
-    throw new AppError('REQUEST_INVALID', message, { details: [{ path: 'query.nextPage', message }] });
-  }
-
   return {
     createInstance: async ({ principal, body, signal }) => {
       const input = { ...body, element: body.element.key };
@@ -83,12 +76,11 @@ export function createInstanceHandlers({ accounts, instances, seal, open }: Inst
     listInstances: async ({ principal: { accountId }, instance, query, url }) => {
       if (instance !== undefined) return show(instance);
       const { tags, searchText, where, pageSize, nextPage } = query;
-      const context = `instances:${accountId}:${JSON.stringify([tags, searchText, where])}`;
-      const afterId = nextPage === undefined ? undefined : readToken(nextPage, context);
+      const tokens = createPageTokens(ports, `instances:${accountId}:${JSON.stringify([tags, searchText, where])}`);
+      const afterId = tokens.read(nextPage);
       const page = await instances.list(accountId, { tags, searchText, where, limit: pageSize, afterId });
       const body = await showAll(page.instances);
-      const token = page.nextAfterId === undefined ? undefined : seal(String(page.nextAfterId), context);
-      return { body, headers: listHeaders(body.length, { url, token }) };
+      return { body, headers: listHeaders(body.length, { url, token: tokens.write(page.nextAfterId) }) };
     },
 
     getInstance: async ({ principal, path }) => show(await instances.get(principal.accountId, path.id)),

@@ -49,7 +49,8 @@ export function resolveConfiguration(
     return [];
   });
   const config = Object.fromEntries(entries);
-  const missing = missingCallback(config);
+  // Only then: a callback URL with a fault of its own is not missing.
+  const missing = faults.length === 0 ? missingCallback(config) : undefined;
   if (missing !== undefined) faults.push(fault(missing.key, missing.message));
   if (faults.length > 0) throw invalidConfiguration(connector, faults);
   return Object.freeze(config);
