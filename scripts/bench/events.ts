@@ -10,6 +10,7 @@ import type { Latency } from '../event-load/clock.ts';
 import type { LoadReport } from '../event-load/messages.ts';
 import { type LoadDatabase, startLoadDatabase } from '../event-load/postgres.ts';
 import { type Receiver, type Sender, startReceiver, startSender } from '../event-load/processes.ts';
+import { compareStoredAttempts } from './stored-attempts.ts';
 
 const { values: given } = parseArgs({
   options: {
@@ -24,7 +25,6 @@ const BODY_BYTES = 1024;
 const LIMIT_MS = 20 * 60_000;
 const ENDPOINTS = 100;
 const RATES = [50, 200, 1_000, 2_000] as const;
-const STORED_ATTEMPTS = 5_000_000;
 const SATURATION_IN_FLIGHT = 2_000;
 const HANGING = `/many/${ENDPOINTS}`;
 
@@ -137,38 +137,10 @@ async function withHangingEndpoint(bench: Bench): Promise<Figures> {
 }
 
 async function withStoredAttempts(bench: Bench): Promise<Figures> {
-  const { database } = bench;
-  const measureCost = async () => {
-    const { report, costs } = await measure(bench, () => load(bench, MANY_ENDPOINTS, 1_000));
-    const cpu = Number(costs.senderCpuMsPer1000) + Number(costs.postgresCpuMsPer1000);
-    return { cpu, wal: Number(costs.walBytesPerDelivery), acceptP99: report.accept.p99 };
-  };
-  const empty = await measureCost();
-  await fillAttempts(database);
-  const full = await measureCost();
-  return {
-    storedAttempts: STORED_ATTEMPTS,
-    cpuMsPer1000Empty: empty.cpu,
-    cpuMsPer1000Full: full.cpu,
-    cpuRatio: round(full.cpu / empty.cpu),
-    walRatio: round(full.wal / empty.wal),
-  };
-}
-
-/** Over today's partition, as a busy day leaves it. */
-async function fillAttempts({ knex, accountId }: LoadDatabase): Promise<void> {
-  const rows = 500_000;
-  for (let from = 0; from < STORED_ATTEMPTS; from += rows) {
-    await knex.raw(
-      `insert into delivery_attempt
-         (account_id, delivery_id, attempt, attempted_at, delivered, duration_ms, status_code, subscription_id, event_id, event_at, instance_id, type, delivery_created_at)
-       select ?, 1000000000 + n, 1, now(), true, 3, 204, n % 100, gen_random_uuid(), now(), n % 100, 'items.updated', now()
-       from generate_series(?::bigint, ?::bigint) n`,
-      [accountId, from + 1, from + rows],
-    );
-  }
-  await knex.raw('vacuum analyze delivery_attempt');
-  await knex.raw('checkpoint');
+  return compareStoredAttempts(bench.database, async () => {
+    const { costs } = await measure(bench, () => load(bench, MANY_ENDPOINTS, 1_000));
+    return { cpu: Number(costs.postgresCpuMsPer1000), wal: Number(costs.walBytesPerDelivery) };
+  });
 }
 
 const MEASUREMENTS: Readonly<Record<string, (bench: Bench) => Promise<Figures>>> = {

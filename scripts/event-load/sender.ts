@@ -152,7 +152,8 @@ async function load({ perSecond, seconds, ...rest }: LoadOptions): Promise<LoadR
   const total = Math.round(perSecond * seconds);
   while (run.sent() < total) {
     const due = Math.min(total, Math.floor(((nowMicros() - run.startedMicros) / 1e6) * perSecond));
-    while (run.sent() < due) void run.publish(run.startedMicros + (run.sent() / perSecond) * 1e6);
+    // The first is due after one interval: `due` counts those whose time is over.
+    while (run.sent() < due) void run.publish(run.startedMicros + ((run.sent() + 1) / perSecond) * 1e6);
     await sleep(TICK_MS);
   }
   while (run.settled() < run.sent()) await sleep(TICK_MS);

@@ -1,5 +1,6 @@
 import { type Dispatcher, errors } from 'undici';
 import { EgressError } from './error.ts';
+import { onAbort } from './shared-abort.ts';
 
 export interface RawResponse {
   readonly status: number;
@@ -27,7 +28,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #limits: ExchangeLimits;
   readonly #settle: PromiseWithResolvers<RawResponse>;
   readonly #timer: NodeJS.Timeout;
-  readonly #onAbort = () => this.#fail(aborted(this.#limits.signal?.reason));
+  readonly #ignoreAbort: (() => void) | undefined;
   #controller: Dispatcher.DispatchController | undefined;
   #failure: EgressError | undefined;
   #isComplete = false;
@@ -41,7 +42,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#settle = Promise.withResolvers();
     this.response = this.#settle.promise;
     this.#timer = setTimeout(() => this.#failByTimeout(), limits.timeoutMs);
-    limits.signal?.addEventListener('abort', this.#onAbort, { once: true });
+    const { signal } = limits;
+    this.#ignoreAbort = signal && onAbort(signal, () => this.#fail(aborted(signal.reason)));
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -108,7 +110,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   #release(): void {
     clearTimeout(this.#timer);
-    this.#limits.signal?.removeEventListener('abort', this.#onAbort);
+    this.#ignoreAbort?.();
   }
 }
 

@@ -14,7 +14,7 @@ export interface EgressOptions {
   /** CIDRs, addresses and host names that may be called beyond public addresses, and without TLS. */
   readonly allow: readonly string[];
   readonly lookup?: Lookup;
-  /** Connections per scheme, host and port; calls beyond it wait for one. Default 256. */
+  /** Connections per scheme, host and port; calls beyond it wait for one. Default 1,024. */
   readonly connectionsPerOrigin?: number;
   /** Default 10,000. */
   readonly connectTimeoutMs?: number;
@@ -58,6 +58,8 @@ export interface Egress {
 }
 
 const DEFAULT_TIMEOUT_MS = 30_000;
+/** As many as pushes are made at a time: a host with many callback URLs, one of which hangs, must not lack connections for the others. */
+const DEFAULT_CONNECTIONS_PER_ORIGIN = 1_024;
 const DEFAULT_CONNECT_TIMEOUT_MS = 10_000;
 const DEFAULT_MAX_BYTES = 32 * 1024 * 1024;
 
@@ -83,7 +85,7 @@ export function createEgress(options: EgressOptions): Egress {
 function createAgent(options: EgressOptions, ports: ConnectPorts): Agent {
   return new Agent({
     connect: createPinnedConnect(ports),
-    connections: options.connectionsPerOrigin ?? 256,
+    connections: options.connectionsPerOrigin ?? DEFAULT_CONNECTIONS_PER_ORIGIN,
     keepAliveTimeout: options.keepAliveMs ?? 30_000,
     pipelining: 1,
     allowH2: false,

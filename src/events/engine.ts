@@ -20,7 +20,7 @@ import { createOwner } from './owners/owners.ts';
 import { createAttempt } from './push/attempt.ts';
 import { createDispatcher, type Dispatcher } from './push/dispatch.ts';
 import { createPush } from './push/push.ts';
-import { createAnnouncement } from './sweep/announcement.ts';
+import { createAnnouncement, DUE_TOPIC } from './sweep/announcement.ts';
 import { createClaimStore } from './sweep/claim-store.ts';
 import { createSweep } from './sweep/sweep.ts';
 
@@ -56,7 +56,8 @@ export interface Events {
   /** Before it nothing is pushed; events may be accepted already. */
   readonly start: () => Promise<void>;
   /**
-   * Takes no more events, lets pushes under way end within that time, gives everything else to other processes and stores the outcomes.
+   * Takes no more events, lets pushes under way end within that time and breaks off those that do not, gives what is left to other processes
+   * and stores the outcomes.
    */
   readonly stop: (timeoutMs: number) => Promise<void>;
   /**
@@ -69,9 +70,6 @@ export interface Events {
   readonly wake: () => void;
 }
 
-/** Told to other processes; the payload says nothing. */
-const DUE_TOPIC = 'delivery-due';
-
 export function createEvents(ports: EventPorts): Events {
   const { knex, log, now, notifier, subscriptions } = ports;
   const options: EngineOptions = { ...DEFAULT_OPTIONS, ...ports.options };
@@ -80,7 +78,8 @@ export function createEvents(ports: EventPorts): Events {
   const outcomeStore = createOutcomeStore(knex);
   /** Deliveries in memory, from the statement that leased them to the one that stored their outcome. */
   const held = new Set<number>();
-  const announceDue = createAnnouncement(() => notifier.publish(DUE_TOPIC, ''), options.announceMs, log);
+  const breakOff = new AbortController();
+  const announcement = createAnnouncement(() => notifier.publish(DUE_TOPIC, ''), options.announceMs, log);
   const exhaustion = createExhaustion({ ...ports, store: outcomeStore });
 
   const owner = createOwner({
@@ -116,6 +115,7 @@ export function createEvents(ports: EventPorts): Events {
       now,
       timeoutMs: options.attemptTimeoutMs,
       maxAnswerBytes: options.maxAnswerBytes,
+      signal: breakOff.signal,
     }),
     findSubscription: subscriptions.find,
     findSource: ports.findSource,
@@ -131,6 +131,7 @@ export function createEvents(ports: EventPorts): Events {
   const dispatcher: Dispatcher = createDispatcher({
     push,
     release: (lease, dueAtMs) => outcomes.push({ kind: 'released', lease, dueAt: new Date(dueAtMs) }),
+    abort: () => breakOff.abort(),
     canStart: outcomes.hasRoom,
     onRoom: wake,
     onClosed: ({ accountId, subscriptionId }) => void unpark(accountId, subscriptionId),
@@ -165,7 +166,7 @@ export function createEvents(ports: EventPorts): Events {
       dispatcher.enqueue(toLease(accepted), true);
     },
     onWaiting: ({ ordered, subscriptionId }) => {
-      if (!ports.sweeps) announceDue();
+      if (!ports.sweeps) announcement.announce();
       else if (ordered) sweep.wakeOrdered(subscriptionId);
     },
     onStored: (state) => measures.accepted(state),
@@ -193,7 +194,7 @@ export function createEvents(ports: EventPorts): Events {
 
   function wake(): void {
     if (ports.sweeps) sweep.wake();
-    else announceDue();
+    else announcement.announce();
   }
 
   function noteEnded(outcome: Outcome): void {
@@ -203,7 +204,7 @@ export function createEvents(ports: EventPorts): Events {
       outcome.kind === 'failed' ? outcome.next.dueAt : outcome.kind === 'released' ? outcome.dueAt : undefined;
     if (lease.ordered) {
       if (ports.sweeps) sweep.wakeOrdered(lease.subscriptionId);
-      else announceDue();
+      else announcement.announce();
     } else if (dueAt !== undefined) sweep.noteDue(dueAt.getTime());
     if (outcome.kind === 'exhausted') measures.exhausted();
   }
@@ -258,6 +259,7 @@ export function createEvents(ports: EventPorts): Events {
         log.error('outcomes of deliveries could not be stored; they will be made again elsewhere');
       }
       await owner.stop();
+      await announcement.stop();
       await notifier.publish(DUE_TOPIC, '');
     },
 

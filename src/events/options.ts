@@ -16,9 +16,12 @@ export const DEFAULT_OPTIONS = {
   maxPendingAccepts: 20_000,
   maxPendingAcceptBytes: 64 * 1024 * 1024,
 
-  /** Pushes at a time: of this process, and to one subscription. Retries use at most half of the first. */
-  concurrency: 256,
+  /** Pushes of this process at a time. Retries use at most half of them, what subscriptions have beyond `laneConcurrency` a quarter. */
+  concurrency: 1_024,
+  /** Pushes to one subscription at a time, at the start and after a failure; it grows to the most while the receiver is quick. */
   laneConcurrency: 8,
+  maxLaneConcurrency: 64,
+  quickPushMs: 250,
   /** What one subscription may have in memory; more is stored and goes by the sweep. */
   maxLaneDeliveries: 10_000,
   maxLaneBytes: 16 * 1024 * 1024,
@@ -33,6 +36,8 @@ export const DEFAULT_OPTIONS = {
   outcomesInFlight: 2,
   /** Outcomes that wait to be stored; above it no push is started. */
   maxPendingOutcomes: 5_000,
+  /** For pushes that were broken off when the process stops. */
+  abortMs: 1_000,
   /** For storing the last outcomes when the process stops. */
   outcomeDrainMs: 5_000,
   /** Between two tries to store outcomes while the database is away, growing from the first to the last. */

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { getEventListeners } from 'node:events';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { createEgress, type Egress } from '../../src/egress/index.ts';
@@ -192,6 +193,25 @@ describe('egress', () => {
     expect(error.reason).to.equal('aborted');
     expect(error.cause).to.equal(controller.signal.reason);
     await closed(server);
+  });
+
+  it('listens once to a signal that many calls share, and ends them all', async () => {
+    server.answer('/slow', hang);
+    const controller = new AbortController();
+    const { signal } = controller;
+    const calls = Array.from({ length: 50 }, () => catchError(egress.request({ url: `${server.url}/slow`, signal })));
+    expect(getEventListeners(signal, 'abort')).to.have.length(1);
+    controller.abort();
+    const errors = await Promise.all(calls);
+    expect(errors.map(({ reason }) => reason)).to.deep.equal(Array(50).fill('aborted'));
+    expect(getEventListeners(signal, 'abort')).to.deep.equal([]);
+  });
+
+  it('stops to listen to a signal when its calls are over', async () => {
+    server.answer('/one', json(1));
+    const { signal } = new AbortController();
+    await Promise.all(Array.from({ length: 5 }, () => egress.request({ url: `${server.url}/one`, signal })));
+    expect(getEventListeners(signal, 'abort')).to.deep.equal([]);
   });
 
   it('sends nothing when the signal has aborted before', async () => {

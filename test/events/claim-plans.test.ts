@@ -103,6 +103,23 @@ describe('claims over 300,000 deliveries', () => {
     expectIndexedPlans();
   });
 
+  it('stores 500 outcomes of every kind by the keys of their deliveries', async () => {
+    const owner = randomUUID();
+    const shares = Array.from({ length: 64 }, (_, index) => ({ subscriptionId: index + 200, isRetry: true, limit: 8 }));
+    const claimed = await createClaimStore(database.knex).claim(shares, { owner, now: now() });
+    const attempt = { attemptedAt: now(), durationMs: 3, statusCode: 500, error: 'status: no', answer: undefined };
+    const next = { state: 'waiting', dueAt: now(), retries: 1, firstFailedAt: now() } as const;
+    const written = await createOutcomeStore(explaining()).write(
+      claimed.map((row, index) => ({
+        ...(index % 2 === 0 ? { kind: 'delivered' as const, attempt } : { kind: 'failed' as const, attempt, next }),
+        fence: { ...row, owner },
+      })),
+    );
+    expect(written.delivered + written.waiting + written.queued).to.equal(claimed.length);
+    expect(written.delivered).to.equal(Math.ceil(claimed.length / 2));
+    expectIndexedPlans();
+  });
+
   it('knows the next due time from one entry', async () => {
     const store = createClaimStore(explaining());
     const asked = now();

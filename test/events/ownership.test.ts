@@ -84,6 +84,9 @@ describe('deliveries in the memory of a process', () => {
     expect((await deliveries(bench.knex)).map(({ state, attempts }) => [state, attempts])).to.deep.equal([
       ['waiting', 0],
     ]);
+    // Broken off: the receiver sees that nobody waits for its answer, and the row was given back once.
+    await until(() => bench.receiver.openConnections() === 0);
+    expect(await engine.measure('causeway_delivery_outcomes_fenced_out_total')).to.equal(0);
   });
 
   it('are bounded: what is more goes by the sweep, and all arrive', async () => {

@@ -92,6 +92,16 @@ describe('a receiver that misbehaves', () => {
     expect((await attemptsOf(bench.knex)).filter(({ delivered }) => delivered)).to.have.length(20);
   });
 
+  it('and answers quickly gets more at a time, over connections that are kept', async () => {
+    bench.receiver.answer('/quick', status(204));
+    const engine = await bench.startFor('/quick');
+    const before = bench.receiver.connections();
+    for (let batch = 0; batch < 10; batch++) await engine.events.accept(Array.from({ length: 300 }, () => newEvent(1)));
+    await until(async () => (await deliveries(bench.knex)).length === 0);
+    // undici lets a connection rest for one turn of the event loop, and takes another meanwhile.
+    expect(bench.receiver.connections() - before).to.be.within(9, 2 * 64);
+  });
+
   it('and asks for time with Retry-After gets it', async () => {
     bench.receiver.answer('/later', retryAfter('1'), status(204));
     const engine = await bench.startFor('/later', { options: { ...OPTIONS, schedules: quickSchedules(1, 2_000) } });

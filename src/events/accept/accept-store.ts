@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { runNamed } from '../../db/named-statement.ts';
 import { arrayLiteral } from '../array-literal.ts';
 
 /** One event and its delivery, as they are to be stored. */
@@ -37,7 +38,7 @@ export function createAcceptStore(knex: Knex) {
       now: Date,
     ): Promise<ReadonlyMap<string, StoredRow>> => {
       const keyed = rows.some(({ keyHash }) => keyHash !== undefined);
-      const { rows: stored } = await knex.raw(keyed ? INSERT_KEYED : INSERT, [
+      const { rows: stored } = await runNamed(knex, keyed ? INSERT_KEYED : INSERT, [
         ...columnsOf(rows),
         ...(keyed ? [arrayLiteral(rows.map(({ keyHash }) => keyHash && `\\x${keyHash.toString('hex')}`))] : []),
         owner ?? null,
@@ -100,11 +101,18 @@ const INSERT_REST = `
   order by ordinality
   returning event_id, id, state`;
 
-const INSERT = `
-  with fresh as (select * from unnest(${ARRAYS}) with ordinality as i(${COLUMNS}, ordinality)),${INSERT_REST}`;
+// Named: to parse and plan them takes as long as all the rest. No table is looked into but for subscriptions, by their key; they become many
+// only slowly, and each time PostgreSQL analyzes them it plans anew.
+const INSERT = {
+  name: 'accept-events',
+  sql: `
+  with fresh as (select * from unnest(${ARRAYS}) with ordinality as i(${COLUMNS}, ordinality)),${INSERT_REST}`,
+} as const;
 
 // Keys are taken in their order, so that two processes that take the same ones cannot wait for each other.
-const INSERT_KEYED = `
+const INSERT_KEYED = {
+  name: 'accept-keyed-events',
+  sql: `
   with input as (select * from unnest(${ARRAYS}, ?::bytea[]) with ordinality as i(${COLUMNS}, key_hash, ordinality)),
   new_key as (
     insert into event_key (account_id, key_hash)
@@ -116,4 +124,5 @@ const INSERT_KEYED = `
     select i.* from input i
     where i.key_hash is null
       or exists (select 1 from new_key k where k.account_id = i.account_id and k.key_hash = i.key_hash)
-  ),${INSERT_REST}`;
+  ),${INSERT_REST}`,
+} as const;

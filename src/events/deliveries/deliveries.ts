@@ -6,6 +6,7 @@ import { showEventId } from '../event-id.ts';
 import { DELIVERY_FIELDS } from '../filter.ts';
 import type { Notifications } from '../notifications/notifications.ts';
 import type { Subscriptions } from '../subscriptions/subscriptions.ts';
+import { DUE_TOPIC } from '../sweep/announcement.ts';
 import { type AttemptRow, createDeliveryListingStore, type DeliveryRow } from './delivery-listing-store.ts';
 import type { DeliveryStatus } from './delivery-sources.ts';
 import { createRedeliveryStore, type RedeliveryPeriod } from './redelivery-store.ts';
@@ -74,8 +75,6 @@ export interface Deliveries {
 /** Of one answer; a page ends before the delivery that would follow on it. */
 const MAX_PAGE_BYTES = 32 * 1024 * 1024;
 const MAX_REDELIVERIES = 100_000;
-/** Heard by every process that sends. */
-const DUE_TOPIC = 'delivery-due';
 
 export function createDeliveries(ports: DeliveryPorts): Deliveries {
   const { knex, notifier, subscriptions, notifications, releaseBatch = 5000 } = ports;

@@ -5,6 +5,7 @@ import { showEventId } from '../event-id.ts';
 import { FILTERABLE_NOTIFICATION } from '../filter.ts';
 import type { DeliverySettings, OperationalType } from '../model.ts';
 import type { Subscriptions } from '../subscriptions/subscriptions.ts';
+import { DUE_TOPIC } from '../sweep/announcement.ts';
 import { createNotificationStore, type NotificationRow } from './notification-store.ts';
 
 export type Notification = NotificationRow;
@@ -50,9 +51,6 @@ export interface Notifications {
   /** From old to new. @throws AppError for a `where` that cannot be understood */
   readonly list: (accountId: number, query: NotificationQuery) => Promise<NotificationPage>;
 }
-
-/** Heard by every process that sends. */
-const DUE_TOPIC = 'delivery-due';
 
 /** Operational events of the platform: kept to be read, and sent where the account asks for it. */
 export function createNotifications(ports: NotificationPorts): Notifications {

@@ -27,7 +27,7 @@ export type AttemptReport =
       readonly error: string;
       readonly retryAfterMs: number | undefined;
     } & Made)
-  /** Outgoing calls were closed: nothing is known of it. */
+  /** It was broken off: nothing is known of it. */
   | { readonly kind: 'aborted' };
 
 export interface AttemptPorts {
@@ -36,6 +36,8 @@ export interface AttemptPorts {
   readonly now: () => number;
   readonly timeoutMs: number;
   readonly maxAnswerBytes: number;
+  /** Breaks off every attempt. */
+  readonly signal: AbortSignal;
 }
 
 export interface AttemptInput {
@@ -66,7 +68,7 @@ const CLASS_OF: Readonly<Record<Exclude<EgressReason, 'aborted'>, FailureClass>>
 };
 
 /** Pushes one event to its receiver and says what came of it. */
-export function createAttempt({ egress, redactor, now, timeoutMs, maxAnswerBytes }: AttemptPorts): Attempt {
+export function createAttempt({ egress, redactor, now, timeoutMs, maxAnswerBytes, signal }: AttemptPorts): Attempt {
   const prepared = new WeakMap<ReadySubscription, Prepared>();
 
   function prepare(subscription: ReadySubscription): Prepared {
@@ -102,6 +104,7 @@ export function createAttempt({ egress, redactor, now, timeoutMs, maxAnswerBytes
         timeoutMs,
         maxBytes: maxAnswerBytes + OVERLAP_BYTES,
         onExcess: 'cut',
+        signal,
       });
       return { ...judge(response, now()), answer: show(response.body), ...made() };
     } catch (error) {

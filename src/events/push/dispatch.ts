@@ -1,10 +1,11 @@
 import { isRetry, type Lease } from '../lease.ts';
 import { createFifo } from './fifo.ts';
 import { createLanes, type Lane, type LaneLimits, queueLease } from './lanes.ts';
+import { createPlaces } from './places.ts';
 
 /** What a push came to, as far as the next one depends on it. `hard`: it held a connection for long, or got none. */
 export type PushResult =
-  | { readonly kind: 'delivered' }
+  | { readonly kind: 'delivered'; readonly durationMs: number }
   | { readonly kind: 'failed'; readonly hard: boolean }
   /** Nothing was sent. */
   | { readonly kind: 'released' };
@@ -14,6 +15,8 @@ export interface DispatchPorts {
   readonly push: (lease: Lease) => Promise<PushResult>;
   /** Gives a lease back without an attempt. */
   readonly release: (lease: Lease, dueAtMs: number) => void;
+  /** Breaks off every push under way; they end as released. */
+  readonly abort: () => void;
   /** False while outcomes cannot be stored. */
   readonly canStart: () => boolean;
   /** There is something to claim, or room for it. */
@@ -21,7 +24,7 @@ export interface DispatchPorts {
   /** The receiver of parked first attempts answers again. */
   readonly onClosed: (lane: { readonly accountId: number; readonly subscriptionId: number }) => void;
   readonly now: () => number;
-  readonly options: LaneLimits & { readonly concurrency: number; readonly laneConcurrency: number };
+  readonly options: LaneLimits & { readonly concurrency: number; readonly abortMs: number };
 }
 
 export interface SweepRoom {
@@ -42,7 +45,7 @@ export interface Dispatcher {
   readonly pump: () => void;
   /** Forgets what is not in flight of an owner that lost its leases. */
   readonly forget: (owner: string) => readonly Lease[];
-  /** Gives back what is not in flight, waits for the rest, and gives back what is in flight still after that time. */
+  /** Gives back what is not in flight, waits for the rest, breaks off what is in flight still after that time, and gives it back. */
   readonly drain: (timeoutMs: number) => Promise<void>;
   readonly figures: () => DispatchFigures;
 }
@@ -59,12 +62,8 @@ export function createDispatcher(ports: DispatchPorts): Dispatcher {
   const { now, options } = ports;
   const lanes = createLanes(options, ports.onRoom);
   const ready = createFifo<Lane>();
-  /** Lanes that could push a retry, were there not so many already. */
-  const blockedByRetries = createFifo<Lane>();
-  const inFlight = new Set<Lease>();
+  const places = createPlaces(options, join);
   const timers = new Set<NodeJS.Timeout>();
-  const maxRetries = Math.max(1, Math.floor(options.concurrency / 2));
-  let retriesInFlight = 0;
   let draining = false;
   let onIdle: (() => void) | undefined;
 
@@ -75,7 +74,7 @@ export function createDispatcher(ports: DispatchPorts): Dispatcher {
   }
 
   function pump(): void {
-    while (inFlight.size < options.concurrency && ports.canStart()) {
+    while (places.isFree() && ports.canStart()) {
       const lane = ready.shift();
       if (lane === undefined) return;
       lane.ready = false;
@@ -88,9 +87,9 @@ export function createDispatcher(ports: DispatchPorts): Dispatcher {
 
   /** Undefined: the lane comes back when what keeps it is over. */
   function take(lane: Lane): Lease | undefined {
-    if (lane.inFlight >= options.laneConcurrency) return undefined;
-    const preferred = lane.retryIsNext ? takeRetry(lane) : takeFirst(lane);
-    const lease = preferred ?? (lane.retryIsNext ? takeFirst(lane) : takeRetry(lane));
+    if (!places.mayPush(lane)) return undefined;
+    const preferred = lane.retryIsNext ? places.takeRetry(lane) : takeFirst(lane);
+    const lease = preferred ?? (lane.retryIsNext ? takeFirst(lane) : places.takeRetry(lane));
     if (lease !== undefined) lane.retryIsNext = !isRetry(lease);
     return lease;
   }
@@ -101,53 +100,26 @@ export function createDispatcher(ports: DispatchPorts): Dispatcher {
     return lane.firsts.shift();
   }
 
-  function takeRetry(lane: Lane): Lease | undefined {
-    if (lane.retries.size === 0) return undefined;
-    if (retriesInFlight < maxRetries) return lane.retries.shift();
-    if (!lane.retriesBlocked) blockedByRetries.push(lane);
-    lane.retriesBlocked = true;
-    return undefined;
-  }
-
   async function run(lane: Lane, lease: Lease): Promise<void> {
-    count(lane, lease, 1);
-    inFlight.add(lease);
+    places.enter(lane, lease);
     const result = await ports.push(lease);
-    if (!inFlight.delete(lease)) return;
-    count(lane, lease, -1);
-    note(lane, result);
+    const wasFull = lane.inFlight >= lane.concurrency.limit();
+    if (!places.leave(lane, lease)) return;
+    note(lane, result, wasFull);
     lanes.free(lane, lease.body.length);
     join(lane);
     pump();
-    if (draining && inFlight.size === 0) onIdle?.();
+    if (places.inFlight() === 0) onIdle?.();
   }
 
-  function count(lane: Lane, lease: Lease, by: 1 | -1): void {
-    lane.inFlight += by;
-    if (!isRetry(lease)) {
-      lane.firstsInFlight += by;
-      return;
-    }
-    retriesInFlight += by;
-    if (by < 0) unblockOne();
-  }
-
-  /** One that can use the place now; the others there come back by their own pushes. */
-  function unblockOne(): void {
-    for (let lane = blockedByRetries.shift(); lane !== undefined; lane = blockedByRetries.shift()) {
-      lane.retriesBlocked = false;
-      if (lane.retries.size === 0 || lane.inFlight >= options.laneConcurrency) continue;
-      join(lane);
-      return;
-    }
-  }
-
-  function note(lane: Lane, result: PushResult): void {
+  function note(lane: Lane, result: PushResult, wasFull: boolean): void {
     if (result.kind === 'released') return;
     if (result.kind === 'delivered') {
+      lane.concurrency.succeed(result.durationMs, wasFull);
       if (lane.breaker.succeed()) ports.onClosed(lane);
       return;
     }
+    lane.concurrency.fail();
     if (lane.breaker.fail(now(), result.hard)) park(lane);
   }
 
@@ -174,6 +146,15 @@ export function createDispatcher(ports: DispatchPorts): Dispatcher {
     for (const lane of [...lanes.all()]) {
       for (const lease of [...lane.firsts.drain(), ...lane.retries.drain()]) giveBack(lane, lease, now());
     }
+  }
+
+  async function idleWithin(timeoutMs: number): Promise<void> {
+    if (places.inFlight() === 0) return;
+    const idle = Promise.withResolvers<void>();
+    onIdle = idle.resolve;
+    const timer = setTimeout(idle.resolve, timeoutMs);
+    await idle.promise;
+    clearTimeout(timer);
   }
 
   return {
@@ -230,15 +211,10 @@ export function createDispatcher(ports: DispatchPorts): Dispatcher {
       draining = true;
       for (const timer of timers) clearTimeout(timer);
       giveBackQueued();
-      if (inFlight.size > 0) {
-        const idle = Promise.withResolvers<void>();
-        onIdle = idle.resolve;
-        const timer = setTimeout(idle.resolve, timeoutMs);
-        await idle.promise;
-        clearTimeout(timer);
-      }
-      for (const lease of inFlight) ports.release(lease, now());
-      inFlight.clear();
+      await idleWithin(timeoutMs);
+      if (places.inFlight() > 0) ports.abort();
+      await idleWithin(options.abortMs);
+      for (const lease of places.clear()) ports.release(lease, now());
     },
 
     figures: () => {
@@ -246,7 +222,7 @@ export function createDispatcher(ports: DispatchPorts): Dispatcher {
       return {
         lanes: all.length,
         blockedLanes: all.filter(({ breaker }) => breaker.state(now()) !== 'closed').length,
-        inFlight: inFlight.size,
+        inFlight: places.inFlight(),
         held: lanes.held(),
         bytes: lanes.bytes(),
       };

@@ -1,5 +1,6 @@
 import { isRetry, type Lease } from '../lease.ts';
 import { type Breaker, type BreakerOptions, createBreaker } from './breaker.ts';
+import { type Concurrency, type ConcurrencyOptions, createConcurrency } from './concurrency.ts';
 import { createFifo, type Fifo } from './fifo.ts';
 
 /** What is in memory for one subscription. */
@@ -9,6 +10,7 @@ export interface Lane {
   readonly firsts: Fifo<Lease>;
   readonly retries: Fifo<Lease>;
   readonly breaker: Breaker;
+  readonly concurrency: Concurrency;
   /** Reserved, queued and in flight. */
   held: number;
   bytes: number;
@@ -25,6 +27,9 @@ export interface Lane {
 }
 
 export interface LaneLimits {
+  readonly laneConcurrency: number;
+  readonly maxLaneConcurrency: number;
+  readonly quickPushMs: number;
   readonly maxLaneDeliveries: number;
   readonly maxLaneBytes: number;
   readonly maxBytes: number;
@@ -38,6 +43,11 @@ export type Lanes = ReturnType<typeof createLanes>;
 /** Accounts for the memory of all lanes. `onRoom` is called when there is room again after somebody was turned away. */
 export function createLanes(limits: LaneLimits, onRoom: () => void) {
   const lanes = new Map<number, Lane>();
+  const concurrency = {
+    least: limits.laneConcurrency,
+    most: limits.maxLaneConcurrency,
+    quickMs: limits.quickPushMs,
+  };
   let held = 0;
   let bytes = 0;
   let wanted = false;
@@ -45,7 +55,7 @@ export function createLanes(limits: LaneLimits, onRoom: () => void) {
   function laneOf(accountId: number, subscriptionId: number): Lane {
     const known = lanes.get(subscriptionId);
     if (known !== undefined) return known;
-    const lane = createLane(accountId, subscriptionId, limits.breaker);
+    const lane = createLane({ accountId, subscriptionId, breaker: limits.breaker, concurrency });
     lanes.set(subscriptionId, lane);
     return lane;
   }
@@ -116,10 +126,16 @@ export function createLanes(limits: LaneLimits, onRoom: () => void) {
   };
 }
 
-function createLane(accountId: number, subscriptionId: number, breaker: BreakerOptions): Lane {
+interface LaneInput extends Pick<Lane, 'accountId' | 'subscriptionId'> {
+  readonly breaker: BreakerOptions;
+  readonly concurrency: ConcurrencyOptions;
+}
+
+function createLane({ accountId, subscriptionId, breaker, concurrency }: LaneInput): Lane {
   return {
     accountId,
     subscriptionId,
+    concurrency: createConcurrency(concurrency),
     firsts: createFifo(),
     retries: createFifo(),
     breaker: createBreaker(breaker),

@@ -58,7 +58,7 @@ export function createPush(ports: PushPorts): (lease: Lease) => Promise<PushResu
     const attempt = toRecord(report);
     if (report.kind === 'delivered') {
       hand({ kind: 'delivered', lease, attempt });
-      return { kind: 'delivered' };
+      return { kind: 'delivered', durationMs: report.durationMs };
     }
     const transition = nextState({
       progress: lease,

@@ -1,15 +1,41 @@
 import type { Logger } from '../../log.ts';
 
-/** Tells others, at most once in that time: what comes meanwhile is told with the next. */
-export function createAnnouncement(send: () => Promise<void>, everyMs: number, log: Logger): () => void {
-  let scheduled = false;
-  return () => {
-    if (scheduled) return;
-    scheduled = true;
-    setTimeout(() => {
-      scheduled = false;
-      // Lost, it is made up for by the regular look of the others.
-      send().catch((error) => log.warn({ err: error }, 'could not announce due deliveries'));
-    }, everyMs);
+/** Says that deliveries became due, and nothing more. Heard by every process that sends. */
+export const DUE_TOPIC = 'delivery-due';
+
+export interface Announcement {
+  /** At most once in that time: what comes meanwhile is told with the next. */
+  readonly announce: () => void;
+  /** Resolves when nothing is sent any more. */
+  readonly stop: () => Promise<void>;
+}
+
+export function createAnnouncement(send: () => Promise<void>, everyMs: number, log: Logger): Announcement {
+  let timer: NodeJS.Timeout | undefined;
+  let stopped = false;
+  let sending: Promise<void> = Promise.resolve();
+
+  /** Lost, it is made up for by the regular look of the others. */
+  async function tell(): Promise<void> {
+    timer = undefined;
+    try {
+      await send();
+    } catch (error) {
+      log.warn({ err: error }, 'could not announce due deliveries');
+    }
+  }
+
+  return {
+    announce: () => {
+      if (stopped) return;
+      timer ??= setTimeout(() => {
+        sending = tell();
+      }, everyMs);
+    },
+    stop: async () => {
+      stopped = true;
+      clearTimeout(timer);
+      await sending;
+    },
   };
 }

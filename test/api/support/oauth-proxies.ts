@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Knex } from 'knex';
 import { createKeyring } from '../../../src/db/keyring.ts';
-import { createProxies, type Proxies } from '../../../src/instances/oauth/proxies.ts';
+import { createProxies, type Proxies } from '../../../src/instances/oauth/proxies/proxies.ts';
 import { type ApiAnswer, ENCRYPTION_KEYS, type TestApp } from '../../support/app.ts';
 import { sendRaw } from './raw-request.ts';
 import { withDatabase } from './tenants.ts';
