@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { createServer as createHttpServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createAccounts } from './accounts/accounts.ts';
@@ -17,8 +16,10 @@ import { createRecordHandlers } from './api/records.ts';
 import { BASE_PATH, createServer } from './api/server.ts';
 import { createServiceRouter } from './api/service.ts';
 import { createSettingsHandlers } from './api/settings.ts';
+import { type Cleanup, createCleanup } from './app/cleanup.ts';
 import { createDeliveryParts } from './app/deliveries.ts';
 import { createEngine } from './app/engine.ts';
+import { closeListener, listen } from './app/listener.ts';
 import { type Config, publicUrlOf } from './config.ts';
 import { createProviderClient } from './connector/client/index.ts';
 import { measureProviderCalls } from './connector/client/measure.ts';
@@ -255,7 +256,7 @@ async function build({ config, log, redactor, engineOptions }: AppPorts, cleanup
   });
   const listener = await listen(server, config);
   listener.on('clientError', createClientErrorAnswer(log));
-  cleanup.add('http', () => close(listener, config.shutdownTimeoutMs));
+  cleanup.add('http', () => closeListener(listener, config.shutdownTimeoutMs));
   listeningPort = (listener.address() as AddressInfo).port;
   const credentialsFile = await writeCredentials(dataDir, { baseUrl: baseUrl() });
   return { url: publicUrl(), baseUrl: baseUrl(), simulatorsUrl, credentialsFile, stop: cleanup.run };
@@ -265,52 +266,4 @@ async function build({ config, log, redactor, engineOptions }: AppPorts, cleanup
     cleanup.add('embedded database', embedded.stop);
     return embedded.url;
   }
-}
-
-/** Room for a `where` of 16 KB with every character percent-encoded. */
-const MAX_HEADER_BYTES = 64 * 1024;
-/** Longer than load balancers keep theirs, so that they never send into a closing connection. */
-const KEEP_ALIVE_MS = 75_000;
-const IDLE_SWEEP_MS = 100;
-
-function listen(server: ReturnType<typeof createServer>, { port, host }: Config): Promise<Server> {
-  const listener = createHttpServer({ maxHeaderSize: MAX_HEADER_BYTES, keepAliveTimeout: KEEP_ALIVE_MS }, server);
-  return new Promise((resolve, reject) => {
-    listener.once('error', reject);
-    listener.listen(port, host, () => resolve(listener));
-  });
-}
-
-/** Requests under way end on their own; after the time-out they are cut. */
-async function close(listener: Server, timeoutMs: number): Promise<void> {
-  const closed = new Promise<void>((resolve) => listener.close(() => resolve()));
-  listener.closeIdleConnections();
-  // The connection of a request that ends later becomes idle then, and would stay for its keep-alive time.
-  const sweep = setInterval(() => listener.closeIdleConnections(), IDLE_SWEEP_MS);
-  const timer = setTimeout(() => listener.closeAllConnections(), timeoutMs);
-  await closed;
-  clearInterval(sweep);
-  clearTimeout(timer);
-}
-
-interface Cleanup {
-  readonly add: (what: string, stop: () => Promise<void>) => void;
-  /** Last added, first stopped; one that fails does not keep the others. */
-  readonly run: () => Promise<void>;
-}
-
-function createCleanup(log: Logger): Cleanup {
-  const steps: { readonly what: string; readonly stop: () => Promise<void> }[] = [];
-  return {
-    add: (what, stop) => void steps.push({ what, stop }),
-    run: async () => {
-      for (let step = steps.pop(); step !== undefined; step = steps.pop()) {
-        try {
-          await step.stop();
-        } catch (error) {
-          log.error({ err: error }, `stopping failed: ${step.what}`);
-        }
-      }
-    },
-  };
 }

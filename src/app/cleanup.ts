@@ -1,0 +1,24 @@
+import type { Logger } from '../log.ts';
+
+/** What has to be stopped again. */
+export interface Cleanup {
+  readonly add: (what: string, stop: () => Promise<void>) => void;
+  /** Last added, first stopped; one that fails does not keep the others. */
+  readonly run: () => Promise<void>;
+}
+
+export function createCleanup(log: Logger): Cleanup {
+  const steps: { readonly what: string; readonly stop: () => Promise<void> }[] = [];
+  return {
+    add: (what, stop) => void steps.push({ what, stop }),
+    run: async () => {
+      for (let step = steps.pop(); step !== undefined; step = steps.pop()) {
+        try {
+          await step.stop();
+        } catch (error) {
+          log.error({ err: error }, `stopping failed: ${step.what}`);
+        }
+      }
+    },
+  };
+}
