@@ -3,8 +3,6 @@ import type { Knex } from 'knex';
 /** What was set, by key; the rest has its default. */
 export type StoredSettings = Readonly<Record<string, unknown>>;
 
-export type SettingsStore = ReturnType<typeof createSettingsStore>;
-
 export function createSettingsStore(knex: Knex) {
   return {
     read: async (accountId: number): Promise<StoredSettings> => {

@@ -33,8 +33,6 @@ export interface TenantIds {
   readonly userId: number;
 }
 
-export type AccountStore = ReturnType<typeof createAccountStore>;
-
 /** Any number, the same in every process: it names the lock within the database. */
 const BOOTSTRAP_LOCK = 7_205_002;
 

@@ -33,23 +33,15 @@ export interface EnginePorts {
 
 /** The engine of events with what it needs of its neighbours. */
 export function createEngine(ports: EnginePorts): Events {
-  const { knex, egress, notifier, log, redactor, metrics, subscriptions, settings, notifications, sweeps } = ports;
+  const { instances, settings, options, ...rest } = ports;
   return createEvents({
-    knex,
-    egress,
-    notifier,
-    log,
-    redactor,
-    metrics,
+    ...rest,
     now: Date.now,
     random: Math.random,
     randomBytes,
-    findSource: createSources(ports),
-    subscriptions,
+    findSource: createSources({ notifier: ports.notifier, instances }),
     settings: settings.ofDelivery,
-    notifications,
-    sweeps,
-    ...(ports.options !== undefined && { options: ports.options }),
+    ...(options !== undefined && { options }),
   });
 }
 

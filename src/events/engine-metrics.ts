@@ -10,8 +10,6 @@ export interface EngineMetricsPorts {
   readonly oldestDueSeconds: () => Promise<number>;
 }
 
-export type EngineMetrics = ReturnType<typeof createEngineMetrics>;
-
 const LAG_BUCKETS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60];
 
 /** What the engine counts. */

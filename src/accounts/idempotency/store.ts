@@ -13,8 +13,6 @@ export interface IdempotencyRow {
   readonly response: string | null;
 }
 
-export type IdempotencyStore = ReturnType<typeof createIdempotencyStore>;
-
 export function createIdempotencyStore(knex: Knex) {
   const rows = ({ accountId, userId, keyHash }: IdempotencyKey) =>
     knex('idempotency_record').where({ account_id: accountId, user_id: userId, key_hash: keyHash });

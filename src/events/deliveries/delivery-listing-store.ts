@@ -62,8 +62,6 @@ interface Statement {
   readonly bindings: readonly (number | string | string[])[];
 }
 
-export type DeliveryListingStore = ReturnType<typeof createDeliveryListingStore>;
-
 export function createDeliveryListingStore(knex: Knex) {
   /** Each source is limited by itself, so that none is sorted as a whole: the union has a page of each at most. */
   async function list(accountId: number, selection: DeliverySelection, limit: number): Promise<DeliveryRow[]> {

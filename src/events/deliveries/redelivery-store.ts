@@ -15,8 +15,6 @@ const DUE = `case s.state when 'active' then cast(:now as timestamptz) end`;
 
 const INSERT = `insert into delivery (account_id, subscription_id, event_id, event_at, instance_id, type, state, due)`;
 
-export type RedeliveryStore = ReturnType<typeof createRedeliveryStore>;
-
 /**
  * New deliveries of old events. The subscription is locked for a moment against a change of its state, because a delivery that
  * is queued just after its subscription was released would stay there.

@@ -12,8 +12,6 @@ export interface QueuePart {
   readonly newestId: number;
 }
 
-export type ReleaseStore = ReturnType<typeof createReleaseStore>;
-
 export function createReleaseStore(knex: Knex) {
   return {
     /** The subscriptions that have queued deliveries. */

@@ -27,8 +27,6 @@ export interface OwnEvent {
   readonly state: 'waiting' | 'queued';
 }
 
-export type NotificationStore = ReturnType<typeof createNotificationStore>;
-
 export function createNotificationStore(knex: Knex) {
   return {
     insert: async (via: Knex, accountId: number, type: string, data: object): Promise<void> => {

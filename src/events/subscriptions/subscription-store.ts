@@ -38,8 +38,6 @@ const COLUMNS = {
   updatedAt: 'updated_at',
 } as const;
 
-export type SubscriptionStore = ReturnType<typeof createSubscriptionStore>;
-
 export function createSubscriptionStore(knex: Knex) {
   const select = (accountId: number) => knex('subscription').select(COLUMNS).where({ account_id: accountId });
 

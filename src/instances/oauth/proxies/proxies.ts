@@ -15,22 +15,12 @@ import {
   withoutQuery,
 } from './redirect-url.ts';
 
-/** Client credentials of an organization with a redirect URL of their own. The secret is in clear. */
-export interface OAuthProxy {
-  readonly id: number;
-  readonly accountId: number;
-  readonly organizationId: number;
-  /** The unguessable end of `proxyUrl`. */
-  readonly key: string;
-  readonly name: string;
-  readonly apiKey: string;
+/** Client credentials of an organization with a redirect URL of their own. */
+export interface OAuthProxy extends Omit<ProxyRow, 'apiSecret'> {
+  /** In clear. */
   readonly apiSecret: string;
-  /** A JSON object as text, kept as given. */
-  readonly configuration: string;
   /** The redirect URL to register at the provider. */
   readonly proxyUrl: string;
-  /** URLs that the proxy redirects to at any time, by origin and path. */
-  readonly applicationUrls: readonly string[];
 }
 
 export interface NewProxy {

@@ -5,13 +5,15 @@ export interface ProxyRow {
   readonly accountId: number;
   readonly id: number;
   readonly organizationId: number;
+  /** The unguessable end of the redirect URL. */
   readonly key: string;
   readonly name: string;
   readonly apiKey: string;
   /** Ciphertext. */
   readonly apiSecret: string;
-  /** A JSON object as text. */
+  /** A JSON object as text, kept as given. */
   readonly configuration: string;
+  /** URLs that the proxy redirects to at any time, by origin and path. */
   readonly applicationUrls: readonly string[];
 }
 
@@ -33,8 +35,6 @@ const COLUMNS = {
   configuration: 'configuration',
   applicationUrls: 'application_urls',
 } as const;
-
-export type ProxyStore = ReturnType<typeof createProxyStore>;
 
 /** A proxy belongs to an organization: every statement names it, save the one for callers who have the key only. */
 export function createProxyStore(knex: Knex) {

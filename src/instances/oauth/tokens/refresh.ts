@@ -47,8 +47,6 @@ export interface RefreshPorts {
 
 const MOST_COMMIT_BACKOFF_MS = 5_000;
 
-export type Refresh = ReturnType<typeof createRefresh>;
-
 /**
  * One refresh at a time per instance over all processes, with no transaction open while the provider is asked: a lease
  * is taken, the provider is asked, its answer is stored if nothing newer is there. Nobody sees the new access token
