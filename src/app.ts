@@ -113,7 +113,7 @@ async function build({ config, log, redactor, engineOptions }: AppPorts, cleanup
   cleanup.add('notifier', notifier.close);
   await notifier.start();
 
-  const egress = createEgress({ allow: config.egressAllow });
+  const egress = createEgress({ allow: config.egressAllow, simulatorsUrl, quotesPrivate: config.isLocal });
   cleanup.add('egress', egress.close);
   const client = createProviderClient({
     egress,

@@ -1,3 +1,4 @@
+import { isIPv4 } from 'node:net';
 import { delimiter } from 'node:path';
 import querystring from 'node:querystring';
 import {
@@ -24,15 +25,25 @@ interface Variable<Value> {
   /** Never shown, not even when it is wrong. */
   readonly secret?: boolean;
   readonly requiredWithDatabaseUrl?: boolean;
+  /** Set to nothing it means nothing, where other variables take their default. */
+  readonly mayBeEmpty?: boolean;
+}
+
+/** What defaults depend on. */
+interface Setting {
+  /** No DATABASE_URL is given. */
+  readonly embedded: boolean;
+  /** Only programs on this machine reach the service. */
+  readonly local: boolean;
 }
 
 interface OptionalVariable<Value> extends Variable<Value> {
-  /** The value in the environment's spelling; undefined leaves it unset. `embedded`: no DATABASE_URL is given. */
-  readonly defaultText?: (embedded: boolean) => string | undefined;
+  /** The value in the environment's spelling; undefined leaves it unset. */
+  readonly defaultText?: (setting: Setting) => string | undefined;
 }
 
 interface DefaultedVariable<Value> extends Variable<Value> {
-  readonly defaultText: (embedded: boolean) => string;
+  readonly defaultText: (setting: Setting) => string;
 }
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -83,7 +94,7 @@ export const VARIABLES = {
     name: 'SIMULATORS_PORT',
     format: portOrOff(),
     shownDefault: '8081 with the embedded database, otherwise off',
-    defaultText: (embedded) => (embedded ? '8081' : 'off'),
+    defaultText: ({ embedded }) => (embedded ? '8081' : 'off'),
     description: 'Port of the provider simulators; 0 takes a free one, `off` starts none.',
   },
   encryptionKeys: {
@@ -111,9 +122,11 @@ export const VARIABLES = {
   egressAllow: {
     name: 'EGRESS_ALLOW',
     format: list(',', 'address ranges (CIDR) and host names, separated by commas'),
-    shownDefault: 'loopback with the embedded database, otherwise empty',
-    defaultText: (embedded) => (embedded ? LOOPBACK : ''),
-    description: 'Addresses and hosts that may be called although they are not public.',
+    shownDefault: 'loopback with the embedded database while HOST is loopback too, otherwise empty',
+    defaultText: ({ embedded, local }) => (embedded && local ? LOOPBACK : ''),
+    mayBeEmpty: true,
+    description:
+      'Addresses and hosts that may be called although they are not public; set to nothing, none. Unless HOST is loopback, callers are not shown what such an address answers to a failed call.',
   },
   role: {
     name: 'ROLE',
@@ -181,6 +194,8 @@ export interface Config {
   readonly bootstrapOrganizationSecret: string | undefined;
   readonly bootstrapUserSecret: string | undefined;
   readonly egressAllow: readonly string[];
+  /** HOST is loopback: whoever calls can reach by himself what this process reaches there. */
+  readonly isLocal: boolean;
   readonly role: Role;
   readonly logLevel: LogLevel;
   readonly connectorsPath: readonly string[];
@@ -202,16 +217,19 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads the settings of a process. An empty variable counts as unset.
+ * Reads the settings of a process. An empty variable counts as unset, unless empty is a value of its own.
  * @throws ConfigError with every problem at once.
  */
 export function readConfig(environment: NodeJS.ProcessEnv): Config {
-  const embedded = textOf(VARIABLES.databaseUrl, environment) === undefined;
-  const problems = Object.values(VARIABLES).flatMap((variable) => problemsOf(variable, environment, embedded));
+  const setting = {
+    embedded: textOf(VARIABLES.databaseUrl, environment) === undefined,
+    local: isLoopback(textOf(VARIABLES.host, environment) ?? VARIABLES.host.defaultText()),
+  };
+  const problems = Object.values(VARIABLES).flatMap((variable) => problemsOf(variable, environment, setting));
   if (problems.length > 0) throw new ConfigError(problems);
 
-  const required = <Value>(variable: DefaultedVariable<Value>) => readRequired(variable, environment, embedded);
-  const optional = <Value>(variable: OptionalVariable<Value>) => readOptional(variable, environment, embedded);
+  const required = <Value>(variable: DefaultedVariable<Value>) => readRequired(variable, environment, setting);
+  const optional = <Value>(variable: OptionalVariable<Value>) => readOptional(variable, environment, setting);
   return Object.freeze({
     port: required(VARIABLES.port),
     host: required(VARIABLES.host),
@@ -223,6 +241,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     bootstrapOrganizationSecret: optional(VARIABLES.bootstrapOrganizationSecret),
     bootstrapUserSecret: optional(VARIABLES.bootstrapUserSecret),
     egressAllow: required(VARIABLES.egressAllow),
+    isLocal: setting.local,
     role: required(VARIABLES.role),
     logLevel: required(VARIABLES.logLevel),
     connectorsPath: required(VARIABLES.connectorsPath),
@@ -262,11 +281,17 @@ export function secretsOf(config: Config): readonly string[] {
   return secrets.flatMap((secret) => (secret === undefined || secret === '' ? [] : [secret]));
 }
 
-function textOf(variable: Variable<unknown>, environment: NodeJS.ProcessEnv): string | undefined {
-  return environment[variable.name] || undefined;
+/** A name that is not known for loopback may resolve to anything. */
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
 }
 
-function problemsOf(variable: Variable<unknown>, environment: NodeJS.ProcessEnv, embedded: boolean): string[] {
+function textOf(variable: Variable<unknown>, environment: NodeJS.ProcessEnv): string | undefined {
+  const text = environment[variable.name];
+  return text === '' && variable.mayBeEmpty !== true ? undefined : text;
+}
+
+function problemsOf(variable: Variable<unknown>, environment: NodeJS.ProcessEnv, { embedded }: Setting): string[] {
   const text = textOf(variable, environment);
   if (text === undefined) {
     if (embedded || variable.requiredWithDatabaseUrl !== true) return [];
@@ -280,18 +305,18 @@ function problemsOf(variable: Variable<unknown>, environment: NodeJS.ProcessEnv,
 function readOptional<Value>(
   variable: OptionalVariable<Value>,
   environment: NodeJS.ProcessEnv,
-  embedded: boolean,
+  setting: Setting,
 ): Value | undefined {
-  const text = textOf(variable, environment) ?? variable.defaultText?.(embedded);
+  const text = textOf(variable, environment) ?? variable.defaultText?.(setting);
   return text === undefined ? undefined : variable.format.parse(text);
 }
 
 function readRequired<Value>(
   variable: DefaultedVariable<Value>,
   environment: NodeJS.ProcessEnv,
-  embedded: boolean,
+  setting: Setting,
 ): Value {
-  const value = readOptional(variable, environment, embedded);
+  const value = readOptional(variable, environment, setting);
   if (value === undefined) throw new ConfigError([`${variable.name} has no usable default`]);
   return value;
 }

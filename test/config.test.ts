@@ -28,6 +28,7 @@ describe('readConfig', () => {
       bootstrapOrganizationSecret: undefined,
       bootstrapUserSecret: undefined,
       egressAllow: ['127.0.0.0/8', '::1/128'],
+      isLocal: true,
       role: 'all',
       logLevel: 'info',
       connectorsPath: [],
@@ -75,6 +76,7 @@ describe('readConfig', () => {
       bootstrapOrganizationSecret: 'organization-secret',
       bootstrapUserSecret: 'user-secret-with-16',
       egressAllow: ['10.0.0.0/8', 'erp.internal'],
+      isLocal: false,
       role: 'worker',
       logLevel: 'debug',
       connectorsPath: ['/srv/connectors'],
@@ -86,9 +88,22 @@ describe('readConfig', () => {
   });
 
   it('takes an empty variable for one that is not set', () => {
-    const empty = Object.fromEntries(Object.values(VARIABLES).map(({ name }) => [name, '']));
+    const { egressAllow: _, ...others } = VARIABLES;
+    const empty = Object.fromEntries(Object.values(others).map(({ name }) => [name, '']));
     expect(readConfig(empty)).to.deep.equal(readConfig({}));
   });
+
+  it('allows no address that is not public when EGRESS_ALLOW is set to nothing', () => {
+    expect(readConfig({ EGRESS_ALLOW: '' }).egressAllow).to.deep.equal([]);
+  });
+
+  const hosts = { '127.0.0.1': true, '127.1.2.3': true, localhost: true, '::1': true, '0.0.0.0': false } as const;
+  for (const [host, local] of Object.entries({ ...hosts, '::': false, '127.example.com': false, '10.0.0.1': false }))
+    it(`${local ? 'allows' : 'does not allow'} loopback by default while HOST is ${host}`, () => {
+      const config = readConfig({ HOST: host });
+      expect(config.isLocal).to.equal(local);
+      expect(config.egressAllow).to.deep.equal(local ? ['127.0.0.0/8', '::1/128'] : []);
+    });
 
   it('reports all problems together, without the secrets', () => {
     expect(

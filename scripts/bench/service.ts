@@ -91,7 +91,7 @@ async function firstQuery(service: Service): Promise<void> {
 /** The request that the connector sends for the query, recorded on its way out: what a caller would send without us. */
 async function recordProviderRequest(simulatorsUrl: string): Promise<EgressRequest> {
   const sent: EgressRequest[] = [];
-  const egress = createEgress({ allow: ['127.0.0.0/8'] });
+  const egress = createEgress({ allow: [], simulatorsUrl });
   const recording = {
     request: (request: EgressRequest) => {
       sent.push(request);

@@ -18,7 +18,8 @@ import { createEgress } from '../../src/egress/index.ts';
 /** What of a filter each provider answers itself, as Markdown made from the declarations of the connectors. */
 export async function describePushdown(): Promise<string> {
   const { server, port } = await listen({ port: 0, host: '127.0.0.1', folders: [OWN_CONNECTORS] });
-  const egress = createEgress({ allow: ['127.0.0.0/8'] });
+  const simulatorsUrl = `http://127.0.0.1:${port}`;
+  const egress = createEgress({ allow: [], simulatorsUrl });
   try {
     const { connectors } = createRegistry(await loadConnectors([OWN_CONNECTORS]));
     const client = createProviderClient({
@@ -27,7 +28,7 @@ export async function describePushdown(): Promise<string> {
       now: Date.now,
       sleep: (ms) => sleep(ms),
       random: Math.random,
-      simulatorsUrl: `http://127.0.0.1:${port}`,
+      simulatorsUrl,
     });
     const chapters = [];
     for (const connector of connectors) chapters.push(describeElement(connector, await findObjects(client, connector)));

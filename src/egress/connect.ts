@@ -1,4 +1,5 @@
 import { isIP, type LookupFunction } from 'node:net';
+import { LRUCache } from 'lru-cache';
 import { buildConnector } from 'undici';
 import { type AddressPolicy, isPublicAddress } from './address-policy.ts';
 import { EgressError } from './error.ts';
@@ -15,6 +16,28 @@ export interface ConnectPorts {
   readonly policy: AddressPolicy;
   readonly lookup: Lookup;
   readonly connectTimeoutMs: number;
+  readonly reach: Reach;
+}
+
+/** What connections were made to, by host name. */
+export interface Reach {
+  readonly note: (hostname: string, addresses: readonly ResolvedAddress[]) => void;
+  /** Every address of this name was public whenever a connection was made. */
+  readonly isPublic: (hostname: string) => boolean;
+}
+
+const KEPT_HOSTS = 10_000;
+
+/** A name that led to an address that is not public counts as such from then on: a kept connection may still go there. */
+export function createReach(): Reach {
+  const publicity = new LRUCache<string, boolean>({ max: KEPT_HOSTS });
+  return {
+    note: (hostname, addresses) => {
+      const isPublic = addresses.every(({ address }) => isPublicAddress(address));
+      publicity.set(hostname, isPublic && publicity.get(hostname) !== false);
+    },
+    isPublic: (hostname) => publicity.get(withoutBrackets(hostname)) === true,
+  };
 }
 
 /** @throws EgressError when one of the addresses may not be called. */
@@ -31,7 +54,14 @@ const CHECKS: ReadonlyMap<string, (policy: AddressPolicy) => Check> = new Map([
  */
 export function createPinnedConnect(ports: ConnectPorts): buildConnector.connector {
   const connectors = new Map(
-    [...CHECKS].map(([protocol, check]) => [protocol, buildPinned(ports, check(ports.policy))]),
+    [...CHECKS].map(([protocol, createCheck]) => {
+      const check = createCheck(ports.policy);
+      const checkAndNote: Check = (hostname, addresses) => {
+        check(hostname, addresses);
+        ports.reach.note(hostname, addresses);
+      };
+      return [protocol, buildPinned(ports, checkAndNote)];
+    }),
   );
 
   return (options, callback) => {
@@ -52,10 +82,15 @@ export async function assertMayConnect(
 ): Promise<void> {
   const check = CHECKS.get(target.protocol)?.(ports.policy);
   if (check === undefined) throw noProtocolForCalls(target.protocol);
-  const hostname = target.hostname.replace(/^\[(.*)\]$/, '$1');
+  const hostname = withoutBrackets(target.hostname);
   const family = isIP(hostname);
   if (family === 0) await resolveChecked(ports.lookup, check, hostname);
   else check(hostname, [{ address: hostname, family }]);
+}
+
+/** Of an IPv6 address in a URL. */
+function withoutBrackets(hostname: string): string {
+  return hostname.replace(/^\[(.*)\]$/, '$1');
 }
 
 function noProtocolForCalls(protocol: string): EgressError {

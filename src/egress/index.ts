@@ -1,7 +1,7 @@
 import dns from 'node:dns/promises';
 import { Agent } from 'undici';
 import { createAddressPolicy } from './address-policy.ts';
-import { assertMayConnect, type ConnectPorts, createPinnedConnect, type Lookup } from './connect.ts';
+import { assertMayConnect, type ConnectPorts, createPinnedConnect, createReach, type Lookup } from './connect.ts';
 import { ACCEPTED_ENCODINGS, decodeResponse } from './decode.ts';
 import { EgressError } from './error.ts';
 import { aborted, Exchange, type RawResponse } from './exchange.ts';
@@ -13,6 +13,10 @@ export { EgressError, type EgressReason } from './error.ts';
 export interface EgressOptions {
   /** CIDRs, addresses and host names that may be called beyond public addresses, and without TLS. */
   readonly allow: readonly string[];
+  /** The origin of the simulators: calls `toSimulator` reach it whatever its address is, other calls only as they reach any. */
+  readonly simulatorsUrl?: string | undefined;
+  /** Default true. False: what is answered from an address that is not public is not `quotable`. */
+  readonly quotesPrivate?: boolean;
   readonly lookup?: Lookup;
   /** Connections per scheme, host and port; calls beyond it wait for one. Default 1,024. */
   readonly connectionsPerOrigin?: number;
@@ -39,11 +43,16 @@ export interface EgressRequest {
    * nor decoded), and the connection is closed; for whoever only looks at an answer. Default `fail`, with `too-large`.
    */
   readonly onExcess?: 'fail' | 'cut';
+  /** The URL is one of a simulator; anything else is refused. */
+  readonly toSimulator?: boolean;
   readonly signal?: AbortSignal;
 }
 
 /** The body is decoded, unless `onExcess` is `cut`; the headers are as received. */
-export type EgressResponse = RawResponse;
+export interface EgressResponse extends RawResponse {
+  /** The words of the answer may be shown to whoever caused the call. */
+  readonly quotable: boolean;
+}
 
 export interface Egress {
   /** Answers any status; redirects are not followed. @throws EgressError and nothing else. */
@@ -65,26 +74,40 @@ const DEFAULT_MAX_BYTES = 32 * 1024 * 1024;
 
 /** The only place that opens outgoing connections. */
 export function createEgress(options: EgressOptions): Egress {
-  const ports = {
+  const ports: ConnectPorts = {
+    reach: createReach(),
     policy: createAddressPolicy(options.allow),
     lookup: options.lookup ?? ((hostname: string) => dns.lookup(hostname, { all: true })),
     connectTimeoutMs: options.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS,
   };
-  const agent = createAgent(options, ports);
+  const agent = createAgent(options, createPinnedConnect(ports));
+  const simulators = createAgent(options);
+  const simulatorsOrigin = options.simulatorsUrl && new URL(options.simulatorsUrl).origin;
   let closing: Promise<void> | undefined;
+
+  function request(request: EgressRequest): Promise<EgressResponse> {
+    const target = parseTarget(request.url);
+    if (request.toSimulator !== true) {
+      const isQuotable = () => options.quotesPrivate !== false || ports.reach.isPublic(target.hostname);
+      return send(agent, request, target, isQuotable);
+    }
+    if (target.origin === simulatorsOrigin) return send(simulators, request, target, () => true);
+    throw new EgressError('refused', `${target.origin} is not where the simulators are.`);
+  }
+
   return {
-    request: (request) => send(agent, request),
+    request: async (given) => request(given),
     check: (url, signal) => checkTarget(ports, url, signal),
     close: () => {
-      closing ??= agent.close();
+      closing ??= Promise.all([agent.close(), simulators.close()]).then(() => undefined);
       return closing;
     },
   };
 }
 
-function createAgent(options: EgressOptions, ports: ConnectPorts): Agent {
+function createAgent(options: EgressOptions, connect?: ReturnType<typeof createPinnedConnect>): Agent {
   return new Agent({
-    connect: createPinnedConnect(ports),
+    ...(connect !== undefined && { connect }),
     connections: options.connectionsPerOrigin ?? DEFAULT_CONNECTIONS_PER_ORIGIN,
     keepAliveTimeout: options.keepAliveMs ?? 30_000,
     pipelining: 1,
@@ -115,8 +138,12 @@ function unresolved({ hostname }: Target): EgressError {
   return new EgressError('connect', `The host name ${hostname} could not be resolved in time.`);
 }
 
-async function send(agent: Agent, request: EgressRequest): Promise<EgressResponse> {
-  const target = parseTarget(request.url);
+async function send(
+  agent: Agent,
+  request: EgressRequest,
+  target: Target,
+  isQuotable: () => boolean,
+): Promise<EgressResponse> {
   const onExcess = request.onExcess ?? 'fail';
   const headers = { 'accept-encoding': onExcess === 'cut' ? 'identity' : ACCEPTED_ENCODINGS, ...request.headers };
   assertHeaders(headers);
@@ -140,5 +167,6 @@ async function send(agent: Agent, request: EgressRequest): Promise<EgressRespons
     exchange,
   );
   const response = await exchange.response;
-  return onExcess === 'cut' ? response : decodeResponse(response, limits);
+  const decoded = onExcess === 'cut' ? response : await decodeResponse(response, limits);
+  return { ...decoded, quotable: isQuotable() };
 }

@@ -51,7 +51,7 @@ export async function startTarget({ element, configuration, connectorsPath }: Ta
 async function declare(connector: Connector, config: Config, simulatorsUrl: string | undefined): Promise<Objects> {
   const find = connector.objects;
   if (typeof find !== 'function') return find;
-  const egress = createEgress({ allow: ['127.0.0.0/8'] });
+  const egress = createEgress({ allow: ['127.0.0.0/8'], simulatorsUrl });
   const client = createProviderClient({
     egress,
     redactor: createRedactor(),

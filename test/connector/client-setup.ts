@@ -27,7 +27,7 @@ export interface ClientSetup {
 /** A client before a misbehaving provider named BambooHR, with a clock that only sleeping moves. */
 export async function setUpClient(ports: Partial<ClientPorts> = {}): Promise<ClientSetup> {
   const server = await startMisbehavingServer();
-  const egress = createEgress({ allow: ['127.0.0.0/8'] });
+  const egress = createEgress({ allow: ['127.0.0.0/8'], simulatorsUrl: ports.simulatorsUrl });
   const connector = createConnector(server);
   const config: Config = { apiKey: API_KEY };
   const sleeps: number[] = [];

@@ -7,6 +7,8 @@ export interface Answer {
   readonly response: ProviderResponse;
   /** A page, or broken JSON, where JSON was asked for. */
   readonly misshapen: boolean;
+  /** Its words may be shown to the caller. */
+  readonly quotable: boolean;
   /** The body as it came, where a file was asked for. */
   readonly file?: Buffer;
 }
@@ -17,27 +19,28 @@ const BYTE_ORDER_MARK = '\ufeff';
 
 /** `accept` is the request's. */
 export function readAnswer(raw: EgressResponse, accept: string | undefined): Answer {
-  const { status, headers } = raw;
+  const { status, headers, quotable } = raw;
   const text = readText(raw.body);
-  if (text === '') return { response: { status, headers, body: undefined }, misshapen: false };
+  if (text === '') return { response: { status, headers, body: undefined }, misshapen: false, quotable };
   const type = headers['content-type'] ?? '';
   if (!JSON_TYPE.test(type)) {
     const misshapen = acceptsJson(accept) && (HTML_TYPE.test(type) || isHtml(text));
-    return { response: { status, headers, body: text }, misshapen };
+    return { response: { status, headers, body: text }, misshapen, quotable };
   }
   const body = parseJson(text);
   return {
     response: { status, headers, body: body === undefined ? text : body },
     misshapen: body === undefined && acceptsJson(accept),
+    quotable,
   };
 }
 
 /** A file is judged by status and headers; its body is read only where the provider may have put words of its own there. */
 export function readFileAnswer(raw: EgressResponse): Answer {
-  const { status, headers, body } = raw;
+  const { status, headers, body, quotable } = raw;
   const isFile = status >= 200 && status < 300 && !JSON_TYPE.test(headers['content-type'] ?? '');
   const judged = isFile
-    ? { response: { status, headers, body: undefined }, misshapen: false }
+    ? { response: { status, headers, body: undefined }, misshapen: false, quotable }
     : readAnswer(raw, undefined);
   return { ...judged, file: body };
 }

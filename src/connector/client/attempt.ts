@@ -62,6 +62,7 @@ async function exchange(ports: ClientPorts, attempt: Attempt, url: URL): Promise
       body: outgoing.body,
       timeoutMs: Math.max(1, attempt.deadlineMs - ports.now()),
       maxBytes: MAX_BYTES,
+      toSimulator: binding.simulator !== undefined,
       signal: call.signal,
     });
     call.onAnswer?.(raw.headers);
@@ -114,7 +115,7 @@ type Judgement = Outcome | { readonly kind: 'redirected'; readonly location: str
 
 function judge(ports: ClientPorts, attempt: Attempt, answer: Answer, url: URL): Judgement {
   const { binding, outgoing } = attempt;
-  const { response, misshapen } = answer;
+  const { response, misshapen, quotable } = answer;
   const classified = binding.connector.classify?.(response);
   if (classified === null) return accept(answer);
   const location = getRedirect(response);
@@ -125,9 +126,9 @@ function judge(ports: ClientPorts, attempt: Attempt, answer: Answer, url: URL): 
   if (failure?.kind === 'credentials' && !getsCredentials(attempt, url)) throw credentialsWithheld(attempt, url);
   if (failure !== undefined) {
     const byConnector = classified !== undefined;
-    return { kind: 'failed', failed: describeFailure(ports, { binding, response, failure, byConnector }) };
+    return { kind: 'failed', failed: describeFailure(ports, { binding, response, failure, byConnector, quotable }) };
   }
-  if (misshapen) return { kind: 'failed', failed: describeMisshapen(ports, binding, response) };
+  if (misshapen) return { kind: 'failed', failed: describeMisshapen(ports, binding, answer) };
   return accept(answer);
 }
 

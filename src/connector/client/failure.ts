@@ -1,5 +1,6 @@
 import { AppError, type ErrorCode } from '../../errors.ts';
 import type { Failure, ProviderResponse } from '../contract.ts';
+import type { Answer } from './answer.ts';
 import type { Binding } from './binding.ts';
 import type { ClientPorts } from './ports.ts';
 import { readProviderMessage, toShowable } from './provider-message.ts';
@@ -70,6 +71,7 @@ export interface Verdict {
   readonly failure: Failure;
   /** The connector said so, not the status: it knows that the answer means "later", whatever the status is. */
   readonly byConnector: boolean;
+  readonly quotable: boolean;
 }
 
 export function describeFailure(ports: FailurePorts, verdict: Verdict): FailedCall {
@@ -97,20 +99,25 @@ function getRetryAfterMs(ports: FailurePorts, { response, failure }: Verdict): n
   return failure.retryAfterMs ?? readRetryAfterMs(response.headers, ports.now());
 }
 
-function getProviderMessage(ports: FailurePorts, { response, failure }: Verdict): string | undefined {
+function getProviderMessage(ports: FailurePorts, { response, failure, quotable }: Verdict): string | undefined {
+  if (!quotable) return undefined;
   return readProviderMessage(ports.redactor, failure.message) ?? readProviderMessage(ports.redactor, response.body);
 }
 
 const MAX_EXCERPT_CHARACTERS = 200;
 
 /** A 2xx answer with a page or broken JSON in it. */
-export function describeMisshapen(ports: FailurePorts, binding: Binding, response: ProviderResponse): FailedCall {
-  const type = toShowable(ports.redactor, response.headers['content-type'] ?? 'no content type', 100);
-  const words = readProviderMessage(ports.redactor, response.body);
+export function describeMisshapen(
+  ports: FailurePorts,
+  binding: Binding,
+  { response, quotable }: Pick<Answer, 'response' | 'quotable'>,
+): FailedCall {
+  const type = quotable ? (response.headers['content-type'] ?? 'no content type') : 'its words are not shown here';
+  const words = quotable ? readProviderMessage(ports.redactor, response.body) : undefined;
   return neverAgain(
     new AppError(
       'PROVIDER_PROTOCOL',
-      `${binding.connector.name} answered ${response.status} without the JSON that was asked for (${type}).`,
+      `${binding.connector.name} answered ${response.status} without the JSON that was asked for (${toShowable(ports.redactor, type, 100)}).`,
       { providerMessage: words === undefined ? undefined : toShowable(ports.redactor, words, MAX_EXCERPT_CHARACTERS) },
     ),
   );

@@ -14,7 +14,7 @@ interface Made {
   readonly attemptedAtMs: number;
   readonly durationMs: number;
   readonly statusCode: number | undefined;
-  /** At most `maxAnswerBytes`, fit for a text column. */
+  /** At most `maxAnswerBytes`, fit for a text column. Undefined for an answer from an address that is not public, unless this is a service for one machine. */
   readonly answer: string | undefined;
 }
 
@@ -106,7 +106,7 @@ export function createAttempt({ egress, redactor, now, timeoutMs, maxAnswerBytes
         onExcess: 'cut',
         signal,
       });
-      return { ...judge(response, now()), answer: show(response.body), ...made() };
+      return { ...judge(response, now()), answer: response.quotable ? show(response.body) : undefined, ...made() };
     } catch (error) {
       if (!(error instanceof EgressError)) throw error;
       if (error.reason === 'aborted') return { kind: 'aborted' };

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Config, OAuth2Auth, OAuthValue } from '../../../src/connector/index.ts';
-import { createEgress } from '../../../src/egress/index.ts';
+import { createEgress, type Egress } from '../../../src/egress/index.ts';
 import { createTokenEndpoint } from '../../../src/instances/oauth/endpoint/token-endpoint.ts';
 import { type OAuthConnector, TokenError } from '../../../src/instances/oauth/grant.ts';
 import { createRedactor } from '../../../src/log.ts';
@@ -28,14 +28,15 @@ const CONFIG: Config = { 'oauth.api.key': 'my-client', 'oauth.api.secret': 'se c
 const CODE = { code: 'the-code', callbackUrl: 'https://app.example.com/cb', verifier: 'the-verifier' };
 
 describe('the token endpoint', () => {
-  const egress = createEgress({ allow: ['127.0.0.0/8'] });
   const redactor = createRedactor();
   const nowMs = Date.parse('2026-03-02T12:00:00Z');
+  let egress: Egress;
   let server: MisbehavingServer;
   let endpoint: ReturnType<typeof createTokenEndpoint>;
 
   before(async () => {
     server = await startMisbehavingServer();
+    egress = createEgress({ allow: ['127.0.0.0/8'], simulatorsUrl: server.url });
     endpoint = createTokenEndpoint({ egress, redactor, now: () => nowMs, simulatorsUrl: server.url });
   });
 

@@ -11,14 +11,16 @@ export interface TokenAnswer {
   /** Undefined when it is neither a JSON object nor a form. */
   readonly members: Readonly<Record<string, unknown>> | undefined;
   readonly text: string;
+  /** Its words may be shown to the caller. */
+  readonly quotable: boolean;
 }
 
-export function readTokenAnswer({ status, headers, body }: EgressResponse): TokenAnswer {
+export function readTokenAnswer({ status, headers, body, quotable }: EgressResponse): TokenAnswer {
   const text = body
     .toString('utf8')
     .replace(/^\ufeff/, '')
     .trim();
-  return { status, headers, members: readJsonObject(text) ?? readForm(text), text };
+  return { status, headers, members: readJsonObject(text) ?? readForm(text), text, quotable };
 }
 
 function readJsonObject(text: string): Readonly<Record<string, unknown>> | undefined {
@@ -73,12 +75,13 @@ export function judgeTokenAnswer(
   name: string,
   answer: TokenAnswer,
 ): TokenError | undefined {
-  const { status, headers, members } = answer;
+  const { status, headers, members, quotable } = answer;
   const oauthError = readOAuthError(members);
   const isSuccess = status >= 200 && status < 300;
   if (isSuccess && !saysError(members)) return undefined;
-  const said = oauthError === undefined ? `answered ${status}` : `answered ${status} with ${showCode(oauthError)}`;
-  const providerMessage = readProviderMessage(ports.redactor, members ?? answer.text);
+  const said =
+    oauthError === undefined || !quotable ? `answered ${status}` : `answered ${status} with ${showCode(oauthError)}`;
+  const providerMessage = quotable ? readProviderMessage(ports.redactor, members ?? answer.text) : undefined;
   return new TokenError(judge(answer, oauthError), `${name} ${said} at its token endpoint.`, {
     oauthError,
     ...(providerMessage !== undefined && { providerMessage }),

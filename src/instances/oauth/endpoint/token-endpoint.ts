@@ -180,6 +180,7 @@ async function send(
     body: isJson ? JSON.stringify(Object.fromEntries(parameters)) : parameters.toString(),
     timeoutMs: TIMEOUT_MS,
     maxBytes: MAX_BYTES,
+    toSimulator: simulator !== undefined,
     signal,
   });
   const answer = readTokenAnswer(raw);

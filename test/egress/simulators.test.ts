@@ -1,0 +1,97 @@
+import { expect } from 'chai';
+import { createReach } from '../../src/egress/connect.ts';
+import { createEgress, type Egress } from '../../src/egress/index.ts';
+import { json, type MisbehavingServer, startMisbehavingServer } from '../support/misbehaving-server.ts';
+import { catchError } from './await.ts';
+
+describe('egress and the simulators', () => {
+  let simulators: MisbehavingServer;
+  let other: MisbehavingServer;
+  let egress: Egress;
+
+  beforeEach(async () => {
+    simulators = await startMisbehavingServer();
+    other = await startMisbehavingServer();
+    for (const server of [simulators, other]) server.answer('/shop', json({ ok: true }));
+    egress = createEgress({ allow: [], simulatorsUrl: `${simulators.url}/`, quotesPrivate: false });
+  });
+
+  afterEach(async () => {
+    await egress.close();
+    await simulators.close();
+    await other.close();
+  });
+
+  it('reaches them although no address beyond public ones is allowed', async () => {
+    const answer = await egress.request({ url: `${simulators.url}/shop`, toSimulator: true });
+    expect(answer.status).to.equal(200);
+    expect(answer.quotable).to.equal(true);
+  });
+
+  it('reaches nothing else that way, not even another port of the same host', async () => {
+    const error = await catchError(egress.request({ url: `${other.url}/shop`, toSimulator: true }));
+    expect(error.reason).to.equal('refused');
+    expect(other.requests).to.have.length(0);
+  });
+
+  it('does not reach them with a call that somebody else addressed', async () => {
+    const error = await catchError(egress.request({ url: `${simulators.url}/shop` }));
+    expect(error.reason).to.equal('refused');
+    expect((await catchError(egress.check(`${simulators.url}/shop`))).reason).to.equal('refused');
+    expect(simulators.requests).to.have.length(0);
+  });
+});
+
+describe('egress and what may be quoted', () => {
+  let server: MisbehavingServer;
+  const opened: Egress[] = [];
+
+  const open = (options: Partial<Parameters<typeof createEgress>[0]>) => {
+    const egress = createEgress({ allow: ['127.0.0.0/8'], ...options });
+    opened.push(egress);
+    return egress;
+  };
+
+  beforeEach(async () => {
+    server = await startMisbehavingServer();
+    server.answer('/shop', json({ ok: true }));
+  });
+
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map((egress) => egress.close()));
+    await server.close();
+  });
+
+  it('quotes an address that is not public unless told otherwise', async () => {
+    expect((await open({}).request({ url: `${server.url}/shop` })).quotable).to.equal(true);
+  });
+
+  it('does not quote an address that is not public where it may not', async () => {
+    const egress = open({ quotesPrivate: false });
+    expect((await egress.request({ url: `${server.url}/shop` })).quotable).to.equal(false);
+    expect((await egress.request({ url: `${server.url}/shop` })).quotable, 'on the kept connection').to.equal(false);
+  });
+
+  it('judges a name by every address it ever led to', async () => {
+    const egress = open({
+      allow: ['shop.example'],
+      quotesPrivate: false,
+      lookup: async () => [{ address: '127.0.0.1', family: 4 }],
+    });
+    const url = `http://shop.example:${new URL(server.url).port}/shop`;
+    expect((await egress.request({ url })).quotable).to.equal(false);
+  });
+
+  it('keeps in mind that a name led to an address that is not public', () => {
+    const reach = createReach();
+    reach.note('shop.example', [{ address: '8.8.8.8', family: 4 }]);
+    expect(reach.isPublic('shop.example')).to.equal(true);
+    reach.note('shop.example', [
+      { address: '8.8.8.8', family: 4 },
+      { address: '10.0.0.1', family: 4 },
+    ]);
+    reach.note('shop.example', [{ address: '8.8.8.8', family: 4 }]);
+    expect(reach.isPublic('shop.example')).to.equal(false);
+    expect(reach.isPublic('other.example'), 'a name nobody connected to').to.equal(false);
+  });
+});
