@@ -67,6 +67,8 @@ export interface AppPorts {
   readonly config: Config;
   readonly log: Logger;
   readonly redactor: Redactor;
+  /** Called when a part that the service cannot do without is gone for good: the process should end. */
+  readonly onLost?: (error: unknown) => void;
   /** Limits of the engine of events, for tests and measurements. */
   readonly engineOptions?: Partial<EngineOptions>;
 }
@@ -85,7 +87,7 @@ export async function startApp(ports: AppPorts): Promise<App> {
   }
 }
 
-async function build({ config, log, redactor, engineOptions }: AppPorts, cleanup: Cleanup): Promise<App> {
+async function build({ config, log, redactor, onLost, engineOptions }: AppPorts, cleanup: Cleanup): Promise<App> {
   const { dataDir, role } = config;
   const databaseUrl = config.databaseUrl ?? (await embeddedDatabase());
   const folders = [OWN_CONNECTORS, ...config.connectorsPath];
@@ -262,7 +264,7 @@ async function build({ config, log, redactor, engineOptions }: AppPorts, cleanup
   return { url: publicUrl(), baseUrl: baseUrl(), simulatorsUrl, credentialsFile, stop: cleanup.run };
 
   async function embeddedDatabase(): Promise<string> {
-    const embedded = await startEmbeddedPostgres({ dataDir, log });
+    const embedded = await startEmbeddedPostgres({ dataDir, log, onLost });
     cleanup.add('embedded database', embedded.stop);
     return embedded.url;
   }

@@ -1,7 +1,7 @@
 import { startApp } from './app.ts';
 import { ConfigError, readConfig, secretsOf } from './config.ts';
 import { ConnectorError } from './connector/validate.ts';
-import { createLogger, createRedactor } from './log.ts';
+import { createLogger, createRedactor, type Logger } from './log.ts';
 
 const redactor = createRedactor();
 
@@ -9,7 +9,7 @@ try {
   const config = readConfig(process.env);
   for (const secret of secretsOf(config)) redactor.add(secret);
   const log = createLogger({ level: config.logLevel, redactor });
-  const app = await startApp({ config, log, redactor });
+  const app = await startApp({ config, log, redactor, onLost: endWith(log) });
   console.log(welcome(app));
 
   const stop = async (signal: NodeJS.Signals) => {
@@ -23,6 +23,14 @@ try {
   const expected = error instanceof ConfigError || error instanceof ConnectorError || isPortInUse(error);
   console.error(redactor.redact(expected ? error.message : String(error instanceof Error ? error.stack : error)));
   process.exit(1);
+}
+
+/** What is lost does not come back; whoever started this process starts it again. */
+function endWith(log: Logger) {
+  return (error: unknown): void => {
+    log.fatal({ err: error }, 'the service cannot go on');
+    log.flush(() => process.exit(1));
+  };
 }
 
 function isPortInUse(error: unknown): error is Error {

@@ -6,6 +6,7 @@ import pg from 'pg';
 import type { Logger } from '../log.ts';
 import { findBinaries } from './embedded/binaries.ts';
 import { type Cluster, createCluster, findCluster, ownerOf, SUPERUSER } from './embedded/cluster.ts';
+import { keepRunning, type OwnedServer } from './embedded/keep-running.ts';
 import {
   findRunningPostmaster,
   OWNER_PREFIX,
@@ -21,10 +22,12 @@ export interface EmbeddedPostgresOptions {
   readonly log: Logger;
   /** False is faster and loses data at a power cut: for tests. Default true. */
   readonly durable?: boolean;
+  /** The server ended and cannot be brought back. Default: it is logged. */
+  readonly onLost?: (error: unknown) => void;
 }
 
 export interface EmbeddedPostgres {
-  /** On 127.0.0.1, at a port that changes with every start; holds the password. */
+  /** On 127.0.0.1, at a port that changes with every start of this process; holds the password. */
   readonly url: string;
   /** Ends the connections that are left and leaves the data clean. */
   readonly stop: () => Promise<void>;
@@ -40,11 +43,13 @@ const POLL_MS = 20;
 
 /**
  * Starts a PostgreSQL server of this process's own under `dataDir`, making the database at the first start. A server
- * left by a process that was killed is stopped first.
+ * left by a process that was killed is stopped first; one that dies while this process runs is started again, on the
+ * same port.
  * @throws Error when another process runs on the same `dataDir`, or the server cannot start; the message says which.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const { log, durable = true } = options;
+  const onLost = options.onLost ?? ((error) => log.fatal({ err: error }, 'the embedded PostgreSQL is lost'));
   const dataDir = resolve(options.dataDir);
   // Root keeps its secrets in files of mode 600, and the server's user has to pass through.
   await mkdir(dataDir, { recursive: true, mode: isRoot() ? 0o711 : 0o700 });
@@ -52,7 +57,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const user = await serverUser(existing, log);
   const binaries = await findBinaries(user);
   const cluster = existing ?? (await createCluster({ dataDir, binaries, user, durable, log }));
-  return startServer({ dataDir, log, durable, cluster, user, program: binaries.postgres });
+  return startServer({ dataDir, log, durable, onLost, cluster, user, program: binaries.postgres });
 }
 
 async function serverUser(existing: Cluster | undefined, log: Logger): Promise<ServerUser | undefined> {
@@ -79,29 +84,27 @@ async function startServer(options: ServerOptions): Promise<EmbeddedPostgres> {
   }
 }
 
-async function startOwnServer({ cluster, dataDir, user, program, durable, log }: ServerOptions) {
-  const { directory } = cluster;
+async function startOwnServer(options: ServerOptions): Promise<EmbeddedPostgres> {
+  const { cluster, dataDir, log } = options;
   const port = await findFreePort();
-  const server = await startPostmaster({ program, directory, port, user, durable, log });
-  const owner = await connectTo(cluster, server);
-  if (!(await claim(owner))) throw new DataDirInUseError(dataDir);
-  let stopping = false;
-  owner.on('error', (error) => {
-    if (!stopping) log.error({ err: error }, 'the embedded PostgreSQL ended the connection that owns it');
-  });
-  // The last resort when the process ends without `stop`; a server that is left nevertheless is met by the next start.
-  const stopAtExit = () => void signalProcess(server.pid, 'SIGINT');
-  process.once('exit', stopAtExit);
-  server.process.once('exit', (code, signal) => {
-    process.off('exit', stopAtExit);
-    if (!stopping) log.error({ code, signal }, 'the embedded PostgreSQL ended unexpectedly');
+  const own = async (server: OwnedServer['server']): Promise<OwnedServer> => {
+    const owner = await connectTo(cluster, server);
+    if (await claim(owner)) return { server, owner };
+    await owner.end();
+    throw new DataDirInUseError(dataDir);
+  };
+  const start = async () => own(await startPostmaster({ ...options, directory: cluster.directory, port }));
+  const first = await start();
+  const { release } = keepRunning(first, {
+    start,
+    own,
+    isFinal: (error) => error instanceof DataDirInUseError,
+    onLost: options.onLost,
+    log,
   });
   return {
-    url: urlOf(cluster, server),
-    stop: async () => {
-      stopping = true;
-      await stopPostmaster(directory, server);
-    },
+    url: urlOf(cluster, first.server),
+    stop: async () => stopPostmaster(cluster.directory, await release()),
   };
 }
 

@@ -5,6 +5,7 @@ import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import pg from 'pg';
@@ -47,6 +48,10 @@ describe('startEmbeddedPostgres', function () {
     const cluster = await findCluster(folderOfCluster);
     if (cluster === undefined) throw new Error('There is no cluster');
     return cluster.directory;
+  }
+
+  async function serverOf(folderOfCluster: string): Promise<number> {
+    return Number.parseInt(await readFile(join(await directoryOf(folderOfCluster), 'postmaster.pid'), 'utf8'), 10);
   }
 
   async function keepAnswer(url: string): Promise<void> {
@@ -129,7 +134,7 @@ describe('startEmbeddedPostgres', function () {
     it('starts again after process and server were killed together', async () => {
       const { child, url } = await startChild();
       await keepAnswer(url);
-      const server = Number.parseInt(await readFile(join(await directoryOf(dataDir), 'postmaster.pid'), 'utf8'), 10);
+      const server = await serverOf(dataDir);
       await kill(child, 'SIGKILL');
       process.kill(server, 'SIGKILL');
       await expectAnswer((await start()).url);
@@ -145,6 +150,27 @@ describe('startEmbeddedPostgres', function () {
       await writeFile(pidFile, text.replace(/^\d+/, String(other.pid)));
       const { url } = await start();
       expect(await query(url, 'select 1 as one')).to.deep.equal([{ one: 1 }]);
+    });
+
+    it('brings a server that was killed back, with its data and on the same port', async () => {
+      const { url } = await start();
+      await keepAnswer(url);
+      process.kill(await serverOf(dataDir), 'SIGKILL');
+      await until(async () => (await query(url, 'select 1')).length === 1);
+      await expectAnswer(url);
+    });
+
+    it('owns the server again after one of its processes crashed and it started over', async () => {
+      const { url } = await start();
+      const pid = await pidOf(url, 'causeway owner');
+      process.kill(pid, 'SIGKILL');
+      await until(async () => {
+        const owners = `select from pg_locks where locktype = 'advisory' and granted and pid <> ${pid}`;
+        return (await query(url, owners)).length === 1;
+      });
+      expect(await failureOf(start()))
+        .to.have.property('message')
+        .that.includes('is in use by process');
     });
 
     it('leaves the end of the process at a signal to the process', async () => {
@@ -237,6 +263,12 @@ async function query(url: string, statement: string): Promise<unknown[]> {
   }
 }
 
+/** The process of the server that serves the connection of that name. */
+async function pidOf(url: string, name: string): Promise<number> {
+  const [row] = await query(url, `select pid from pg_stat_activity where application_name = '${name}'`);
+  return Number(Object(row).pid);
+}
+
 async function failureOf(work: Promise<unknown>): Promise<unknown> {
   return work.then(
     () => undefined,
@@ -246,6 +278,17 @@ async function failureOf(work: Promise<unknown>): Promise<unknown> {
 
 async function untilRefused(url: string): Promise<void> {
   while ((await failureOf(query(url, 'select 1'))) === undefined);
+}
+
+const BACK_MS = 30_000;
+
+/** Through times when the server refuses or breaks connections. */
+async function until(isTrue: () => Promise<boolean>): Promise<void> {
+  const endMs = Date.now() + BACK_MS;
+  while (!(await isTrue().catch(() => false))) {
+    if (Date.now() > endMs) throw new Error('What the test waits for does not come.');
+    await delay(20);
+  }
 }
 
 async function kill(child: ChildProcess, signal: NodeJS.Signals): Promise<unknown[]> {

@@ -1,0 +1,89 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type pg from 'pg';
+import type { Logger } from '../../log.ts';
+import { type Postmaster, signalProcess, type startPostmaster } from './postmaster.ts';
+
+/** A server of this process's own, and the connection whose lock says so. */
+export interface OwnedServer {
+  readonly server: Awaited<ReturnType<typeof startPostmaster>>;
+  readonly owner: pg.Client;
+}
+
+export interface KeepRunningOptions {
+  /** Starts the server again, where it was. */
+  readonly start: () => Promise<OwnedServer>;
+  /** Connects anew to the server, which runs, and owns it again. */
+  readonly own: (server: OwnedServer['server']) => Promise<OwnedServer>;
+  /** True for what no other try would mend. */
+  readonly isFinal: (error: unknown) => boolean;
+  /** The server is gone for good. */
+  readonly onLost: (error: unknown) => void;
+  readonly log: Logger;
+}
+
+const RETRY_MS = 250;
+/** A server that crashed recovers first; an orphan of a killed one holds its shared memory for a moment. */
+const GIVE_UP_MS = 60_000;
+/** One that dies as soon as it runs is not started for ever. */
+const MAX_REVIVALS = 5;
+const REVIVAL_PERIOD_MS = 10 * 60_000;
+
+/** Keeps a server running until it is stopped: one that dies is started again, and one that cannot be is told of. */
+export function keepRunning(first: OwnedServer, options: KeepRunningOptions) {
+  const { start, own, isFinal, onLost, log } = options;
+  let current = first;
+  let stopping = false;
+  let reviving: Promise<void> | undefined;
+  let revivedAtMs: readonly number[] = [];
+
+  function watch({ server, owner }: OwnedServer): void {
+    owner.on('error', (error) =>
+      log.debug({ err: error }, 'the embedded PostgreSQL ended the connection that owns it'),
+    );
+    owner.once('end', look);
+    server.process.once('exit', look);
+  }
+
+  function look(): void {
+    if (!stopping) reviving ??= revive().finally(() => (reviving = undefined));
+  }
+
+  async function revive(): Promise<void> {
+    const sinceMs = Date.now();
+    revivedAtMs = [...revivedAtMs.filter((atMs) => atMs > sinceMs - REVIVAL_PERIOD_MS), sinceMs];
+    if (revivedAtMs.length > MAX_REVIVALS) return onLost(new Error('The embedded PostgreSQL ends again and again'));
+    const { exitCode, signalCode } = current.server.process;
+    log.error({ exitCode, signalCode }, 'the embedded PostgreSQL ended unexpectedly; bringing it back');
+    while (!stopping) {
+      try {
+        current = await (isRunning(current) ? own(current.server) : start());
+        watch(current);
+        log.warn({ pid: current.server.pid }, 'the embedded PostgreSQL is back');
+        return;
+      } catch (error) {
+        if (isFinal(error) || Date.now() > sinceMs + GIVE_UP_MS) return onLost(error);
+        log.debug({ err: error }, 'the embedded PostgreSQL is not back yet; trying again');
+        await delay(RETRY_MS);
+      }
+    }
+  }
+
+  // The last resort when the process ends without `stop`; a server that is left nevertheless is met by the next start.
+  const stopAtExit = () => void (isRunning(current) && signalProcess(current.server.pid, 'SIGINT'));
+  process.once('exit', stopAtExit);
+  watch(first);
+
+  return {
+    /** The one that runs now, or ran last; it is not brought back from here on. */
+    release: async (): Promise<Postmaster> => {
+      stopping = true;
+      await reviving;
+      process.off('exit', stopAtExit);
+      return current.server;
+    },
+  };
+}
+
+function isRunning({ server: { process: server } }: OwnedServer): boolean {
+  return server.exitCode === null && server.signalCode === null;
+}
