@@ -10,7 +10,7 @@ export interface paths {
         };
         /**
          * Is the process alive?
-         * @description Answers as soon as the process serves requests; it asks nothing else.
+         * @description Answers as soon as the process serves requests, without asking anything. 503 when for two minutes nothing got through to the database here although it answers others: to start the process again helps then. A database that is away is no reason for that; `/health/ready` tells of it. A process that is blocked altogether does not answer: give the probe a time-out of some seconds.
          */
         get: operations["getLiveness"];
         put?: never;
@@ -3372,6 +3372,7 @@ export interface operations {
         responses: {
             200: components["responses"]["Healthy"];
             500: components["responses"]["Internal"];
+            503: components["responses"]["Unhealthy"];
         };
     };
     getReadiness: {

@@ -20,6 +20,7 @@ import { type Cleanup, createCleanup } from './app/cleanup.ts';
 import { createDeliveryParts } from './app/deliveries.ts';
 import { createEngine } from './app/engine.ts';
 import { closeListener, listen } from './app/listener.ts';
+import { watchLiveness } from './app/liveness.ts';
 import { type Config, publicUrlOf } from './config.ts';
 import { createProviderClient } from './connector/client/index.ts';
 import { measureProviderCalls } from './connector/client/measure.ts';
@@ -105,6 +106,9 @@ async function build({ config, log, redactor, onLost, engineOptions }: AppPorts,
   const database = openDatabase({ url: databaseUrl, poolSize: config.databasePoolSize, log });
   cleanup.add('database', database.close);
   const { knex } = database;
+  const { isReachable: works, answersOthers: couldWork } = database;
+  const liveness = watchLiveness({ works, couldWork, now: () => performance.now(), log });
+  cleanup.add('liveness', liveness.stop);
   const metrics = createMetrics();
   measureBuild(metrics);
   measurePool(knex, metrics);
@@ -229,6 +233,7 @@ async function build({ config, log, redactor, onLost, engineOptions }: AppPorts,
     metrics,
     root: createServiceRouter({
       checks: { database: database.isReachable, queue: jobs.isReachable },
+      isStuck: liveness.isStuck,
       publicUrl,
       metrics,
       proxies,

@@ -18,6 +18,8 @@ export type Check = (signal: AbortSignal) => Promise<boolean>;
 
 export interface ServiceRouterPorts {
   readonly checks: Readonly<Record<string, Check>>;
+  /** The process does nothing any more and should be started again. */
+  readonly isStuck: () => boolean;
   readonly publicUrl: () => string;
   readonly metrics: Metrics;
   readonly proxies: Pick<Proxies, 'redirectTarget'>;
@@ -27,9 +29,12 @@ const CHECK_TIMEOUT_MS = 2000;
 const ASSETS_PATH = '/docs/assets';
 
 /** The paths outside the base path: health, the document, its rendered reference, redirects. No authorization. */
-export function createServiceRouter({ checks, publicUrl, metrics, proxies }: ServiceRouterPorts): Router {
+export function createServiceRouter({ checks, isStuck, publicUrl, metrics, proxies }: ServiceRouterPorts): Router {
   const handlers: Readonly<Record<RootOperationId, RequestHandler>> = {
-    getLiveness: (_request, response) => void response.json({ status: 'ok' }),
+    getLiveness: (_request, response) => {
+      const stuck = isStuck();
+      response.status(stuck ? 503 : 200).json({ status: stuck ? 'unavailable' : 'ok' });
+    },
 
     getReadiness: async (_request, response) => {
       const states = await runChecks(checks);

@@ -15,6 +15,8 @@ export interface Database {
   readonly close: () => Promise<void>;
   /** One round trip; false when it fails or the signal aborts first. */
   readonly isReachable: (signal: AbortSignal) => Promise<boolean>;
+  /** The same on a connection beside the pool. */
+  readonly answersOthers: (signal: AbortSignal) => Promise<boolean>;
 }
 
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -37,19 +39,33 @@ const TYPE_PARSERS: Readonly<Record<number, TextParser>> = {
 /** Opens a pool; connections are made when they are needed. Queries fail with DatabaseUnavailableError when it is lost. */
 export function openDatabase({ url, poolSize, log }: DatabaseOptions): Database {
   const knex = createKnex({ url, poolSize, log, statementTimeoutMs: STATEMENT_TIMEOUT_MS });
+  const succeeds = async (work: PromiseLike<unknown>, signal: AbortSignal): Promise<boolean> => {
+    try {
+      await untilAborted(work, signal);
+      return true;
+    } catch (error) {
+      log.warn({ err: error }, 'the database is not reachable');
+      return false;
+    }
+  };
   return {
     knex,
     close: () => knex.destroy(),
-    isReachable: async (signal) => {
-      try {
-        await untilAborted(knex.raw('select 1'), signal);
-        return true;
-      } catch (error) {
-        log.warn({ err: error }, 'the database is not reachable');
-        return false;
-      }
-    },
+    isReachable: (signal) => succeeds(knex.raw('select 1'), signal),
+    answersOthers: (signal) => succeeds(askOnce(url), signal),
   };
+}
+
+async function askOnce(url: string): Promise<void> {
+  const client = new pg.Client(connectionOptions(url));
+  // A connection that breaks fails the query; without a listener it would end the process as well.
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    await client.query('select 1');
+  } finally {
+    await client.end();
+  }
 }
 
 interface KnexOptions extends DatabaseOptions {

@@ -1,0 +1,59 @@
+import type { Logger } from '../log.ts';
+
+export interface LivenessPorts {
+  /** A round trip on a connection of the pool that everything here works with. */
+  readonly works: (signal: AbortSignal) => Promise<boolean>;
+  /** The same on a connection made for it: whether the database can be reached at all. */
+  readonly couldWork: (signal: AbortSignal) => Promise<boolean>;
+  /** Milliseconds of a clock that only goes on. */
+  readonly now: () => number;
+  readonly log: Logger;
+}
+
+export interface Liveness {
+  /** For a while now nothing works here, although the database answers others. */
+  readonly isStuck: () => boolean;
+  /** @internal Looks now; it is done every 10 s. */
+  readonly look: () => Promise<void>;
+  readonly stop: () => Promise<void>;
+}
+
+const LOOK_MS = 10_000;
+/** Longer than a connection is waited for. */
+const WORKS_TIMEOUT_MS = 15_000;
+const COULD_TIMEOUT_MS = 5_000;
+/** Twice what a statement may take: a process that only has much to do gets a turn before. */
+const STUCK_MS = 120_000;
+
+/**
+ * Tells a process that is stuck from one whose database is away. To start the first again helps; to start the second
+ * again does not, and would drop what it holds in memory.
+ */
+export function watchLiveness({ works, couldWork, now, log }: LivenessPorts): Liveness {
+  let stuckSinceMs: number | undefined;
+  let looking: Promise<void> | undefined;
+
+  async function look(): Promise<void> {
+    const startedAtMs = now();
+    if (await works(AbortSignal.timeout(WORKS_TIMEOUT_MS))) stuckSinceMs = undefined;
+    else if (await couldWork(AbortSignal.timeout(COULD_TIMEOUT_MS))) stuckSinceMs ??= startedAtMs;
+    else stuckSinceMs = undefined;
+  }
+
+  const timer = setInterval(() => {
+    looking ??= look()
+      .catch((error: unknown) => log.error({ err: error }, 'could not look whether this process is stuck'))
+      .finally(() => {
+        looking = undefined;
+      });
+  }, LOOK_MS).unref();
+
+  return {
+    isStuck: () => stuckSinceMs !== undefined && now() - stuckSinceMs >= STUCK_MS,
+    look,
+    stop: async () => {
+      clearInterval(timer);
+      await looking;
+    },
+  };
+}
