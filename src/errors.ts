@@ -70,6 +70,13 @@ export class AppError extends Error {
   }
 }
 
+const SHOWN_CHARACTERS = 100;
+
+/** A name or a value for a message: what is longer than anything sensible is cut. */
+export function cutText(text: string): string {
+  return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS).toWellFormed()}…` : text;
+}
+
 export function isAppError(error: unknown, ...codes: readonly ErrorCode[]): error is AppError {
   return error instanceof AppError && (codes.length === 0 || codes.includes(error.code));
 }
@@ -123,11 +130,6 @@ export function suggest(name: string, candidates: Iterable<string>): Suggestion 
 /** ` Did you mean 'x'?`, or nothing where no name is near. */
 export function suggestName(name: string, candidates: Iterable<string>): string {
   return suggest(name, candidates).hint;
-}
-
-/** What a caller wrote, short enough for a message: 100 characters of it and `…`. */
-export function cutName(name: string): string {
-  return name.length > LONGEST_NAME ? `${/^.{0,99}[^\ud800-\udbff]/s.exec(name)?.[0]}…` : name;
 }
 
 /** More faults than anyone reads at once; whoever collects them stops one above. */

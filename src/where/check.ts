@@ -1,4 +1,4 @@
-import { cutName, type ErrorDetail, MOST_FAULTS, suggest } from '../errors.ts';
+import { cutText, type ErrorDetail, MOST_FAULTS, suggest } from '../errors.ts';
 import type { FieldRef, Filter, Literal, Loc } from './ast.ts';
 import type { Checked } from './condition.ts';
 import { faultyText } from './faults.ts';
@@ -203,6 +203,6 @@ function scalarType({ type }: { readonly type: FieldSpec['type'] }): ScalarType 
 function unknownField(ref: FieldRef, queryable: Queryable): ErrorDetail {
   const names = [...Object.keys(queryable.fields), ...Object.keys(queryable.parameters ?? {})];
   const { hint, nearest } = suggest(ref.name, names);
-  const message = `There is no field '${cutName(ref.name)}'.${hint}`;
+  const message = `There is no field '${cutText(ref.name)}'.${hint}`;
   return { position: ref.loc.offset, length: ref.loc.length, message, ...nearest };
 }

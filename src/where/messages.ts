@@ -1,5 +1,5 @@
 import { EOF, type IRecognitionException, type IToken, tokenMatcher } from 'chevrotain';
-import { cutName, type ErrorDetail, nearestName } from '../errors.ts';
+import { cutText, type ErrorDetail, nearestName } from '../errors.ts';
 import { And, Comma, LeftParen, type Mistake, Name, Null, Or, RightParen } from './tokens.ts';
 
 /** What the caller reads when a filter cannot be parsed: where, what was found, what was expected. */
@@ -34,7 +34,7 @@ const MISTAKES: Record<Mistake, (image: string) => Explanation> = {
 };
 
 export function explainMistake(name: Mistake, token: IToken): PositionedDetail {
-  return { position: token.startOffset, length: token.image.length, ...MISTAKES[name](cutName(token.image)) };
+  return { position: token.startOffset, length: token.image.length, ...MISTAKES[name](cutText(token.image)) };
 }
 
 const VALUES = ["'text'", 'a number', 'TRUE', 'FALSE', 'a date', 'a date-time'];
@@ -77,7 +77,7 @@ export function explainSyntaxError(error: IRecognitionException, what: TextKind,
   const place = { position: atEnd ? text.length : token.startOffset, length: atEnd ? 0 : token.image.length };
   const rule = ruleOf(error);
   const hint = HINTS.find(({ applies }) => applies(error, rule));
-  const image = cutName(token.image);
+  const image = cutText(token.image);
   if (hint !== undefined) return { ...place, message: hint.message(image), expected: hint.expected(image) };
   const { message, expected } = (rule && EXPECTED[rule]) || EXPECTED_AT_END[what];
   const found = atEnd ? 'the end' : `'${image}'`;

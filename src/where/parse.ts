@@ -1,5 +1,5 @@
 import type { IRecognitionException, IToken } from 'chevrotain';
-import { AppError, cutName, type ErrorDetail, MOST_FAULTS } from '../errors.ts';
+import { AppError, cutText, type ErrorDetail, MOST_FAULTS } from '../errors.ts';
 import type { FieldRef, Filter } from './ast.ts';
 import { faultyText } from './faults.ts';
 import { Grammar, type OrderTerm, type Statement } from './grammar.ts';
@@ -23,7 +23,9 @@ export function parseWhere(text: string): Filter {
 
 /** Parses `a, b desc`. @throws AppError WHERE_SYNTAX */
 export function parseOrderBy(text: string): readonly OrderTerm[] {
-  return parse('order', text, (parser) => parser.orderBy());
+  const terms = parse('order', text, (parser) => parser.orderBy());
+  assertOrderLength(terms);
+  return terms;
 }
 
 /** Parses `a, b.c`. @throws AppError WHERE_SYNTAX */
@@ -35,6 +37,7 @@ export function parseFieldList(text: string): readonly FieldRef[] {
 export function parseStatement(text: string): Statement {
   const statement = parse('statement', text, (parser) => parser.statement());
   if (statement.where !== undefined) assertPredicateCount(statement.where);
+  assertOrderLength(statement.orderBy);
   assertRowLimit(statement);
   return statement;
 }
@@ -134,6 +137,13 @@ function assertNesting(what: TextKind, tokens: readonly IToken[]): void {
   }
 }
 
+/** Rows that agree in all fields are compared by each of them. */
+function assertOrderLength(terms: readonly OrderTerm[]): void {
+  if (terms.length <= LIMITS.orderFields) return;
+  const position = terms[LIMITS.orderFields]?.field.loc.offset;
+  throw limitError(`The order has ${terms.length} fields; the limit is ${LIMITS.orderFields}.`, position);
+}
+
 function assertPredicateCount(filter: Filter): void {
   const predicates = countPredicates(filter);
   if (predicates <= LIMITS.predicates) return;
@@ -158,7 +168,7 @@ function countPredicates(filter: Filter): number {
 function assertInSize(filter: Extract<Filter, { kind: 'in' }>): void {
   if (filter.values.length <= LIMITS.inMembers) return;
   throw limitError(
-    `IN on '${cutName(filter.field.name)}' has ${filter.values.length} values; the limit is ${LIMITS.inMembers}.`,
+    `IN on '${cutText(filter.field.name)}' has ${filter.values.length} values; the limit is ${LIMITS.inMembers}.`,
     filter.loc.offset,
   );
 }

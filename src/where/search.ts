@@ -78,7 +78,6 @@ const PLAIN_COMPARISONS = 4096;
 
 /** With gaps, what was read tells little about the next place: first place by place, then 32 places at a time. */
 function gapFinder(piece: Piece): Search<Points>['find'] {
-  const rows = numberRows(piece.known);
   return (points, from) => {
     const last = points.length - piece.length;
     let at = from;
@@ -87,7 +86,7 @@ function gapFinder(piece: Piece): Search<Points>['find'] {
       if (count === piece.known.length) return at;
       compared += count + 1;
     }
-    return at <= last ? findByBits(points, { from: at, last }, piece, rows) : -1;
+    return at <= last ? findByBits(points, { from: at, last }, piece) : -1;
   };
 }
 
@@ -104,8 +103,8 @@ function findByBits(
   points: Points,
   { from, last }: { readonly from: number; readonly last: number },
   { length, offsets, known }: Piece,
-  rows: ReadonlyMap<number, number>,
 ): number {
+  const rows = numberRows(known);
   const stretch = Math.max(4096, Math.ceil(length / 32) * 32);
   const words = (stretch + 64) / 32 + Math.ceil(length / 32);
   const bits = new Int32Array((rows.size + 1) * words);

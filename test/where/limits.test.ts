@@ -9,8 +9,8 @@ const members = (count: number) => `a IN (${Array.from({ length: count }, (_, in
 const nested = (depth: number) => `${'('.repeat(depth)}a=1${')'.repeat(depth)}`;
 
 describe('the limits of a filter', () => {
-  it('are 16 KB, 500 predicates, 1,000 members and 64 levels', () => {
-    expect(LIMITS).to.deep.equal({ textBytes: 16_384, predicates: 500, inMembers: 1000, nesting: 64 });
+  it('are 16 KB, 500 predicates, 1,000 members, 64 levels and 32 fields of an order', () => {
+    expect(LIMITS).to.deep.equal({ textBytes: 16_384, predicates: 500, inMembers: 1000, nesting: 64, orderFields: 32 });
   });
 
   it('count bytes, not characters', () => {
