@@ -59,6 +59,15 @@ describe('the limits of a filter', () => {
     }
   });
 
+  it('take 32 fields of an order and not 33', () => {
+    const order = (count: number) => Array.from({ length: count }, () => 'ab').join(',');
+    const message = 'The order has 33 fields; the limit is 32.';
+    expect(parseOrderBy(order(32))).to.have.length(32);
+    expect(faultOf(() => parseOrderBy(order(33)), 'WHERE_SYNTAX').details).to.deep.equal([{ position: 96, message }]);
+    const statement = `SELECT * FROM a ORDER BY ${order(33)}`;
+    expect(faultOf(() => parseStatement(statement), 'WHERE_SYNTAX').message).to.equal(message);
+  });
+
   it('count only what is open at once', () => {
     expect(parseWhere(Array.from({ length: 100 }, () => nested(60)).join(' AND ')).kind).to.equal('and');
     expect(parseWhere(Array.from({ length: 100 }, () => 'NOT a=1').join(' OR ')).kind).to.equal('or');
