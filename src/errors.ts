@@ -88,12 +88,12 @@ export function assertNever(value: never): never {
 /** A longer name is no slip of the fingers. Characters. */
 const LONGEST_NAME = 100;
 
-/** More names than that are not compared one by one. */
-const MOST_CANDIDATES = 2000;
+/** More names, or more characters of names, are not compared one by one. */
+const MOST_COMPARED = { candidates: 2000, characters: 20_000 };
 
 /**
  * The name most like the one given, if it is near enough to be what was meant. Not looked for when the name has more than 100
- * characters, and only among the first 2,000 candidates of about its length.
+ * characters, and only among the first 2,000 candidates of about its length (fewer, when they are long).
  */
 export function nearestName(name: string, candidates: Iterable<string>): string | undefined {
   if (name.length > LONGEST_NAME) return undefined;
@@ -101,10 +101,13 @@ export function nearestName(name: string, candidates: Iterable<string>): string 
   let nearest: string | undefined;
   let most = Math.max(2, name.length / 3);
   let compared = 0;
+  let characters = 0;
   for (const candidate of candidates) {
     // A difference in length takes at least as many edits.
     if (Math.abs(candidate.length - name.length) > most) continue;
-    if (++compared > MOST_CANDIDATES) break;
+    compared++;
+    characters += candidate.length;
+    if (compared > MOST_COMPARED.candidates || characters > MOST_COMPARED.characters) break;
     const edits = distance(wanted, candidate.toLowerCase());
     if (edits > most || (edits === most && nearest !== undefined)) continue;
     nearest = candidate;

@@ -31,6 +31,13 @@ describe('the nearest name', () => {
     expect(nearestName('name', [...far, ...near, 'named'])).to.equal(undefined);
   });
 
+  it('is looked for among 20,000 characters of names', () => {
+    const near = Array.from({ length: 250 }, () => 'z'.repeat(80));
+    const name = 'y'.repeat(80);
+    expect(nearestName(name, [...near.slice(1), `${name}x`.slice(1)])).to.equal(`${name}x`.slice(1));
+    expect(nearestName(name, [...near, `${name}x`.slice(1)])).to.equal(undefined);
+  });
+
   it('comes as a hint and by itself', () => {
     expect(suggest('naem', ['name'])).to.deep.equal({ hint: " Did you mean 'name'?", nearest: { nearest: 'name' } });
     expect(suggest('naem', ['x'])).to.deep.equal({ hint: '', nearest: {} });

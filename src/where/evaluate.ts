@@ -27,7 +27,7 @@ export function compileCondition(condition: Condition): RowTest {
 }
 
 /** Characters that one test of a row goes through at most, counted once for each pass; tens of milliseconds at worst. */
-const MOST_CHARACTERS = 8 * 1024 * 1024;
+const MOST_CHARACTERS = 4 * 1024 * 1024;
 
 function passesOf(predicate: Predicate): number {
   if (predicate.kind !== 'like') return 0;
