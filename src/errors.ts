@@ -70,6 +70,13 @@ export class AppError extends Error {
   }
 }
 
+const SHOWN_CHARACTERS = 100;
+
+/** A name or a value for a message: what is longer than anything sensible is cut. */
+export function cutText(text: string): string {
+  return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS).toWellFormed()}…` : text;
+}
+
 export function isAppError(error: unknown, ...codes: readonly ErrorCode[]): error is AppError {
   return error instanceof AppError && (codes.length === 0 || codes.includes(error.code));
 }
@@ -78,19 +85,69 @@ export function assertNever(value: never): never {
   throw new Error(`Unhandled case: ${JSON.stringify(value)}`);
 }
 
-/** The name most like the one given, if it is near enough to be what was meant. */
+/** A longer name is no slip of the fingers. Characters. */
+const LONGEST_NAME = 100;
+
+/** More names, or more characters of names, are not compared one by one. */
+const MOST_COMPARED = { candidates: 2000, characters: 20_000 };
+
+/**
+ * The name most like the one given, if it is near enough to be what was meant. Not looked for when the name has more than 100
+ * characters, and only among the first 2,000 candidates of about its length (fewer, when they are long).
+ */
 export function nearestName(name: string, candidates: Iterable<string>): string | undefined {
+  if (name.length > LONGEST_NAME) return undefined;
   const wanted = name.toLowerCase();
-  let best: { candidate: string; edits: number } | undefined;
+  let nearest: string | undefined;
+  let most = Math.max(2, name.length / 3);
+  let compared = 0;
+  let characters = 0;
   for (const candidate of candidates) {
+    // A difference in length takes at least as many edits.
+    if (Math.abs(candidate.length - name.length) > most) continue;
+    compared++;
+    characters += candidate.length;
+    if (compared > MOST_COMPARED.candidates || characters > MOST_COMPARED.characters) break;
     const edits = distance(wanted, candidate.toLowerCase());
-    if (best === undefined || edits < best.edits) best = { candidate, edits };
+    if (edits > most || (edits === most && nearest !== undefined)) continue;
+    nearest = candidate;
+    most = edits;
   }
-  return best !== undefined && best.edits <= Math.max(2, name.length / 3) ? best.candidate : undefined;
+  return nearest;
+}
+
+/** A suggestion for a message, and the same by itself for `details`. */
+export interface Suggestion {
+  /** ` Did you mean 'x'?`, or nothing where no name is near. */
+  readonly hint: string;
+  readonly nearest: { readonly nearest?: string };
+}
+
+export function suggest(name: string, candidates: Iterable<string>): Suggestion {
+  const nearest = nearestName(name, candidates);
+  return nearest === undefined
+    ? { hint: '', nearest: {} }
+    : { hint: ` Did you mean '${nearest}'?`, nearest: { nearest } };
 }
 
 /** ` Did you mean 'x'?`, or nothing where no name is near. */
 export function suggestName(name: string, candidates: Iterable<string>): string {
-  const nearest = nearestName(name, candidates);
-  return nearest === undefined ? '' : ` Did you mean '${nearest}'?`;
+  return suggest(name, candidates).hint;
+}
+
+/** More faults than anyone reads at once; whoever collects them stops one above. */
+export const MOST_FAULTS = 50;
+
+const AND_MORE: ErrorDetail = { message: '… and more.' };
+
+/** The faults for `details`: at most 50, of which the last says so when there are more. */
+export function listFaults(faults: readonly ErrorDetail[]): readonly ErrorDetail[] {
+  return faults.length > MOST_FAULTS ? [...faults.slice(0, MOST_FAULTS - 1), AND_MORE] : faults;
+}
+
+/** The first fault and how many there are beside it, as the message of all. */
+export function summarise(faults: readonly ErrorDetail[]): string {
+  const others = Math.min(faults.length - 1, MOST_FAULTS);
+  if (others < 1) return faults[0]?.message ?? '';
+  return `${faults[0]?.message} (and ${others === MOST_FAULTS ? 'at least ' : ''}${others} more, see details)`;
 }

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { createAnnouncedCache } from '../db/announced-cache.ts';
 import type { Notifier } from '../db/notifier.ts';
-import { AppError, type ErrorDetail, nearestName, suggestName } from '../errors.ts';
+import { AppError, cutText, type ErrorDetail, listFaults, MOST_FAULTS, suggest } from '../errors.ts';
 import type { DeliverySettings, FailurePolicy, RetryCount } from '../events/model.ts';
 import { createSettingsStore } from './settings-store.ts';
 
@@ -84,11 +84,12 @@ function assertKnown(given: object): void {
   const known = Object.keys(DEFAULTS);
   const details = Object.keys(given)
     .filter((key) => !known.includes(key))
+    .slice(0, MOST_FAULTS + 1)
     .map((key): ErrorDetail => {
-      const nearest = nearestName(key, known);
-      const message = `There is no setting '${key}'.${suggestName(key, known)}`;
-      return { path: `body.${key}`, message, expected: known, ...(nearest !== undefined && { nearest }) };
+      const { hint, nearest } = suggest(key, known);
+      const shown = cutText(key);
+      return { path: `body.${shown}`, message: `There is no setting '${shown}'.${hint}`, expected: known, ...nearest };
     });
   const [first] = details;
-  if (first !== undefined) throw new AppError('REQUEST_INVALID', first.message, { details });
+  if (first !== undefined) throw new AppError('REQUEST_INVALID', first.message, { details: listFaults(details) });
 }

@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { registerHooks } from 'node:module';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { AppError, suggestName } from '../errors.ts';
+import { AppError, cutText, suggestName } from '../errors.ts';
 import type { Connector } from './contract.ts';
 import { ConnectorError, findProblems } from './validate.ts';
 
@@ -31,7 +31,7 @@ export function createRegistry(connectors: readonly Connector[]): Registry {
       const connector = byKeyOrId.get(keyOrId);
       if (connector !== undefined) return connector;
       const keys = sorted.map(({ key }) => key);
-      throw new AppError('NOT_FOUND', `There is no element '${keyOrId}'.${suggestName(keyOrId, keys)}`);
+      throw new AppError('NOT_FOUND', `There is no element '${cutText(keyOrId)}'.${suggestName(keyOrId, keys)}`);
     },
   };
 }

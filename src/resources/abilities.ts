@@ -1,5 +1,5 @@
 import type { ObjectSpec } from '../connector/index.ts';
-import { AppError, suggestName } from '../errors.ts';
+import { AppError, cutText, suggestName } from '../errors.ts';
 import type { ConnectedInstance } from './ports.ts';
 
 interface Addressee {
@@ -42,5 +42,6 @@ export function getChild({ objectName }: Addressee, object: ObjectSpec, name: st
   if (child !== undefined) return child;
   const names = Object.keys(children);
   const known = names.length === 0 ? 'It has none.' : `It has: ${names.join(', ')}.`;
-  throw new AppError('NOT_FOUND', `'${objectName}' has no child object '${name}'.${suggestName(name, names)} ${known}`);
+  const hint = suggestName(name, names);
+  throw new AppError('NOT_FOUND', `'${objectName}' has no child object '${cutText(name)}'.${hint} ${known}`);
 }

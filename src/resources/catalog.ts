@@ -1,6 +1,6 @@
 import type { ObjectSpec, Objects } from '../connector/contract.ts';
 import { ConnectorError, findObjectProblems } from '../connector/validate.ts';
-import { AppError, nearestName, suggestName } from '../errors.ts';
+import { AppError, cutText, suggest } from '../errors.ts';
 import type { InstanceCall } from './call.ts';
 import { createKeeper, type Keeper } from './keeper.ts';
 import type { ConnectedInstance, ResourcePorts } from './ports.ts';
@@ -69,14 +69,11 @@ function assertUsable({ instance }: InstanceCall, objects: Objects): void {
 }
 
 function unknownObject(call: InstanceCall, name: string, names: readonly string[]): never {
-  const nearest = nearestName(name, names);
+  const { hint, nearest } = suggest(name, names);
+  const shown = cutText(name);
   throw new AppError(
     'NOT_FOUND',
-    `${call.instance.connector.name} has no object '${name}'.${suggestName(name, names)} GET /objects lists them all.`,
-    {
-      details: [
-        { path: 'objectName', message: `Unknown object '${name}'.`, ...(nearest !== undefined && { nearest }) },
-      ],
-    },
+    `${call.instance.connector.name} has no object '${shown}'.${hint} GET /objects lists them all.`,
+    { details: [{ path: 'objectName', message: `Unknown object '${shown}'.`, ...nearest }] },
   );
 }

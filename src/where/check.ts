@@ -1,4 +1,4 @@
-import { type ErrorDetail, nearestName } from '../errors.ts';
+import { cutText, type ErrorDetail, MOST_FAULTS, suggest } from '../errors.ts';
 import type { FieldRef, Filter, Literal, Loc } from './ast.ts';
 import type { Checked } from './condition.ts';
 import { faultyText } from './faults.ts';
@@ -18,7 +18,7 @@ export interface CheckedFilter {
 
 /**
  * Checks a parsed filter against the fields and parameters of an object.
- * @throws AppError WHERE_INVALID that reports every fault at once, with position and nearest name.
+ * @throws AppError WHERE_INVALID that reports the faults at once, 50 at most, with position and nearest name.
  */
 export function checkFilter(filter: Filter, queryable: Queryable): CheckedFilter {
   const checker = createChecker(queryable);
@@ -30,9 +30,9 @@ export function checkFilter(filter: Filter, queryable: Queryable): CheckedFilter
   return condition === undefined ? { parameters } : { condition, parameters };
 }
 
-/** The fields of these names. @throws AppError WHERE_INVALID with position and nearest name of each that is unknown. */
+/** The fields of these names. @throws AppError WHERE_INVALID with position and nearest name of those that are unknown. */
 export function resolveFields(refs: readonly FieldRef[], queryable: Queryable): readonly PushedField[] {
-  const unknown = refs.filter(({ name }) => !Object.hasOwn(queryable.fields, name));
+  const unknown = refs.filter(({ name }) => !Object.hasOwn(queryable.fields, name)).slice(0, MOST_FAULTS + 1);
   if (unknown.length > 0) {
     throw faultyText(
       'WHERE_INVALID',
@@ -55,15 +55,20 @@ function createChecker(queryable: Queryable) {
   const faults: ErrorDetail[] = [];
   const resolved = new Map<string, PushedField>();
 
+  function add(fault: ErrorDetail): void {
+    faults.push(fault);
+    if (faults.length > MOST_FAULTS) assertNoFaults();
+  }
+
   function report({ offset, length }: Loc, message: string, expected?: readonly string[]): void {
-    faults.push({ position: offset, length, message, ...(expected !== undefined && { expected }) });
+    add({ position: offset, length, message, ...(expected !== undefined && { expected }) });
   }
 
   function field(ref: FieldRef): PushedField {
     const known = resolved.get(ref.name);
     if (known !== undefined) return known;
     const spec = Object.hasOwn(queryable.fields, ref.name) ? queryable.fields[ref.name] : undefined;
-    if (spec === undefined) faults.push(unknownField(ref, queryable));
+    if (spec === undefined) add(unknownField(ref, queryable));
     const found = pushedField(ref.name, spec ?? { type: 'string' });
     if (spec !== undefined) resolved.set(ref.name, found);
     return found;
@@ -196,8 +201,8 @@ function scalarType({ type }: { readonly type: FieldSpec['type'] }): ScalarType 
 }
 
 function unknownField(ref: FieldRef, queryable: Queryable): ErrorDetail {
-  const nearest = nearestName(ref.name, [...Object.keys(queryable.fields), ...Object.keys(queryable.parameters ?? {})]);
-  const suggestion = nearest === undefined ? '' : ` Did you mean '${nearest}'?`;
-  const message = `There is no field '${ref.name}'.${suggestion}`;
-  return { position: ref.loc.offset, length: ref.loc.length, message, ...(nearest !== undefined && { nearest }) };
+  const names = [...Object.keys(queryable.fields), ...Object.keys(queryable.parameters ?? {})];
+  const { hint, nearest } = suggest(ref.name, names);
+  const message = `There is no field '${cutText(ref.name)}'.${hint}`;
+  return { position: ref.loc.offset, length: ref.loc.length, message, ...nearest };
 }

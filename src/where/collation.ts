@@ -11,16 +11,43 @@ import type { Collation } from './model.ts';
  * not ss, and the Turkish ı and İ are only themselves. Texts are not normalised: é is not e with a combining accent.
  */
 export function foldText(text: string, collation: Collation | undefined): string {
-  return collation === 'ci' ? fold(text) : text;
+  if (collation !== 'ci') return text;
+  return BEYOND_ASCII.test(text) ? foldBeyondAscii(text) : text.toLowerCase();
 }
 
 const BEYOND_ASCII = /[^\p{ASCII}]/u;
 
-function fold(text: string): string {
-  return BEYOND_ASCII.test(text) ? Array.from(text, foldCharacter).join('') : text.toLowerCase();
+function foldBeyondAscii(text: string): string {
+  const units = new Uint16Array(text.length);
+  for (let index = 0; index < text.length; index++) {
+    const point = foldPoint(text.codePointAt(index) ?? 0);
+    if (point > 0xffff) {
+      units[index++] = 0xd800 + ((point - 0x1_0000) >> 10);
+      units[index] = 0xdc00 + (point & 0x3ff);
+    } else {
+      units[index] = point;
+    }
+  }
+  return Buffer.from(units.buffer).toString('utf16le');
+}
+
+/** The foldings of 256 code points each, made when one of them is met. */
+const pages: (Uint32Array | undefined)[] = [];
+
+/** No folding changes how many units a character takes, so places in a text are places in its folding. */
+function foldPoint(point: number): number {
+  if (point >= FIRST_CASELESS) return point;
+  pages[point >> 8] ??= Uint32Array.from(
+    { length: 256 },
+    (_, index) => foldCharacter(String.fromCodePoint((point & ~0xff) + index)).codePointAt(0) ?? 0,
+  );
+  return pages[point >> 8]?.[point & 0xff] ?? point;
 }
 
 const DOTLESS_I = 'ı';
+
+/** No script beyond the supplementary multilingual plane has cases. */
+const FIRST_CASELESS = 0x2_0000;
 
 function foldCharacter(character: string): string {
   if (character === DOTLESS_I) return character;
@@ -50,8 +77,7 @@ export function foldingOfEverything(): Folding {
 function collectFolding(): Folding {
   const from: string[] = [];
   const to: string[] = [];
-  // No script beyond the supplementary multilingual plane has cases.
-  for (let point = 0; point < 0x2_0000; point++) {
+  for (let point = 0; point < FIRST_CASELESS; point++) {
     const character = String.fromCodePoint(point);
     const folded = foldCharacter(character);
     if (folded === character) continue;
@@ -69,15 +95,31 @@ export function foldingTowards(foldedText: string): Folding {
   return { from: picked.flatMap((index) => from[index] ?? []), to: picked.flatMap((index) => to[index] ?? []) };
 }
 
-/** By code point: UTF-16 order would put U+FF00 above an emoji. */
-export function compareText(a: string, b: string): number {
+/** By code point: UTF-16 order would put U+FF00 above an emoji. Reads no further than the first difference. */
+export function compareText(a: string, b: string, collation?: Collation): number {
   if (a === b) return 0;
   const length = Math.min(a.length, b.length);
   for (let index = 0; index < length; index++) {
-    const [x, y] = [a.charCodeAt(index), b.charCodeAt(index)];
-    if (x !== y) return isSurrogate(x) === isSurrogate(y) ? x - y : isSurrogate(x) ? 1 : -1;
+    if (a.charCodeAt(index) === b.charCodeAt(index)) continue;
+    const order = collation === 'ci' ? compareFolded(a, b, index) : compareUnits(a, b, index);
+    if (order !== 0) return order;
   }
   return a.length - b.length;
+}
+
+function compareUnits(a: string, b: string, index: number): number {
+  const [x, y] = [a.charCodeAt(index), b.charCodeAt(index)];
+  return isSurrogate(x) === isSurrogate(y) ? x - y : isSurrogate(x) ? 1 : -1;
+}
+
+/** The character that the unit at this place belongs to, folded. All before it is the same in both texts, once folded. */
+function compareFolded(a: string, b: string, index: number): number {
+  return pointAround(a, index) - pointAround(b, index);
+}
+
+function pointAround(text: string, index: number): number {
+  const before = index > 0 ? (text.codePointAt(index - 1) ?? 0) : 0;
+  return foldPoint(before > 0xffff ? before : (text.codePointAt(index) ?? 0));
 }
 
 function isSurrogate(unit: number): boolean {

@@ -6,10 +6,13 @@ const NUMBER = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,4}))?$/;
 
 /** More digits than any provider stores; keeps `1e999999` from becoming a megabyte of zeros. */
 const MAX_DIGITS = 400;
+/** Sign, point and exponent beside them. */
+const MAX_CHARACTERS = MAX_DIGITS + 8;
 
 /** Canonical text of a number as people and JSON write it; undefined when it is not one, or has more than 400 digits. */
 export function canonicalDecimal(text: string): string | undefined {
-  const match = NUMBER.exec(text.trim());
+  const trimmed = text.trim();
+  const match = trimmed.length > MAX_CHARACTERS ? null : NUMBER.exec(trimmed);
   if (match === null) return undefined;
   const [, sign = '', whole = '', fraction = '', exponent = '0'] = match;
   if (whole === '' && fraction === '') return undefined;
@@ -27,9 +30,16 @@ function shiftPoint(digits: string, point: number): { whole: string; fraction: s
 
 function assemble(sign: string, parts: { whole: string; fraction: string }): string {
   const whole = parts.whole.replace(/^0+(?=\d)/, '') || '0';
-  const fraction = parts.fraction.replace(/0+$/, '');
+  const fraction = parts.fraction.slice(0, endOfDigits(parts.fraction));
   const magnitude = fraction === '' ? whole : `${whole}.${fraction}`;
   return sign === '-' && magnitude !== '0' ? `-${magnitude}` : magnitude;
+}
+
+/** Where the zeros begin that the text ends with. A pattern would look at every run of zeros from each of them. */
+function endOfDigits(fraction: string): number {
+  let end = fraction.length;
+  while (fraction[end - 1] === '0') end--;
+  return end;
 }
 
 /** Negative, zero or positive, as for sort. Both must be canonical. */

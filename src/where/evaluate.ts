@@ -1,10 +1,11 @@
+import { AppError } from '../errors.ts';
 import type { ComparisonOperator } from './ast.ts';
 import { compareText, foldText } from './collation.ts';
-import { type Condition, isGroup, type Predicate } from './condition.ts';
+import { type Condition, isGroup, type Predicate, predicatesOf } from './condition.ts';
 import { compareDecimals, faithfulDouble } from './decimal.ts';
 import { compareInstants, type Instant, readInstant } from './instant.ts';
-import { compileLike } from './like.ts';
-import type { PushedField, Value } from './model.ts';
+import { compileLike, searchPasses } from './like.ts';
+import type { LikeForm, PushedField, Value } from './model.ts';
 import { type Row, readBoolean, readDate, readDecimal, reader, readText } from './row-values.ts';
 
 export { type Row, reader } from './row-values.ts';
@@ -14,10 +15,29 @@ export type RowTest = (row: Row) => boolean;
 
 type ValueTest = (value: unknown) => boolean;
 
-/** Compiles a normalised condition once, so that testing a row costs a few property reads. */
+/**
+ * Compiles a normalised condition once, so that testing a row costs a few property reads. A test is not interrupted, so its
+ * work is bounded: all predicates but LIKE look at as much of a value as their literal has, or at a few hundred characters;
+ * texts that are too long for the LIKE patterns of the filter are refused.
+ * @throws AppError (the test) WHERE_UNSUPPORTED for such a text
+ */
 export function compileCondition(condition: Condition): RowTest {
-  if (!isGroup<Condition>(condition)) return compilePredicate(condition);
-  const tests = condition.operands.map(compileCondition);
+  const passes = predicatesOf(condition).reduce((sum, predicate) => sum + passesOf(predicate), 0);
+  return compile(condition, Math.floor(MOST_CHARACTERS / passes));
+}
+
+/** Characters that one test of a row goes through at most, counted once for each pass; tens of milliseconds at worst. */
+const MOST_CHARACTERS = 4 * 1024 * 1024;
+
+function passesOf(predicate: Predicate): number {
+  if (predicate.kind !== 'like') return 0;
+  const searching = searchPasses(predicate.pattern);
+  return searching > 0 && predicate.field.collation === 'ci' ? searching + 1 : searching;
+}
+
+function compile(condition: Condition, longest: number): RowTest {
+  if (!isGroup<Condition>(condition)) return compilePredicate(condition, longest);
+  const tests = condition.operands.map((operand) => compile(operand, longest));
   return condition.kind === 'and' ? allOf(tests) : anyOf(tests);
 }
 
@@ -36,35 +56,55 @@ function anyOf(tests: readonly RowTest[]): RowTest {
   };
 }
 
-function compilePredicate(predicate: Predicate): RowTest {
+function compilePredicate(predicate: Predicate, longest: number): RowTest {
   const read = reader(predicate.field.name);
   if (predicate.kind === 'isNull') {
     const { negated } = predicate;
     return (row) => (read(row) == null) !== negated;
   }
-  const test = compileValueTest(predicate);
+  const test = compileValueTest(predicate, longest);
   return (row) => {
     const value = read(row);
     return value != null && test(value);
   };
 }
 
-function compileValueTest(predicate: Exclude<Predicate, { kind: 'isNull' }>): ValueTest {
+function compileValueTest(predicate: Exclude<Predicate, { kind: 'isNull' }>, longest: number): ValueTest {
   if (predicate.kind === 'compare') return compileComparison(predicate.field, predicate.operator, predicate.value);
   if (predicate.kind === 'in') return compileMembership(predicate.field, predicate.values, predicate.negated);
-  return compileLikeness(predicate);
+  return compileLikeness(predicate, longest);
 }
 
-function compileLikeness({ field, pattern, negated }: Extract<Predicate, { kind: 'like' }>): ValueTest {
+type Likeness = Extract<Predicate, { kind: 'like' }>;
+
+function compileLikeness({ field, pattern, negated }: Likeness, longest: number): ValueTest {
   const { collation } = field;
+  const cut = END_CUTS[pattern.form];
   const parts = pattern.parts.map((part) =>
     part.kind === 'text' ? { ...part, text: foldText(part.text, collation) } : part,
   );
   const matches = compileLike({ ...pattern, text: foldText(pattern.text, collation), parts });
   return (value) => {
     const text = readText(value);
-    return text !== undefined && matches(foldText(text, collation)) !== negated;
+    if (text === undefined) return false;
+    if (cut !== undefined) return matches(foldText(cut(text, pattern.text.length), collation)) !== negated;
+    if (text.length > longest) throw tooLong(field, text, longest);
+    return matches(foldText(text, collation)) !== negated;
   };
+}
+
+/** The part of a text that decides; folding leaves every character at its place. */
+const END_CUTS: Readonly<Partial<Record<LikeForm, (text: string, length: number) => string>>> = {
+  literal: (text, length) => text.slice(0, length + 1),
+  prefix: (text, length) => text.slice(0, length + 1),
+  suffix: (text, length) => text.slice(-length - 1),
+};
+
+function tooLong({ name }: PushedField, text: string, longest: number): AppError {
+  const message = `'${name}' of a row has ${text.length} characters. The service itself searches texts of at most ${longest} characters with the LIKE patterns of this filter: use fewer of them, without '_' inside long ones, or patterns that the provider takes.`;
+  return new AppError('WHERE_UNSUPPORTED', message, {
+    details: [{ path: 'where', message: `'${name}' is too long to be searched with LIKE here.` }],
+  });
 }
 
 const ACCEPTS: Readonly<Record<ComparisonOperator, (order: number) => boolean>> = {
@@ -110,10 +150,9 @@ function comparator(field: PushedField, literal: Value): Comparator {
 }
 
 function textComparator(literal: string, { collation }: PushedField): Comparator {
-  const wanted = foldText(literal, collation);
   return (value) => {
     const text = readText(value);
-    return text === undefined ? undefined : compareText(foldText(text, collation), wanted);
+    return text === undefined ? undefined : compareText(text, literal, collation);
   };
 }
 
@@ -142,8 +181,9 @@ function instantComparator(literal: Instant): Comparator {
 function compileMembership(field: PushedField, values: readonly Value[], negated: boolean): ValueTest {
   const [first] = values;
   if (first === undefined) return () => false;
-  const keyOf = keyReader(field, first.kind);
   const keys = new Set(values.map((value) => literalKey(value, field)));
+  const longest = Math.max(...values.map((value) => (value.kind === 'string' ? value.value.length : 0)));
+  const keyOf = keyReader(field, first.kind, longest);
   return (value) => {
     const key = keyOf(value);
     return key !== undefined && keys.has(key) !== negated;
@@ -162,12 +202,17 @@ function instantKey({ epochMs, nanos }: Instant): string {
   return `${epochMs}.${nanos}`;
 }
 
-function keyReader({ collation }: PushedField, kind: Value['kind']): (value: unknown) => Key | undefined {
+/** `longest` is the length of the longest text among the keys: one character more cannot be any of them. */
+function keyReader(
+  { collation }: PushedField,
+  kind: Value['kind'],
+  longest: number,
+): (value: unknown) => Key | undefined {
   switch (kind) {
     case 'string':
       return (value) => {
         const text = readText(value);
-        return text && foldText(text, collation);
+        return text && foldText(text.slice(0, longest + 1), collation);
       };
     case 'number':
       return readDecimal;

@@ -1,7 +1,4 @@
-import { AppError, type ErrorDetail } from '../errors.ts';
-
-/** More faults than anyone reads at once: 16 KB of quotes would otherwise be answered with a megabyte. */
-const MAX_DETAILS = 50;
+import { AppError, type ErrorDetail, listFaults, summarise } from '../errors.ts';
 
 /** One error for all faults of a text; the message is the first one's. */
 export function faultyText(
@@ -9,9 +6,5 @@ export function faultyText(
   faults: readonly ErrorDetail[],
   introduction: (first: ErrorDetail | undefined) => string = () => '',
 ): AppError {
-  const [first] = faults;
-  const more = faults.length > 1 ? ` (and ${faults.length - 1} more, see details)` : '';
-  return new AppError(code, `${introduction(first)}${first?.message}${more}`, {
-    details: faults.slice(0, MAX_DETAILS),
-  });
+  return new AppError(code, `${introduction(faults[0])}${summarise(faults)}`, { details: listFaults(faults) });
 }

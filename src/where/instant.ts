@@ -13,11 +13,11 @@ export function isDate(text: string): boolean {
 
 /**
  * Reads an ISO 8601 date-time, or a date as its first instant. Without a zone it is UTC; digits below a nanosecond are cut.
- * Undefined when it is neither. Runs once per row and predicate: the places of date and time are fixed, so no pattern is needed
+ * Undefined when it is neither, or has more than 100 characters. Runs once per row and predicate: the places of date and time are fixed, so no pattern is needed
  * for them.
  */
 export function readInstant(text: string): Instant | undefined {
-  const day = readDay(text);
+  const day = text.length > MAX_CHARACTERS ? undefined : readDay(text);
   if (day === undefined) return undefined;
   if (text.length === 10) return { epochMs: day, nanos: 0 };
   const hasSeconds = text[16] === ':';
@@ -28,6 +28,9 @@ export function readInstant(text: string): Instant | undefined {
   const rest = text.slice(hasSeconds ? 19 : 16);
   return rest === 'Z' || rest === '' ? { epochMs: start, nanos: 0 } : addRest(start, rest, hasSeconds);
 }
+
+/** With any number of digits below a nanosecond and of blanks a text could be a megabyte of them. */
+const MAX_CHARACTERS = 100;
 
 /** As `readInstant`, with the canonical text. Undefined as well when UTC puts it outside the years 0000 to 9999. */
 export function readDateTime(text: string): Extract<Value, { kind: 'datetime' }> | undefined {

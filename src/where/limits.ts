@@ -4,4 +4,5 @@ export const LIMITS = {
   predicates: 500,
   inMembers: 1000,
   nesting: 64,
+  orderFields: 32,
 } as const;

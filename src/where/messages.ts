@@ -1,5 +1,5 @@
 import { EOF, type IRecognitionException, type IToken, tokenMatcher } from 'chevrotain';
-import { type ErrorDetail, nearestName } from '../errors.ts';
+import { cutText, type ErrorDetail, nearestName } from '../errors.ts';
 import { And, Comma, LeftParen, type Mistake, Name, Null, Or, RightParen } from './tokens.ts';
 
 /** What the caller reads when a filter cannot be parsed: where, what was found, what was expected. */
@@ -34,7 +34,7 @@ const MISTAKES: Record<Mistake, (image: string) => Explanation> = {
 };
 
 export function explainMistake(name: Mistake, token: IToken): PositionedDetail {
-  return { position: token.startOffset, length: token.image.length, ...MISTAKES[name](token.image) };
+  return { position: token.startOffset, length: token.image.length, ...MISTAKES[name](cutText(token.image)) };
 }
 
 const VALUES = ["'text'", 'a number', 'TRUE', 'FALSE', 'a date', 'a date-time'];
@@ -77,9 +77,10 @@ export function explainSyntaxError(error: IRecognitionException, what: TextKind,
   const place = { position: atEnd ? text.length : token.startOffset, length: atEnd ? 0 : token.image.length };
   const rule = ruleOf(error);
   const hint = HINTS.find(({ applies }) => applies(error, rule));
-  if (hint !== undefined) return { ...place, message: hint.message(token), expected: hint.expected(token) };
+  const image = cutText(token.image);
+  if (hint !== undefined) return { ...place, message: hint.message(image), expected: hint.expected(image) };
   const { message, expected } = (rule && EXPECTED[rule]) || EXPECTED_AT_END[what];
-  const found = atEnd ? 'the end' : `'${token.image}'`;
+  const found = atEnd ? 'the end' : `'${image}'`;
   const nearest = rule === 'predicate' && !atEnd ? nearestName(token.image, ['LIKE', 'BETWEEN']) : undefined;
   const suggestion = nearest === undefined ? '' : ` Did you mean ${nearest}?`;
   return {
@@ -103,8 +104,9 @@ function ruleOf(error: IRecognitionException): string | undefined {
 /** Slips that deserve more than "expected a value". */
 interface Hint {
   readonly applies: (error: IRecognitionException, rule: string | undefined) => boolean;
-  readonly message: (token: IToken) => string;
-  readonly expected: (token: IToken) => readonly string[];
+  /** Both for what was found, cut if it is long. */
+  readonly message: (image: string) => string;
+  readonly expected: (image: string) => readonly string[];
 }
 
 /** Operators as other languages spell them. */
@@ -117,7 +119,7 @@ const FOREIGN_OPERATORS = new Map([
   ['ge', '>='],
 ]);
 
-const nativeOperator = ({ image }: IToken) => FOREIGN_OPERATORS.get(image.toLowerCase());
+const nativeOperator = (image: string) => FOREIGN_OPERATORS.get(image.toLowerCase());
 const isWord = (token: IToken) => tokenMatcher(token, Name) && !tokenMatcher(token, And) && !tokenMatcher(token, Or);
 
 const HINTS: readonly Hint[] = [
@@ -128,13 +130,13 @@ const HINTS: readonly Hint[] = [
   },
   {
     applies: ({ token }, rule) => rule === 'literal' && isWord(token),
-    message: ({ image }) => `Text stands in single quotes: '${image}'.`,
-    expected: ({ image }) => [`'${image}'`],
+    message: (image) => `Text stands in single quotes: '${image}'.`,
+    expected: (image) => [`'${image}'`],
   },
   {
-    applies: ({ token }, rule) => rule === 'predicate' && nativeOperator(token) !== undefined,
-    message: (token) => `Write '${nativeOperator(token)}' instead of '${token.image}'.`,
-    expected: (token) => [nativeOperator(token) ?? ''],
+    applies: ({ token }, rule) => rule === 'predicate' && nativeOperator(token.image) !== undefined,
+    message: (image) => `Write '${nativeOperator(image)}' instead of '${image}'.`,
+    expected: (image) => [nativeOperator(image) ?? ''],
   },
   {
     applies: (error, rule) => isClosed(error) && rule === 'literal' && tokenMatcher(previous(error), LeftParen),

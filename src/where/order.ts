@@ -1,4 +1,4 @@
-import { compareText, foldText } from './collation.ts';
+import { compareText } from './collation.ts';
 import { compareDecimals } from './decimal.ts';
 import { compareInstants, readInstant } from './instant.ts';
 import type { PushedField } from './model.ts';
@@ -12,12 +12,11 @@ export function compareValues(field: PushedField): Compare {
 }
 
 const ORDERS: Readonly<Record<PushedField['type'], (field: PushedField) => Compare>> = {
-  string: ({ collation }) =>
-    byKey((value) => mapDefined(readText(value), (text) => foldText(text, collation)), compareText),
+  string: ({ collation }) => byKey(readText, (a, b) => compareText(a, b, collation)),
   number: numberOrder,
   integer: numberOrder,
   boolean: () => byKey(readBoolean, (a, b) => Number(a) - Number(b)),
-  date: () => byKey(readDate, compareText),
+  date: () => byKey(readDate, (a, b) => compareText(a, b)),
   datetime: () => byKey((value) => mapDefined(readText(value), readInstant), compareInstants),
   object: () => () => 0,
   array: () => () => 0,

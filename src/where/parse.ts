@@ -1,5 +1,5 @@
 import type { IRecognitionException, IToken } from 'chevrotain';
-import { AppError, type ErrorDetail } from '../errors.ts';
+import { AppError, cutText, type ErrorDetail, MOST_FAULTS } from '../errors.ts';
 import type { FieldRef, Filter } from './ast.ts';
 import { faultyText } from './faults.ts';
 import { Grammar, type OrderTerm, type Statement } from './grammar.ts';
@@ -13,7 +13,7 @@ let recoveringGrammar: Grammar | undefined;
 
 /**
  * Parses the text of a `where`.
- * @throws AppError WHERE_SYNTAX with offset, length and expectation of every fault found; over-long or over-deep texts too.
+ * @throws AppError WHERE_SYNTAX with offset, length and expectation of the faults, 50 at most; over-long or over-deep texts too.
  */
 export function parseWhere(text: string): Filter {
   const filter = parse('filter', text, (parser) => parser.where());
@@ -23,7 +23,9 @@ export function parseWhere(text: string): Filter {
 
 /** Parses `a, b desc`. @throws AppError WHERE_SYNTAX */
 export function parseOrderBy(text: string): readonly OrderTerm[] {
-  return parse('order', text, (parser) => parser.orderBy());
+  const terms = parse('order', text, (parser) => parser.orderBy());
+  assertOrderLength(terms);
+  return terms;
 }
 
 /** Parses `a, b.c`. @throws AppError WHERE_SYNTAX */
@@ -35,6 +37,7 @@ export function parseFieldList(text: string): readonly FieldRef[] {
 export function parseStatement(text: string): Statement {
   const statement = parse('statement', text, (parser) => parser.statement());
   if (statement.where !== undefined) assertPredicateCount(statement.where);
+  assertOrderLength(statement.orderBy);
   assertRowLimit(statement);
   return statement;
 }
@@ -57,12 +60,12 @@ function explainAll(
   entry: (parser: Grammar) => unknown,
 ): readonly PositionedDetail[] {
   const firstErrors = grammar.errors;
-  recoveringGrammar ??= new Grammar({ recoveryEnabled: true });
+  recoveringGrammar ??= new Grammar({ recoveryEnabled: true, onError: stopAfterEnough });
   recoveringGrammar.input = tokens;
   try {
     entry(recoveringGrammar);
   } catch (cause) {
-    // After a recovery a rule may meet a gap where a tree should be; the errors found so far still stand.
+    // It was stopped, or met a gap after a recovery where a tree should be; the errors found so far still stand.
     if (recoveringGrammar.errors.length === 0) throw cause;
   }
   const errors: readonly IRecognitionException[] =
@@ -77,9 +80,14 @@ function explainAll(
   return [...byPosition.values()];
 }
 
+function stopAfterEnough(): void {
+  const places = new Set(recoveringGrammar?.errors.map(({ token }) => token.startOffset));
+  if (places.size > MOST_FAULTS) throw new Error('More faults than are told.');
+}
+
 function tokenize(what: TextKind, text: string): IToken[] {
   const { tokens, errors } = lexer.tokenize(text);
-  const unreadable = errors.map(({ offset, length }) => ({
+  const unreadable = errors.slice(0, MOST_FAULTS + 1).map(({ offset, length }) => ({
     position: offset,
     length,
     message: `Unexpected character ${JSON.stringify(text.slice(offset, offset + length))}.`,
@@ -129,6 +137,13 @@ function assertNesting(what: TextKind, tokens: readonly IToken[]): void {
   }
 }
 
+/** Rows that agree in all fields are compared by each of them. */
+function assertOrderLength(terms: readonly OrderTerm[]): void {
+  if (terms.length <= LIMITS.orderFields) return;
+  const position = terms[LIMITS.orderFields]?.field.loc.offset;
+  throw limitError(`The order has ${terms.length} fields; the limit is ${LIMITS.orderFields}.`, position);
+}
+
 function assertPredicateCount(filter: Filter): void {
   const predicates = countPredicates(filter);
   if (predicates <= LIMITS.predicates) return;
@@ -153,7 +168,7 @@ function countPredicates(filter: Filter): number {
 function assertInSize(filter: Extract<Filter, { kind: 'in' }>): void {
   if (filter.values.length <= LIMITS.inMembers) return;
   throw limitError(
-    `IN on '${filter.field.name}' has ${filter.values.length} values; the limit is ${LIMITS.inMembers}.`,
+    `IN on '${cutText(filter.field.name)}' has ${filter.values.length} values; the limit is ${LIMITS.inMembers}.`,
     filter.loc.offset,
   );
 }

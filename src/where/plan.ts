@@ -1,4 +1,4 @@
-import { AppError } from '../errors.ts';
+import { AppError, cutText, listFaults, MOST_FAULTS } from '../errors.ts';
 import { type Condition, conjuncts, isGroup, join, predicatesOf } from './condition.ts';
 import type { BooleanShape, PushedField, Queryable, Translator, Value } from './model.ts';
 import { print } from './print.ts';
@@ -228,13 +228,18 @@ export function assertFullyPushed(plan: Plan): void {
   if (plan.residual === undefined && plan.sortPushed) return;
   const details = plan.decisions
     .filter((decision) => decision.exactness !== 'exact' || !decision.pushed)
-    .map(({ position, length, predicate, reason }) => ({ position, length, message: `${predicate}: ${reason}.` }));
+    .slice(0, MOST_FAULTS + 1)
+    .map(({ position, length, predicate, reason }) => ({
+      position,
+      length,
+      message: `${cutText(predicate)}: ${reason}.`,
+    }));
   const sort = plan.sortPushed ? [] : [{ message: 'The provider cannot sort by these fields.' }];
   throw new AppError(
     'WHERE_UNSUPPORTED',
     'The provider cannot answer this query alone, and pushdown-only was asked for.',
     {
-      details: [...details, ...sort],
+      details: listFaults([...details, ...sort]),
     },
   );
 }

@@ -40,7 +40,7 @@ export function readDecimal(value: unknown): string | undefined {
 
 export function readBoolean(value: unknown): boolean | undefined {
   if (typeof value === 'boolean') return value;
-  const word = typeof value === 'string' ? value.toLowerCase() : '';
+  const word = typeof value === 'string' && value.length <= 'false'.length ? value.toLowerCase() : '';
   return word === 'true' || word === 'false' ? word === 'true' : undefined;
 }
 

@@ -101,6 +101,15 @@ describe('discovery', () => {
     ]);
   });
 
+  it('quotes no more than 100 characters of a name', async () => {
+    const service = createService({ rows: createObject(ROWS) });
+    const objectName = 'x'.repeat(5000);
+    const target = { instance: service.instance, objectName, signal: new AbortController().signal };
+    const { message, details } = await failureOf(service.resources.getObject(target));
+    expect(message).to.equal(`Fake has no object '${'x'.repeat(100)}…'. GET /objects lists them all.`);
+    expect(JSON.stringify(details).length).to.be.lessThan(200);
+  });
+
   it('does not take names from the prototype of objects', async () => {
     const service = createService({ rows: createObject(ROWS) });
     const target = { instance: service.instance, objectName: 'constructor', signal: new AbortController().signal };

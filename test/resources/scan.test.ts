@@ -161,6 +161,18 @@ describe('a scan with a recheck', () => {
     service = createService({ rows: createObject(noRows) });
     expect((await failureOf(service.list())).code).to.equal('PROVIDER_PROTOCOL');
   });
+
+  it('refuses a text that is too long for the patterns of the filter, and never passes it over', async () => {
+    const where = times(100, (index) => ({ id: index }))
+      .map(({ id }) => `name LIKE '%${id}x%'`)
+      .join(' OR ');
+    const withName = (name: string) => createService({ rows: createObject([{ id: 1, name, score: 1, place: null }]) });
+    const found = await withName(`${'n'.repeat(41_000)}99x`).list({ where });
+    expect(ids(found.records)).to.deep.equal([1]);
+    const { code, message } = await failureOf(withName(`${'n'.repeat(42_000)}99x`).list({ where }));
+    expect(code).to.equal('WHERE_UNSUPPORTED');
+    expect(message).to.match(/^'name' of a row has 42003 characters\. .* at most 41943 characters/);
+  });
 });
 
 describe('an order', () => {

@@ -177,8 +177,30 @@ describe('checking a filter', () => {
 
   it('tells 50 of 1,000 faults', () => {
     const error = faults(`price IN (${Array.from({ length: 1000 }, () => 'TRUE').join(',')})`);
-    expect(error.message).to.contain('(and 999 more, see details)');
+    expect(error.message).to.contain('(and at least 50 more, see details)');
     expect(error.details).to.have.length(50);
+    expect(error.details?.at(-1)).to.deep.equal({ message: '… and more.' });
+  });
+
+  it('stops at the 51st', () => {
+    let looked = 0;
+    const fields = new Proxy(PEOPLE.fields, {
+      ownKeys: (target) => {
+        looked++;
+        return Reflect.ownKeys(target);
+      },
+    });
+    const unknown = Array.from({ length: 300 }, (_, index) => `unknown${index}`);
+    faults(unknown.map((name) => `${name} = 1`).join(' AND '), { fields });
+    expect(looked).to.equal(51);
+    const named = faultOf(() => resolveFields(parseFieldList(unknown.join(',')), { fields }), 'WHERE_INVALID');
+    expect(looked).to.equal(102);
+    expect(named.message).to.contain('(and at least 50 more, see details)');
+    expect(named.details).to.have.length(50);
+  });
+
+  it('cuts names', () => {
+    expect(faults(`${'x'.repeat(300)} = 1`).message).to.equal(`There is no field '${'x'.repeat(100)}…'.`);
   });
 
   it('takes fields with the names of what every object has', () => {

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import fc from 'fast-check';
 import { compareText, foldingOfEverything, foldingTowards, foldText } from '../../src/where/collation.ts';
 
 const fold = (text: string) => foldText(text, 'ci');
@@ -54,6 +55,24 @@ describe('folding cases', () => {
     expect(fold(from.join(''))).to.equal(to.join(''));
     expect(fold(to.join(''))).to.equal(to.join(''));
     expect([...to.join('')]).to.have.length(from.length);
+  });
+
+  it('leaves every character at its place', () => {
+    const { from, to } = foldingOfEverything();
+    expect(to.map(({ length }) => length)).to.deep.equal(from.map(({ length }) => length));
+  });
+
+  it('orders as the folded texts are ordered', () => {
+    const units = fc.constantFrom(...'aAbBzZ0_éÉσςΣıİßẞ', '\u{10400}', '\u{10428}', '\uff00', '😀', '\u212a');
+    const texts = fc.string({ unit: units, maxLength: 8 });
+    fc.assert(
+      fc.property(texts, texts, (a, b) => {
+        const sign = Math.sign(compareText(a, b, 'ci'));
+        expect(sign).to.equal(Math.sign(compareText(fold(a), fold(b))));
+        expect(sign === 0).to.equal(fold(a) === fold(b));
+      }),
+      { seed: 7, numRuns: 5000 },
+    );
   });
 
   it('knows every character that can become part of a text', () => {

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { isAppError } from '../../src/errors.ts';
 import { compileCondition, type Row } from '../../src/where/evaluate.ts';
 import type { FieldSpec, Queryable } from '../../src/where/model.ts';
 import { compareValues } from '../../src/where/order.ts';
@@ -187,5 +188,68 @@ describe('the order of values', () => {
 
   it('leaves objects and arrays as they come', () => {
     expect(sorted({ type: 'object' }, [{ a: 1 }, { a: 0 }])).to.deep.equal([{ a: 0 }, { a: 1 }]);
+  });
+});
+
+describe('one row', () => {
+  const long = 'é'.repeat(4 * 1024 * 1024);
+
+  /** Why the service does not test the row; undefined when it does. */
+  function refusal(where: string, spec: FieldSpec, value: string): string | undefined {
+    try {
+      isTrue(where, spec, value);
+      return undefined;
+    } catch (error) {
+      if (isAppError(error, 'WHERE_UNSUPPORTED')) return error.message;
+      throw error;
+    }
+  }
+
+  it('may hold texts of 4 MB for one LIKE, and shorter ones for more', () => {
+    const patterns = (count: number) =>
+      Array.from({ length: count }, (_, index) => `a LIKE '%${index}x%'`).join(' OR ');
+    expect(refusal(patterns(1), text, long)).to.equal(undefined);
+    expect(refusal(patterns(1), text, `${long}é`)).to.match(
+      /^'a' of a row has 4194305 characters\. The service itself searches texts of at most 4194304 characters/,
+    );
+    expect(refusal(patterns(500), text, long.slice(0, 8388))).to.equal(undefined);
+    expect(refusal(patterns(500), text, long.slice(0, 8389))).to.contain('at most 8388 characters');
+    expect(refusal("a LIKE '%x_y%'", text, long)).to.contain('at most 1398101 characters');
+    expect(refusal(patterns(1), insensitive, long)).to.contain('at most 2097152 characters');
+    expect(refusal("a NOT LIKE '%x%y%'", text, `${long}é`)).to.contain('at most 4194304 characters');
+  });
+
+  it('is read no further than it has to be by all other predicates', () => {
+    const longer = `${long}${long}`;
+    for (const spec of [text, insensitive]) {
+      for (const [where, isMatch] of [
+        ["a = 'é'", false],
+        ["a != 'é'", true],
+        ["a > 'éé'", true],
+        ["a <= 'ÉÉ'", false],
+        ["a IN ('é', 'éé')", false],
+        ["a NOT IN ('é', 'éé')", true],
+        ["a LIKE 'éé'", false],
+        ["a LIKE 'éé%'", true],
+        ["a LIKE '%éé'", true],
+        ["a LIKE '%éx'", false],
+        ['a IS NOT NULL', true],
+      ] as const) {
+        expect(isTrue(where, spec, longer), where).to.equal(isMatch);
+      }
+    }
+    expect(matching("a LIKE '%ÉÉ'", insensitive, [longer, 'é', 'éé', ''])).to.deep.equal([longer, 'éé']);
+    expect(matching("a LIKE 'ÉÉ%'", insensitive, [longer, 'é', 'éé', ''])).to.deep.equal([longer, 'éé']);
+    expect(matching("a LIKE 'ÉÉ'", insensitive, [longer, 'é', 'éé', ''])).to.deep.equal(['éé']);
+    expect(matching("a IN ('', 'ÉÉ')", insensitive, [longer, 'é', 'éé', ''])).to.deep.equal(['éé', '']);
+  });
+
+  it('holds no number, date-time or truth in a text that is longer than any of them', () => {
+    const zeros = '0'.repeat(1_000_000);
+    expect(matching('a != 1', number, [`1.${zeros}`, `${zeros}2`, '2'])).to.deep.equal(['2']);
+    const noon = '2026-01-31T12:00:00';
+    const times = [`${noon}.${'0'.repeat(79)}Z`, `${noon}.${'0'.repeat(80)}Z`, `${noon}.${zeros}x`];
+    expect(matching(`a = ${noon}Z`, datetime, times)).to.deep.equal(times.slice(0, 1));
+    expect(matching('a != TRUE', boolean, [`false${' '.repeat(1_000_000)}`, 'false'])).to.deep.equal(['false']);
   });
 });

@@ -9,8 +9,8 @@ const members = (count: number) => `a IN (${Array.from({ length: count }, (_, in
 const nested = (depth: number) => `${'('.repeat(depth)}a=1${')'.repeat(depth)}`;
 
 describe('the limits of a filter', () => {
-  it('are 16 KB, 500 predicates, 1,000 members and 64 levels', () => {
-    expect(LIMITS).to.deep.equal({ textBytes: 16_384, predicates: 500, inMembers: 1000, nesting: 64 });
+  it('are 16 KB, 500 predicates, 1,000 members, 64 levels and 32 fields of an order', () => {
+    expect(LIMITS).to.deep.equal({ textBytes: 16_384, predicates: 500, inMembers: 1000, nesting: 64, orderFields: 32 });
   });
 
   it('count bytes, not characters', () => {
@@ -57,6 +57,15 @@ describe('the limits of a filter', () => {
       expect(faults(deeper).message, deeper).to.equal(message);
       expect(faults(deeper).details, deeper).to.deep.equal([{ position, message }]);
     }
+  });
+
+  it('take 32 fields of an order and not 33', () => {
+    const order = (count: number) => Array.from({ length: count }, () => 'ab').join(',');
+    const message = 'The order has 33 fields; the limit is 32.';
+    expect(parseOrderBy(order(32))).to.have.length(32);
+    expect(faultOf(() => parseOrderBy(order(33)), 'WHERE_SYNTAX').details).to.deep.equal([{ position: 96, message }]);
+    const statement = `SELECT * FROM a ORDER BY ${order(33)}`;
+    expect(faultOf(() => parseStatement(statement), 'WHERE_SYNTAX').message).to.equal(message);
   });
 
   it('count only what is open at once', () => {

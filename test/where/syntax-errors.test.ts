@@ -195,13 +195,36 @@ describe('several syntax errors', () => {
   it('are told to 50, however many there are', () => {
     const error = faults('# '.repeat(8000));
     expect(error.message).to.equal(
-      'The filter cannot be read at position 0: Unexpected character "#". (and 7999 more, see details)',
+      'The filter cannot be read at position 0: Unexpected character "#". (and at least 50 more, see details)',
     );
     expect(error.details).to.have.length(50);
   });
 
+  it('end the parse at the 51st, which the last entry says', () => {
+    for (const text of ['a and '.repeat(2500), 'a = and '.repeat(2000), 'a in () or '.repeat(1000)]) {
+      const error = faults(text);
+      expect(error.message, text.slice(0, 12)).to.match(/ \(and at least 50 more, see details\)$/);
+      expect(error.details).to.have.length(50);
+      expect(error.details?.at(-1)).to.deep.equal({ message: '… and more.' });
+      expect(error.details?.slice(0, -1).every(({ position }) => position !== undefined)).to.equal(true);
+    }
+  });
+
+  it('quote no more than 100 characters', () => {
+    const long = 'é'.repeat(4000);
+    for (const text of [`a = ${long}`, `a = "${long}`, `a '${long}'`, `a = 1 ${long}`, `a ${long}`]) {
+      const { message, details } = faults(text);
+      expect(message.length, message).to.be.lessThan(400);
+      expect(JSON.stringify(details).length).to.be.lessThan(900);
+      expect(message).to.contain('é…');
+    }
+    const members = `\`${'x'.repeat(300)}\` IN (${Array.from({ length: 1001 }, () => '1').join(',')})`;
+    expect(faults(members).message).to.equal(`IN on '${'x'.repeat(100)}…' has 1001 values; the limit is 1000.`);
+  });
+
   it('leave the parser as it was', () => {
     faults('a =');
+    faults('a and '.repeat(2500));
     expect(parseWhere('a = 1').kind).to.equal('compare');
   });
 });

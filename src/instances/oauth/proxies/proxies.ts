@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Knex } from 'knex';
 import { encryptionContext } from '../../../db/encrypted-columns.ts';
 import type { Keyring } from '../../../db/keyring.ts';
-import { AppError, suggestName } from '../../../errors.ts';
+import { AppError, cutText, suggestName } from '../../../errors.ts';
 import type { Redactor } from '../../../log.ts';
 import { isStorable, UNSTORABLE } from '../../storable.ts';
 import { createProxyStore, type ProxyRow, type RedirectRules } from './proxy-store.ts';
@@ -122,7 +122,7 @@ export function createProxies({ knex, keyring, redactor, random, publicUrl }: Pr
       const row = isStorable(name) ? await store.find(organizationId, { name: name.trim() }) : undefined;
       if (row !== undefined) return decode(row);
       const hint = suggestName(name, await store.names(organizationId));
-      throw new AppError('NOT_FOUND', `There is no OAuth proxy '${name}'.${hint}`);
+      throw new AppError('NOT_FOUND', `There is no OAuth proxy '${cutText(name)}'.${hint}`);
     },
 
     findByUrl: async (organizationId, callbackUrl) => {
@@ -154,7 +154,7 @@ export function createProxies({ knex, keyring, redactor, random, publicUrl }: Pr
       if (left !== undefined) return left;
       const { applicationUrls } = await get(organizationId, id);
       const hint = suggestName(url, applicationUrls);
-      throw new AppError('NOT_FOUND', `OAuth proxy ${id} has no application URL '${url}'.${hint}`);
+      throw new AppError('NOT_FOUND', `OAuth proxy ${id} has no application URL '${cutText(url)}'.${hint}`);
     },
 
     allowTarget: async (proxy, url) => store.nameTarget(proxy, hashOf(readRedirectUrl(url, 'query.state'))),
