@@ -68,9 +68,9 @@ export function createOffload(limits: OffloadLimits = LIMITS): Offload {
   const busyOwners = new Set<number>();
 
   async function offload(job: OffloadJob): Promise<Offloaded> {
-    job.signal.throwIfAborted();
     await takePlace(job);
     try {
+      job.signal.throwIfAborted();
       return await runInThread(job, limits);
     } finally {
       busyOwners.delete(job.owner);
