@@ -101,6 +101,11 @@ describe('$metadata of an OData service with too much of something', () => {
       ),
       'The $metadata of the service has 51,000 collections below its entity sets; at most 50,000 are taken.',
     ],
+    [
+      'characters in a namespace, for which an alias of one letter stands',
+      document(GOOD.schema, GOOD.set).replace('Namespace="S"', `Namespace="${'n'.repeat(512)}" Alias="S"`),
+      'The $metadata of the service has 512 characters in a namespace; at most 511 are taken.',
+    ],
   ] as const) {
     it(`is refused for its number of ${what}`, async () => {
       expect(await messageOf(discover(xml))).to.equal(message);

@@ -1,5 +1,3 @@
-import { MetadataError } from './csdl.ts';
-
 /**
  * What is taken of a `$metadata`. Far above what services have (the largest known, of SAP S/4HANA and of Dataverse, have some 1,500
  * sets and types, and 1,000 properties in a type), and low enough that no document can use up the process.
@@ -20,12 +18,16 @@ export const CAPS = {
   baseTypes: 32,
   /** Characters. Source: OData CSDL 4.01, sections 17.2 and 17.4, for the names. */
   name: 128,
+  namespace: 511,
   qualifiedName: 640,
   label: 128,
   value: 128,
   /** Characters of an annotation of a set, as JSON. */
   statement: 500_000,
 } as const;
+
+/** Metadata that cannot be used; the message is for callers. */
+export class MetadataError extends Error {}
 
 /** `has 7,213 fields; at most 5,000 are taken`, or undefined when it does not have too many. */
 export function excess(what: string, found: number, most: number): string | undefined {

@@ -1,4 +1,5 @@
 import { XMLParser } from 'fast-xml-parser';
+import { assertWithin, CAPS, MetadataError } from './caps.ts';
 
 /**
  * Access to a CSDL document (the XML of `$metadata`) as elements and attributes, with names and aliases resolved.
@@ -24,9 +25,6 @@ export interface Csdl {
   readonly resolve: (name: string) => string;
 }
 
-/** Metadata that cannot be used; the message is for callers. */
-export class MetadataError extends Error {}
-
 /** @throws MetadataError when the text is not the metadata of an OData 4 service. */
 export function parseCsdl(xml: string): Csdl {
   // CSDL has no document type, and without one no entity can be declared that grows when it is expanded.
@@ -47,6 +45,8 @@ function aliasResolver(document: Element, schemas: readonly Element[]): Csdl['re
   for (const declaration of [...includes, ...schemas]) {
     const alias = attribute(declaration, 'Alias');
     const namespace = attribute(declaration, 'Namespace');
+    // An alias of one letter stands for it in every name.
+    assertWithin('characters in a namespace', namespace?.length ?? 0, CAPS.namespace);
     if (alias !== undefined && namespace !== undefined) namespaces.set(alias, namespace);
   }
   return (name) => {

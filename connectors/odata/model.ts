@@ -6,8 +6,8 @@ import {
   type CapabilityTerm,
   readCapabilities,
 } from './capabilities.ts';
-import { assertWithin, CAPS, shorten } from './caps.ts';
-import { attribute, type Csdl, type Element, elements, MetadataError, parseCsdl } from './csdl.ts';
+import { assertWithin, CAPS, MetadataError, shorten } from './caps.ts';
+import { attribute, type Csdl, type Element, elements, parseCsdl } from './csdl.ts';
 import { objectNames } from './names.ts';
 import { createTypes, type Types, type TypeText } from './types.ts';
 

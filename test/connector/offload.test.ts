@@ -8,6 +8,7 @@ const LIMITS: OffloadLimits = {
   maxResultBytes: 1000,
   maxWaiting: 100,
   maxWaitingOfOwner: 60,
+  minWaiting: 20,
 };
 
 const module = new URL('./offloaded/module.ts', import.meta.url);
@@ -103,5 +104,15 @@ describe('work over a text in a thread', () => {
     const others = offload(text, 2);
     hostile.abort(new Error('enough'));
     await Promise.all([spin, waiting, others]);
+  });
+
+  it('counts for something while it waits, however short it is', async () => {
+    const offload = create({ threads: 1 });
+    const hostile = new AbortController();
+    const spin = failureOf(offload('spin', 1, hostile));
+    const waiting = [2, 3, 4, 5, 6].map((owner) => offload('echo', owner));
+    expect(await failureOf(offload('echo', 7))).to.have.property('code', 'OVERLOADED');
+    hostile.abort(new Error('enough'));
+    await Promise.all([spin, ...waiting]);
   });
 });

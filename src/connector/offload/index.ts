@@ -33,6 +33,8 @@ export interface OffloadLimits {
   readonly maxWaiting: number;
   /** Of them, those of one owner. */
   readonly maxWaitingOfOwner: number;
+  /** What a waiting text counts at least, so that not too many small ones wait either. */
+  readonly minWaiting: number;
 }
 
 const MIB = 1024 * 1024;
@@ -45,6 +47,7 @@ const LIMITS: OffloadLimits = {
   maxResultBytes: 24 * MIB,
   maxWaiting: 64 * MIB,
   maxWaitingOfOwner: 24 * MIB,
+  minWaiting: 16 * 1024,
 };
 
 export interface ThreadData {
@@ -115,22 +118,20 @@ export function createOffload(limits: OffloadLimits = LIMITS): Offload {
     for (const entry of waiting) if (isFree(entry.job)) entry.start();
   }
 
-  function assertRoom({ owner, text }: OffloadJob): void {
-    const all = [...waiting].map(({ job }) => job);
-    const room =
-      charactersOf(all) + text.length <= limits.maxWaiting &&
-      charactersOf(all.filter((job) => job.owner === owner)) + text.length <= limits.maxWaitingOfOwner;
-    if (room) return;
+  function assertRoom(job: OffloadJob): void {
+    const all = [...waiting].map((entry) => entry.job);
+    const own = all.filter(({ owner }) => owner === job.owner);
+    if (sizeOf([...all, job]) <= limits.maxWaiting && sizeOf([...own, job]) <= limits.maxWaitingOfOwner) return;
     throw new AppError('OVERLOADED', 'Too many descriptions of services wait to be read. Try again in 10 s.', {
       retryAfterSeconds: 10,
     });
   }
 
-  return offload;
-}
+  function sizeOf(jobs: readonly OffloadJob[]): number {
+    return jobs.reduce((sum, { text }) => sum + Math.max(text.length, limits.minWaiting), 0);
+  }
 
-function charactersOf(jobs: readonly OffloadJob[]): number {
-  return jobs.reduce((sum, { text }) => sum + text.length, 0);
+  return offload;
 }
 
 function runInThread({ module, text, signal }: OffloadJob, limits: OffloadLimits): Promise<Offloaded> {
