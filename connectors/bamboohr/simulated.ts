@@ -12,6 +12,7 @@ import type {
   PushedField,
   Value,
 } from '#connector';
+import { discoverAll } from '../../test/support/discover-all.ts';
 import bamboohr from './index.ts';
 import { createSimulator } from './simulator.ts';
 
@@ -53,7 +54,7 @@ export async function startSimulated(): Promise<Simulated> {
         cursor = page.next;
       }
     },
-    discover: async () => (typeof bamboohr.objects === 'function' ? bamboohr.objects(connect()) : bamboohr.objects),
+    discover: () => discoverAll(bamboohr.objects, connect()),
     reset: () => simulator.reset?.(),
     stop: () =>
       new Promise((resolve) => {

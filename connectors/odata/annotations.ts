@@ -1,15 +1,21 @@
 import { attribute, type Csdl, constant, type Element, elements, texts } from './csdl.ts';
 
-/** Finds an annotation of a model element: `find('Shop.Product/price', 'Org.OData.Core.V1.Computed')`. */
-export type FindAnnotation = (target: string, term: string) => Element | undefined;
+export interface Annotations {
+  /** The annotation of a model element: `find('Shop.Product/price', 'Org.OData.Core.V1.Computed')`. */
+  readonly find: (target: string, term: string) => Element | undefined;
+  /** Model elements that have any. */
+  readonly targets: ReadonlySet<string>;
+}
 
 /** Collects annotations inside their element and in `<Annotations Target="…">`, under resolved names. */
-export function readAnnotations(csdl: Csdl): FindAnnotation {
+export function readAnnotations(csdl: Csdl): Annotations {
   const found = new Map<string, Element>();
+  const targets = new Set<string>();
   const collect = (target: string, parent: Element) => {
     for (const annotation of elements(parent, 'Annotation')) {
       // A qualifier makes it one of several for different uses; none of them is the general statement.
       if (attribute(annotation, 'Qualifier') !== undefined) continue;
+      targets.add(target);
       found.set(keyOf(target, csdl.resolve(attribute(annotation, 'Term') ?? '')), annotation);
     }
   };
@@ -19,7 +25,7 @@ export function readAnnotations(csdl: Csdl): FindAnnotation {
       collect(resolveTarget(csdl, attribute(group, 'Target') ?? ''), group);
     }
   }
-  return (target, term) => found.get(keyOf(target, term));
+  return { find: (target, term) => found.get(keyOf(target, term)), targets };
 }
 
 function keyOf(target: string, term: string): string {
@@ -35,13 +41,13 @@ function resolveTarget(csdl: Csdl, target: string): string {
 function annotatedElements(schema: Element): readonly (readonly [string, Element])[] {
   const namespace = attribute(schema, 'Namespace') ?? '';
   return [
-    ...membersOf(schema, namespace, 'EntityType', 'Property'),
-    ...membersOf(schema, namespace, 'ComplexType', 'Property'),
-    ...membersOf(schema, namespace, 'EntityContainer', 'EntitySet'),
+    ...namedIn(schema, namespace, 'EntityType', 'Property'),
+    ...namedIn(schema, namespace, 'ComplexType', 'Property'),
+    ...namedIn(schema, namespace, 'EntityContainer', 'EntitySet'),
   ];
 }
 
-function membersOf(schema: Element, namespace: string, kind: string, memberKind: string) {
+function namedIn(schema: Element, namespace: string, kind: string, memberKind: string) {
   return elements(schema, kind).flatMap((element) => {
     const name = `${namespace}.${attribute(element, 'Name')}`;
     const members = elements(element, memberKind);
@@ -52,32 +58,53 @@ function membersOf(schema: Element, namespace: string, kind: string, memberKind:
   });
 }
 
-/** The value of a boolean annotation or record property; a tagging term without a value means true. */
-export function booleanOf(element: Element | undefined): boolean | undefined {
-  return element && constant(element, 'Bool') !== 'false';
+/** What an annotation says, as JSON. */
+export type Statement = boolean | string | readonly Statement[] | { readonly [property: string]: Statement };
+
+const TEXTS = ['String', 'PropertyPath', 'EnumMember'] as const;
+
+/** The expression of an annotation or of a record's property. A tagging term without a value means true. */
+export function statementOf(element: Element): Statement {
+  const [record] = elements(element, 'Record');
+  if (record !== undefined) return recordOf(record);
+  const collections = elements(element, 'Collection');
+  if (collections.length > 0) return collections.flatMap(membersOfCollection);
+  const text = TEXTS.map((kind) => constant(element, kind)).find((value) => value !== undefined);
+  return text ?? constant(element, 'Bool') !== 'false';
 }
 
-/** The values of a record annotation by property name. */
-export function recordOf(annotation: Element | undefined): ReadonlyMap<string, Element> {
-  const [record] = annotation === undefined ? [] : elements(annotation, 'Record');
-  return new Map(
-    (record === undefined ? [] : elements(record, 'PropertyValue')).map((value) => [
-      attribute(value, 'Property') ?? '',
-      value,
-    ]),
+function recordOf(record: Element): Statement {
+  return Object.fromEntries(
+    elements(record, 'PropertyValue').map((value) => [attribute(value, 'Property') ?? '', statementOf(value)]),
   );
 }
 
-/** The records of a collection, each by property name. */
-export function recordsOf(value: Element | undefined): readonly ReadonlyMap<string, Element>[] {
-  const collections = value === undefined ? [] : elements(value, 'Collection');
-  return collections.flatMap((collection) =>
-    elements(collection, 'Record').map((record) => recordOf({ Record: [record] })),
-  );
+function membersOfCollection(collection: Element): readonly Statement[] {
+  return [...elements(collection, 'Record').map(recordOf), ...TEXTS.flatMap((kind) => texts(collection, kind))];
 }
 
-/** The members of a collection of property paths or strings. */
-export function listOf(value: Element | undefined, kind: 'PropertyPath' | 'String'): readonly string[] {
-  const collections = value === undefined ? [] : elements(value, 'Collection');
-  return collections.flatMap((collection) => texts(collection, kind));
+export function booleanOf(statement: Statement | undefined): boolean | undefined {
+  return statement === undefined ? undefined : statement !== false;
+}
+
+export function textOf(statement: Statement | undefined): string | undefined {
+  return typeof statement === 'string' ? statement : undefined;
+}
+
+/** A property of a record. */
+export function propertyOf(statement: Statement | undefined, name: string): Statement | undefined {
+  if (typeof statement !== 'object' || isList(statement) || !Object.hasOwn(statement, name)) return undefined;
+  return statement[name];
+}
+
+export function membersOf(statement: Statement | undefined): readonly Statement[] {
+  return typeof statement === 'object' && isList(statement) ? statement : [];
+}
+
+export function textsOf(statement: Statement | undefined): readonly string[] {
+  return membersOf(statement).flatMap((member) => textOf(member) ?? []);
+}
+
+function isList(statement: Statement): statement is readonly Statement[] {
+  return Array.isArray(statement);
 }

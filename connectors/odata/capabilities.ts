@@ -1,5 +1,4 @@
-import { booleanOf, type FindAnnotation, listOf, recordOf, recordsOf } from './annotations.ts';
-import { constant, type Element } from './csdl.ts';
+import { booleanOf, membersOf, propertyOf, type Statement, textOf, textsOf } from './annotations.ts';
 
 /**
  * What an entity set says it can do. Sources: the vocabulary Org.OData.Capabilities.V1 (OASIS); what is not said is allowed,
@@ -24,75 +23,82 @@ export interface Capabilities {
   readonly updatableProperty: (property: string) => boolean;
 }
 
-const VOCABULARY = 'Org.OData.Capabilities.V1';
+/** The terms that are read, of the set or else of its container. */
+export const CAPABILITY_TERMS = [
+  'ReadRestrictions',
+  'InsertRestrictions',
+  'UpdateRestrictions',
+  'DeleteRestrictions',
+  'FilterRestrictions',
+  'SortRestrictions',
+  'FilterFunctions',
+  'IndexableByKey',
+  'TopSupported',
+  'SkipSupported',
+] as const;
 
-/** `set` and `container` are annotation targets: `Shop.Container/Products` and `Shop.Container`. */
-export function readCapabilities(find: FindAnnotation, set: string, container: string): Capabilities {
-  const term = (name: string) => find(set, `${VOCABULARY}.${name}`) ?? find(container, `${VOCABULARY}.${name}`);
-  const restrictions = (name: string) => recordOf(term(`${name}Restrictions`));
-  const read = restrictions('Read');
-  const insert = restrictions('Insert');
-  const update = restrictions('Update');
-  const allowed = (value: Element | undefined) => booleanOf(value) ?? true;
+export const CAPABILITIES = 'Org.OData.Capabilities.V1';
+
+export type CapabilityTerm = (typeof CAPABILITY_TERMS)[number];
+
+export function readCapabilities(stated: (term: CapabilityTerm) => Statement | undefined): Capabilities {
+  const allows = (term: CapabilityTerm, ...path: readonly string[]) =>
+    booleanOf(path.reduce<Statement | undefined>(propertyOf, stated(term)));
+  const insert = stated('InsertRestrictions');
+  const readable = allows('ReadRestrictions', 'Readable') ?? true;
   return {
-    readable: allowed(read.get('Readable')),
+    readable,
     readableByKey:
-      allowed(term('IndexableByKey')) &&
-      allowed(recordOf(read.get('ReadByKeyRestrictions')).get('Readable') ?? read.get('Readable')),
-    insertable: allowed(insert.get('Insertable')),
-    updatable: allowed(update.get('Updatable')),
-    deletable: allowed(restrictions('Delete').get('Deletable')),
-    pagesByOffset: allowed(term('TopSupported')) && allowed(term('SkipSupported')),
-    ...readFilter(restrictions('Filter')),
-    ...readSort(restrictions('Sort')),
-    functions: readFunctions(term('FilterFunctions')),
-    insertableProperty: noneOf(insert.get('NonInsertableProperties')),
-    requiredOnInsert: oneOf(insert.get('RequiredProperties')),
-    updatableProperty: noneOf(update.get('NonUpdatableProperties')),
+      (allows('IndexableByKey') ?? true) &&
+      (allows('ReadRestrictions', 'ReadByKeyRestrictions', 'Readable') ?? readable),
+    insertable: allows('InsertRestrictions', 'Insertable') ?? true,
+    updatable: allows('UpdateRestrictions', 'Updatable') ?? true,
+    deletable: allows('DeleteRestrictions', 'Deletable') ?? true,
+    pagesByOffset: (allows('TopSupported') ?? true) && (allows('SkipSupported') ?? true),
+    ...readFilter(stated('FilterRestrictions')),
+    ...readSort(stated('SortRestrictions')),
+    functions: readFunctions(stated('FilterFunctions')),
+    insertableProperty: noneOf(propertyOf(insert, 'NonInsertableProperties')),
+    requiredOnInsert: oneOf(propertyOf(insert, 'RequiredProperties')),
+    updatableProperty: noneOf(propertyOf(stated('UpdateRestrictions'), 'NonUpdatableProperties')),
   };
 }
 
-type Restrictions = ReadonlyMap<string, Element>;
-
-function readFilter(restrictions: Restrictions) {
-  const filterable = booleanOf(restrictions.get('Filterable')) ?? true;
-  const mayFilter = noneOf(restrictions.get('NonFilterableProperties'));
+function readFilter(restrictions: Statement | undefined) {
+  const filterable = booleanOf(propertyOf(restrictions, 'Filterable')) ?? true;
+  const mayFilter = noneOf(propertyOf(restrictions, 'NonFilterableProperties'));
   const expressions = new Map(
-    recordsOf(restrictions.get('FilterExpressionRestrictions')).map((restriction) => [
-      stringOf(restriction.get('Property'), 'PropertyPath') ?? '',
-      stringOf(restriction.get('AllowedExpressions'), 'String') ?? '',
+    membersOf(propertyOf(restrictions, 'FilterExpressionRestrictions')).map((restriction) => [
+      textOf(propertyOf(restriction, 'Property')) ?? '',
+      textOf(propertyOf(restriction, 'AllowedExpressions')) ?? '',
     ]),
   );
   return {
     filterable: (property: string) => filterable && mayFilter(property),
     allowedExpressions: (property: string) => expressions.get(property),
-    requiredFilters: listOf(restrictions.get('RequiredProperties'), 'PropertyPath'),
+    requiredFilters: [...new Set(textsOf(propertyOf(restrictions, 'RequiredProperties')))],
   };
 }
 
 /** A property that can be sorted in one direction only cannot be offered for both. */
-function readSort(restrictions: Restrictions) {
-  const sortable = booleanOf(restrictions.get('Sortable')) ?? true;
+function readSort(restrictions: Statement | undefined) {
+  const sortable = booleanOf(propertyOf(restrictions, 'Sortable')) ?? true;
   const fixed = ['NonSortableProperties', 'AscendingOnlyProperties', 'DescendingOnlyProperties'].map((name) =>
-    noneOf(restrictions.get(name)),
+    noneOf(propertyOf(restrictions, name)),
   );
   return { sortable: (property: string) => sortable && fixed.every((allows) => allows(property)) };
 }
 
-function readFunctions(annotation: Element | undefined): ReadonlySet<string> | undefined {
-  return annotation && new Set(listOf(annotation, 'String'));
+function readFunctions(statement: Statement | undefined): ReadonlySet<string> | undefined {
+  return statement === undefined ? undefined : new Set(textsOf(statement));
 }
 
-function stringOf(value: Element | undefined, kind: string): string | undefined {
-  return value && constant(value, kind);
-}
-
-function oneOf(list: Element | undefined): (property: string) => boolean {
-  const named = new Set(listOf(list, 'PropertyPath'));
+function oneOf(list: Statement | undefined): (property: string) => boolean {
+  const named = new Set(textsOf(list));
   return (property) => named.has(property);
 }
 
-function noneOf(list: Element | undefined): (property: string) => boolean {
+function noneOf(list: Statement | undefined): (property: string) => boolean {
   const named = oneOf(list);
   return (property) => !named(property);
 }

@@ -1,4 +1,5 @@
 import { XMLParser } from 'fast-xml-parser';
+import { assertWithin, CAPS, MetadataError } from './caps.ts';
 
 /**
  * Access to a CSDL document (the XML of `$metadata`) as elements and attributes, with names and aliases resolved.
@@ -24,14 +25,15 @@ export interface Csdl {
   readonly resolve: (name: string) => string;
 }
 
-/** @throws Error that says what is wrong when the text is not the metadata of an OData 4 service. */
+/** @throws MetadataError when the text is not the metadata of an OData 4 service. */
 export function parseCsdl(xml: string): Csdl {
   // CSDL has no document type, and without one no entity can be declared that grows when it is expanded.
-  if (/<!DOCTYPE/i.test(xml)) throw new Error('The $metadata of the service declares a document type.');
+  if (/<!DOCTYPE/i.test(xml)) throw new MetadataError('The $metadata of the service declares a document type.');
   const [document] = elements(toElement(parser.parse(xml)), 'Edmx');
   const version = document && attribute(document, 'Version');
-  if (document === undefined || version === undefined) throw new Error('The service has no $metadata in XML.');
-  if (!version.startsWith('4.')) throw new Error(`The service speaks OData ${version}, not OData 4.`);
+  if (document === undefined || version === undefined) throw new MetadataError('The service has no $metadata in XML.');
+  if (!version.startsWith('4.'))
+    throw new MetadataError(`The service speaks OData ${version.slice(0, 20)}, not OData 4.`);
   const schemas = elements(document, 'DataServices').flatMap((services) => elements(services, 'Schema'));
   return { schemas, resolve: aliasResolver(document, schemas) };
 }
@@ -43,6 +45,8 @@ function aliasResolver(document: Element, schemas: readonly Element[]): Csdl['re
   for (const declaration of [...includes, ...schemas]) {
     const alias = attribute(declaration, 'Alias');
     const namespace = attribute(declaration, 'Namespace');
+    // An alias of one letter stands for it in every name.
+    assertWithin('characters in a namespace', namespace?.length ?? 0, CAPS.namespace);
     if (alias !== undefined && namespace !== undefined) namespaces.set(alias, namespace);
   }
   return (name) => {
@@ -77,6 +81,10 @@ export function constant(element: Element, kind: string): string | undefined {
 
 /** The parser gives a bare string for an element that has neither attributes nor children. */
 function toElement(value: unknown): Element {
-  if (typeof value === 'object' && value !== null) return { ...value };
+  if (isElement(value)) return value;
   return typeof value === 'string' ? { '#text': value } : {};
+}
+
+function isElement(value: unknown): value is Element {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -2,6 +2,7 @@ import type { Exactness, FieldSpec, FieldType, LikeForm, Operator } from '#conne
 import { DOUBLE_DIGITS } from './bounds.ts';
 import type { Capabilities } from './capabilities.ts';
 import type { EntitySet, Property } from './metadata.ts';
+import { MAX_DEPTH } from './types.ts';
 import { readerOf } from './values.ts';
 
 type Filter = Partial<Record<Operator, Exactness>>;
@@ -61,9 +62,6 @@ export interface FieldOptions {
   /** The service compares text character by character. */
   readonly textIsBinary: boolean;
 }
-
-/** A complex type may contain itself; deeper members are still in the record, as part of their object. */
-const MAX_DEPTH = 3;
 
 /** The fields of an entity set, nested ones under dotted names. */
 export function fieldsOf(set: EntitySet, options: FieldOptions): Record<string, FieldSpec> {

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import type { FieldSpec, ObjectSpec } from '#connector';
 import { findObjectProblems } from '../../src/connector/validate.ts';
 import { startCapServer } from '../../test/support/cap-server.ts';
+import { discoverAll } from '../../test/support/discover-all.ts';
 import { discoverObjects } from './objects.ts';
 import { connect, startSimulator } from './testing.ts';
 
@@ -18,7 +19,7 @@ const ITEM = `<EntityType Name="Item"><Key><PropertyRef Name="id"/></Key>
   <Property Name="price" Type="Edm.Decimal" Precision="9" Scale="2"/></EntityType>`;
 
 async function discover(xml: string): Promise<Record<string, ObjectSpec>> {
-  const objects = await discoverObjects({
+  const objects = await discoverAll(discoverObjects, {
     config: { 'base.url': 'https://demo.example.com' },
     signal: new AbortController().signal,
     send: async () => ({ status: 200, headers: {}, body: xml }),

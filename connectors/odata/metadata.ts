@@ -1,13 +1,26 @@
-import { booleanOf, type FindAnnotation, readAnnotations, recordsOf } from './annotations.ts';
+import { unusable } from '#connector';
+import type { Statement } from './annotations.ts';
 import { type Capabilities, readCapabilities } from './capabilities.ts';
-import { attribute, type Csdl, constant, type Element, elements, parseCsdl } from './csdl.ts';
+import { shorten } from './caps.ts';
+import type { Model, SetDetail, Terms } from './model.ts';
+import {
+  type DefinitionData,
+  type EnumData,
+  entityKey,
+  type FaultData,
+  type PropertyData,
+  type StructuredData,
+  type TypeKind,
+  unwrapCollection,
+} from './types.ts';
 
-/** What a service offers, read from its `$metadata` (CSDL XML 4.0 and 4.01). */
+/** An entity set, or the records that live below a record of another. */
 export interface EntitySet {
   readonly name: string;
-  readonly label?: string | undefined;
   readonly type: StructuredType;
   readonly capabilities: Capabilities;
+  /** The same for sets whose fields are the same. */
+  readonly likeness: string;
 }
 
 /** An entity type or a complex type, with everything that its base types give it. */
@@ -15,8 +28,12 @@ export interface StructuredType {
   /** Names of the key properties in order; empty for a complex type, and for an entity without a key that we can write. */
   readonly key: readonly string[];
   readonly properties: readonly Property[];
-  /** Collections that can be read below an entity: `/Products(1)/reviews`. */
-  readonly collections: readonly { readonly name: string; readonly target: EntitySet }[];
+}
+
+/** Records that can be read below those of a set: `/Products(1)/reviews`. */
+export interface Collection {
+  readonly name: string;
+  readonly target: () => EntitySet;
 }
 
 export interface Property {
@@ -41,174 +58,146 @@ export type PropertyType =
   | { readonly kind: 'complex'; readonly name: string; readonly properties: () => readonly Property[] }
   | { readonly kind: 'collection'; readonly name: string; readonly of: PropertyType };
 
-const CORE = 'Org.OData.Core.V1';
-const LABEL = 'com.sap.vocabularies.Common.v1.Label';
-const ALLOWED_VALUES = 'Org.OData.Validation.V1.AllowedValues';
-
-interface Model {
-  readonly csdl: Csdl;
-  readonly find: FindAnnotation;
-  /** EntityType, ComplexType, EnumType and TypeDefinition elements by qualified name, with their kind. */
-  readonly types: ReadonlyMap<string, { readonly kind: string; readonly element: Element }>;
+/** The entity sets of a model, each read from its text when it is asked for. */
+export interface Service {
+  readonly set: (name: string) => EntitySet;
+  readonly collections: (setName: string) => readonly Collection[];
 }
 
-/** @throws Error that says what is wrong when this is not the metadata of an OData 4 service. */
-export function readMetadata(xml: string): readonly EntitySet[] {
-  const csdl = parseCsdl(xml);
-  const model: Model = { csdl, find: readAnnotations(csdl), types: indexTypes(csdl) };
-  return csdl.schemas.flatMap((schema) =>
-    elements(schema, 'EntityContainer').flatMap((container) =>
-      readContainer(model, `${attribute(schema, 'Namespace')}.${attribute(container, 'Name')}`, container),
-    ),
-  );
-}
+/** @throws what `unusable` makes, when a type has too much of something */
+export function openService(model: Model): Service {
+  const details = new Map(model.sets.map(({ name, detail }) => [name, detail]));
+  const share = createShared<StructuredType>();
+  const typeOf = (name: string): StructuredType => share(name, () => readType(source, name));
+  const source = createSource(model, typeOf);
 
-function indexTypes(csdl: Csdl): Model['types'] {
-  const kinds = ['EntityType', 'ComplexType', 'EnumType', 'TypeDefinition'];
-  return new Map(
-    csdl.schemas.flatMap((schema) =>
-      kinds.flatMap((kind) =>
-        elements(schema, kind).map(
-          (element) => [`${attribute(schema, 'Namespace')}.${attribute(element, 'Name')}`, { kind, element }] as const,
-        ),
-      ),
-    ),
-  );
-}
-
-function readContainer(model: Model, container: string, element: Element): readonly EntitySet[] {
-  const sets = new Map<string, EntitySet>();
-  for (const set of elements(element, 'EntitySet')) {
-    const name = attribute(set, 'Name') ?? '';
-    const target = `${container}/${name}`;
-    const typeName = model.csdl.resolve(attribute(set, 'EntityType') ?? '');
-    sets.set(name, {
-      name,
-      label: labelOf(model, target) ?? labelOf(model, typeName),
-      type: readEntityType(
-        model,
-        typeName,
-        (property) => boundSet(set, property, sets) ?? contained(model, target, property),
-      ),
-      capabilities: readCapabilities(model.find, target, container),
-    });
+  function detailOf(name: string): SetDetail {
+    return JSON.parse(details.get(name) ?? '{}');
   }
-  return [...sets.values()];
-}
 
-/** The set that the records behind a navigation property belong to. */
-function boundSet(set: Element, property: Element, sets: ReadonlyMap<string, EntitySet>): EntitySet | undefined {
-  const name = attribute(property, 'Name');
-  const binding = elements(set, 'NavigationPropertyBinding').find((candidate) => attribute(candidate, 'Path') === name);
-  return binding && sets.get(attribute(binding, 'Target')?.split('/').at(-1) ?? '');
-}
+  function place(name: string, typeName: string, terms: Terms): EntitySet {
+    const likeness = `${typeName} ${JSON.stringify(terms)}`;
+    return { name, type: typeOf(typeName), capabilities: capabilitiesOf(model, terms), likeness };
+  }
 
-/** Records that live below their parent only. What they can do stands at the navigation property, if anywhere. */
-function contained(model: Model, owner: string, property: Element): EntitySet {
-  const name = model.csdl.resolve(unwrapCollection(attribute(property, 'Type') ?? '') ?? '');
-  const target = `${owner}/${attribute(property, 'Name')}`;
-  const capabilities = readCapabilities(model.find, target, owner.slice(0, owner.indexOf('/')));
-  return { name, type: readEntityType(model, name), capabilities };
-}
+  function set(name: string): EntitySet {
+    const { type, terms } = detailOf(name);
+    return place(name, type, terms);
+  }
 
-function readEntityType(
-  model: Model,
-  name: string,
-  targetOf: (property: Element) => EntitySet | undefined = () => undefined,
-): StructuredType {
-  const lineage = lineageOf(model, name);
-  const keys = lineage.flatMap(({ element }) => elements(element, 'Key'));
-  const key = keys.flatMap((each) => elements(each, 'PropertyRef')).map((ref) => attribute(ref, 'Name') ?? '');
-  const navigation = lineage.flatMap(({ element }) => elements(element, 'NavigationProperty'));
   return {
-    // A key inside a complex property has an alias in the URL and another shape in records: such entities are listed only.
-    key: key.some((part) => part.includes('/')) ? [] : key,
-    properties: readProperties(model, name),
-    get collections() {
-      return navigation.flatMap((property) => {
-        const isCollection = unwrapCollection(attribute(property, 'Type') ?? '') !== undefined;
-        const target = isCollection ? targetOf(property) : undefined;
-        return target === undefined ? [] : [{ name: attribute(property, 'Name') ?? '', target }];
-      });
+    set,
+    collections: (setName) => {
+      const { type, bound, contained, containerTerms } = detailOf(setName);
+      return lineageOf(model, type).flatMap(({ collections }) =>
+        collections.map(([name, targetType]) => ({
+          name,
+          target: () => {
+            const boundTo = Object.hasOwn(bound, name) ? bound[name] : undefined;
+            const terms = Object.hasOwn(contained, name) ? contained[name] : undefined;
+            return boundTo === undefined ? place(targetType, targetType, terms ?? containerTerms) : set(boundTo);
+          },
+        })),
+      );
     },
   };
 }
 
-interface TypeElement {
-  readonly name: string;
-  readonly element: Element;
+function capabilitiesOf({ statements }: Model, terms: Terms): Capabilities {
+  return readCapabilities((term): Statement | undefined => {
+    const text = statements[terms[term] ?? -1];
+    return text === undefined ? undefined : JSON.parse(text);
+  });
 }
 
-/** A type and its base types, the outermost base first. A circle, which CSDL forbids, ends the search. */
-function lineageOf(model: Model, name: string): readonly TypeElement[] {
-  const lineage: TypeElement[] = [];
+/** Values that are made once for all who use them at the same time, and not kept longer than they do. */
+export function createShared<Value extends object>(): (key: string, make: () => Value) => Value {
+  const made = new Map<string, WeakRef<Value>>();
+  return (key, make) => {
+    const known = made.get(key)?.deref();
+    if (known !== undefined) return known;
+    const value = make();
+    made.set(key, new WeakRef(value));
+    return value;
+  };
+}
+
+/** A model and what was read of it. */
+interface Source extends Pick<Model, 'types'> {
+  readonly propertiesOf: (typeName: string) => readonly Property[];
+  readonly enumOf: (typeName: string) => EnumData;
+}
+
+function createSource({ types }: Model, typeOf: (name: string) => StructuredType): Source {
+  const share = createShared<EnumData>();
+  const enumOf = (name: string) =>
+    share(name, () => dataOf({ types }, 'enum', name) ?? { members: [], distinct: false });
+  return { types, enumOf, propertiesOf: (name) => typeOf(name).properties };
+}
+
+function readType(source: Source, name: string): StructuredType {
+  const lineage = lineageOf(source, name);
+  return {
+    key: entityKey(lineage.flatMap(({ key }) => key)),
+    properties: lineage.flatMap(({ properties }) => properties.map((property) => readProperty(source, property))),
+  };
+}
+
+/** A type and its base types, the outermost base first: as many as the model has, which are counted. */
+function lineageOf(source: Pick<Source, 'types'>, name: string): readonly StructuredData[] {
+  const lineage: StructuredData[] = [];
   for (let next: string | undefined = name; next !== undefined; ) {
-    const element = model.types.get(next)?.element;
-    if (element === undefined || lineage.some((known) => known.element === element)) break;
-    lineage.unshift({ name: next, element });
-    const base = attribute(element, 'BaseType');
-    next = base && model.csdl.resolve(base);
+    const data: StructuredData | undefined = dataOf(source, 'structured', next);
+    if (data === undefined) break;
+    lineage.unshift(data);
+    next = data.base;
   }
   return lineage;
 }
 
-function readProperties(model: Model, typeName: string): readonly Property[] {
-  return lineageOf(model, typeName).flatMap(({ name, element }) =>
-    elements(element, 'Property').map((property) => readProperty(model, name, property)),
-  );
+interface DataOfKind {
+  readonly structured: StructuredData;
+  readonly enum: EnumData;
+  readonly definition: DefinitionData;
 }
 
-function readProperty(model: Model, owner: string, element: Element): Property {
-  const name = attribute(element, 'Name') ?? '';
-  const target = `${owner}/${name}`;
-  const is = (term: string) => booleanOf(model.find(target, `${CORE}.${term}`)) ?? false;
-  const permissions = model.find(target, `${CORE}.Permissions`);
-  const precision = Number(attribute(element, 'Precision'));
+function dataOf<Kind extends TypeKind>(
+  { types }: Pick<Source, 'types'>,
+  kind: Kind,
+  name: string,
+): DataOfKind[Kind] | undefined {
+  const type = types.get(name);
+  if (type?.kind !== kind) return undefined;
+  const data: DataOfKind[Kind] | FaultData = JSON.parse(type.text);
+  if ('fault' in data) throw unusable(`The type ${shorten(name)} in the $metadata of the service ${data.fault}.`);
+  return data;
+}
+
+function readProperty(source: Source, data: PropertyData): Property {
   return {
-    name,
-    type: readType(model, attribute(element, 'Type') ?? 'Edm.String'),
-    nullable: attribute(element, 'Nullable') !== 'false',
-    hasDefault: attribute(element, 'DefaultValue') !== undefined || is('ComputedDefaultValue'),
-    computed:
-      is('Computed') || (permissions !== undefined && /\/Read$/.test(constant(permissions, 'EnumMember') ?? '')),
-    immutable: is('Immutable'),
-    label: labelOf(model, target),
-    values: readAllowedValues(model.find(target, ALLOWED_VALUES)),
-    ...(Number.isInteger(precision) && { precision }),
+    name: data.name,
+    type: readPropertyType(source, data.type ?? 'Edm.String'),
+    nullable: data.required !== true,
+    hasDefault: data.hasDefault === true,
+    computed: data.computed === true,
+    immutable: data.immutable === true,
+    label: data.label,
+    values: data.values,
+    precision: data.precision,
   };
 }
 
-function readType(model: Model, written: string): PropertyType {
-  const member = unwrapCollection(written);
-  if (member !== undefined) return { kind: 'collection', name: written, of: readType(model, member) };
-  const name = model.csdl.resolve(written);
-  const definition = model.types.get(name);
-  if (definition === undefined) return { kind: 'primitive', name };
-  if (definition.kind === 'EnumType') return readEnum(name, definition.element);
-  if (definition.kind === 'TypeDefinition') {
-    return readType(model, attribute(definition.element, 'UnderlyingType') ?? 'Edm.String');
+function readPropertyType(source: Source, name: string): PropertyType {
+  const member = unwrapCollection(name);
+  if (member !== undefined) return { kind: 'collection', name, of: readPropertyType(source, member) };
+  switch (source.types.get(name)?.kind) {
+    case 'structured':
+      return { kind: 'complex', name, properties: () => source.propertiesOf(name) };
+    case 'enum':
+      return { kind: 'enum', name, ...source.enumOf(name) };
+    case 'definition':
+      return { kind: 'primitive', name: dataOf(source, 'definition', name)?.underlying ?? name };
+    case undefined:
+      return { kind: 'primitive', name };
   }
-  return { kind: 'complex', name, properties: () => readProperties(model, name) };
-}
-
-function readEnum(name: string, element: Element): PropertyType {
-  const members = elements(element, 'Member');
-  const values = members.map((member, index) => attribute(member, 'Value') ?? `${index}`);
-  const distinct = attribute(element, 'IsFlags') !== 'true' && new Set(values).size === values.length;
-  return { kind: 'enum', name, members: members.map((member) => attribute(member, 'Name') ?? ''), distinct };
-}
-
-function readAllowedValues(annotation: Element | undefined): readonly string[] | undefined {
-  if (annotation === undefined) return undefined;
-  const values = recordsOf(annotation).map((record) => record.get('Value'));
-  return values.flatMap((value) => (value && constant(value, 'String')) ?? []);
-}
-
-function labelOf(model: Model, target: string): string | undefined {
-  const label = model.find(target, LABEL);
-  return label && constant(label, 'String');
-}
-
-function unwrapCollection(type: string): string | undefined {
-  return /^Collection\((.*)\)$/.exec(type)?.[1];
 }

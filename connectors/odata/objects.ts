@@ -1,7 +1,17 @@
-import { type ConnectorContext, defineObject, type FieldSpec, type ObjectSpec, type Objects } from '#connector';
+import {
+  type DiscoveryContext,
+  defineObject,
+  type FieldSpec,
+  type ObjectSpec,
+  type Objects,
+  unusable,
+} from '#connector';
+import { CAPS, excess } from './caps.ts';
 import { type FieldOptions, fieldsOf } from './fields.ts';
 import { listOperation, type Place } from './list.ts';
-import { type EntitySet, readMetadata } from './metadata.ts';
+import { type Collection, createShared, type EntitySet, openService, type Service } from './metadata.ts';
+import type { Model, SetSummary } from './model.ts';
+import { objectNames } from './names.ts';
 import { idFieldOf, recordOperations } from './records.ts';
 import { translator } from './where.ts';
 
@@ -11,40 +21,75 @@ import { translator } from './where.ts';
  */
 const LIMITS = { maxTerms: 25, maxLength: 1500 };
 
-/** Every entity set of the service, and what lies below its records. */
-export async function discoverObjects({ config, send }: ConnectorContext): Promise<Objects> {
+/** Every entity set of the service as an outline, described when it is used, and what lies below its records. */
+export async function discoverObjects({ config, send, offload }: DiscoveryContext): Promise<Objects> {
   const response = await send({ path: '/$metadata', headers: { accept: 'application/xml' } });
   if (typeof response.body !== 'string') throw new Error('The service answered $metadata without XML.');
+  const fault = excess('bytes', Buffer.byteLength(response.body), CAPS.bytes);
+  if (fault !== undefined) throw unusable(`The $metadata of the service ${fault}.`);
+  const reading = await offload<typeof import('./model.ts')>(new URL('./model.ts', import.meta.url), response.body);
+  if ('fault' in reading) throw unusable(reading.fault);
   const options = { textIsBinary: config['text.binary'] === true };
-  const sets = readMetadata(response.body);
-  return byObjectName(sets.map((set) => [set.name, entitySetObject(set, options)]));
+  return outlineObjects(reading.model, options);
 }
 
-/**
- * Under names that fit a path of ours: without the underscores that SAP puts in front of navigation properties. A name that
- * still does not fit, or is taken, has no object.
- */
-function byObjectName(objects: readonly (readonly [string, ObjectSpec])[]): Objects {
-  const named = objects.map(([native, object]) => [native.replace(/^_+/, ''), object] as const);
-  return Object.fromEntries(named.filter(([name]) => /^[A-Za-z0-9]\w*$/.test(name)).reverse());
+function outlineObjects(model: Model, options: FieldOptions): Objects {
+  const service = openService(model);
+  const context: Context = { service, fieldsOf: createFieldTables(options) };
+  const summaries = new Map(model.sets.map((summary) => [summary.name, summary]));
+  const outlines = [...objectNames([...summaries.keys()])].flatMap(([objectName, name]) => {
+    const summary = summaries.get(name);
+    return summary === undefined ? [] : [[objectName, outlineOf(context, summary)] as const];
+  });
+  return Object.fromEntries(outlines);
 }
 
-function entitySetObject(set: EntitySet, options: FieldOptions): ObjectSpec {
-  const children = set.type.key.length === 0 ? [] : set.type.collections;
+function outlineOf(context: Context, { name, label, operations, collections }: SetSummary): ObjectSpec {
+  const labelled = label === undefined ? {} : { label };
+  return {
+    ...labelled,
+    native: name,
+    fields: {},
+    outline: { operations, children: collections },
+    describe: async () => ({ ...labelled, ...entitySetObject(context, name) }),
+  };
+}
+
+interface Context {
+  readonly service: Service;
+  readonly fieldsOf: (set: EntitySet) => ObjectSpec['fields'];
+}
+
+/** Sets and children of one type that can do the same share their fields. */
+function createFieldTables(options: FieldOptions): Context['fieldsOf'] {
+  const share = createShared<ObjectSpec['fields']>();
+  return (set) => share(set.likeness, () => ({ ...fieldsOf(set, options), ...compositeIdField(set) }));
+}
+
+/** The whole of an entity set. Its children are outlines again: there can be thousands, and few of them are used. */
+function entitySetObject(context: Context, setName: string): ObjectSpec {
+  const set = context.service.set(setName);
+  const collections = set.type.key.length === 0 ? [] : context.service.collections(setName);
+  const byName = new Map(collections.map((collection) => [collection.name, collection]));
+  const children = [...objectNames([...byName.keys()])].flatMap(([name, native]) => {
+    const collection = byName.get(native);
+    return collection === undefined ? [] : [[name, childOutline(context, collection, set)] as const];
+  });
   return defineObject({
-    ...(set.label !== undefined && { label: set.label }),
-    ...listing(set, { name: set.name }, options),
+    ...listing(context, set, { name: setName }),
     ...recordOperations(set),
-    children: byObjectName(
-      children.map(({ name, target }) => [name, defineObject(listing(target, { name, parent: set }, options))]),
-    ),
+    children: Object.fromEntries(children),
   });
 }
 
-function listing(set: EntitySet, place: Place, options: FieldOptions): ObjectSpec<string> {
+function childOutline(context: Context, { name, target }: Collection, parent: EntitySet): ObjectSpec {
+  return { native: name, fields: {}, describe: async () => defineObject(listing(context, target(), { name, parent })) };
+}
+
+function listing({ fieldsOf }: Context, set: EntitySet, place: Place): ObjectSpec<string> {
   const idField = idFieldOf(set);
   const { capabilities } = set;
-  const fields = { ...fieldsOf(set, options), ...compositeIdField(set, idField) };
+  const fields = fieldsOf(set);
   return {
     native: place.name,
     fields,
@@ -60,7 +105,8 @@ function listing(set: EntitySet, place: Place, options: FieldOptions): ObjectSpe
 }
 
 /** Made by us: `orderNumber='A-1',line=2`. The service has no such property, so it is neither filtered nor sorted. */
-function compositeIdField(set: EntitySet, name: string | undefined): Record<string, FieldSpec> {
+function compositeIdField(set: EntitySet): Record<string, FieldSpec> {
+  const name = idFieldOf(set);
   if (set.type.key.length < 2 || name === undefined) return {};
   return { [name]: { type: 'string', nullable: false, label: 'Key' } };
 }

@@ -12,6 +12,7 @@ import type {
   ProviderResponse,
   PushedField,
 } from '#connector';
+import { discoverAll } from '../../test/support/discover-all.ts';
 import odata from './index.ts';
 import { createSimulator, type ODataSimulatorOptions } from './simulator.ts';
 
@@ -59,7 +60,7 @@ export async function connect(config: Config, options: ConnectOptions = {}): Pro
       return receive(url, init, options.simulatorOrigin);
     },
   };
-  const objects = options.objects ?? (await discover(context));
+  const objects = options.objects ?? (await discoverAll(odata.objects, context));
   const run: Connection['run'] = async (operation, input) => {
     if (operation === undefined) throw new Error('The object has no such operation.');
     if ('run' in operation) return operation.run(context, input);
@@ -77,10 +78,6 @@ export async function connect(config: Config, options: ConnectOptions = {}): Pro
     run,
     listAll: (object, input) => listAll(run, object, input),
   };
-}
-
-async function discover(context: ConnectorContext): Promise<Objects> {
-  return typeof odata.objects === 'function' ? odata.objects(context) : odata.objects;
 }
 
 async function listAll(run: Connection['run'], object: ObjectSpec, input: Partial<ListInput<unknown>> = {}) {

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { Config, ObjectSpec } from '#connector';
 import { prepareQuery } from '../../src/where/query.ts';
+import { discoverAll } from '../../test/support/discover-all.ts';
 import { bracketInteger, bracketNumber } from './bounds.ts';
 import { literalOf } from './literals.ts';
 import { discoverObjects } from './objects.ts';
@@ -10,7 +11,7 @@ import { field } from './testing.ts';
 import { translator } from './where.ts';
 
 async function discoverProducts(config: Config = {}): Promise<ObjectSpec> {
-  const { Products } = await discoverObjects({
+  const { Products } = await discoverAll(discoverObjects, {
     config,
     signal: new AbortController().signal,
     send: async () => ({ status: 200, headers: {}, body: printMetadata() }),

@@ -10,6 +10,7 @@ import type {
   ProviderResponse,
   PushedField,
 } from '#connector';
+import { withoutThreads } from '../../test/support/discover-all.ts';
 import salesforce from './index.ts';
 import { createSimulator, DEMO_ACCESS_TOKEN, DEMO_CONFIGURATION } from './simulator.ts';
 
@@ -70,7 +71,8 @@ function connect(simulatorUrl: string, config: Config): Connection {
   };
 }
 
-async function describeObject(context: ConnectorContext, name: string): Promise<ObjectSpec> {
+async function describeObject(connector: ConnectorContext, name: string): Promise<ObjectSpec> {
+  const context = withoutThreads(connector);
   const objects = typeof salesforce.objects === 'function' ? await salesforce.objects(context) : salesforce.objects;
   const object = await objects[name]?.describe?.(context);
   if (object === undefined) throw new Error(`There is no object '${name}'.`);

@@ -2,18 +2,11 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { type AccessTokens, createProviderClient } from '../../src/connector/client/index.ts';
-import type {
-  Config,
-  Connector,
-  ConnectorContext,
-  FieldSpec,
-  ObjectSpec,
-  Objects,
-  Operator,
-} from '../../src/connector/index.ts';
+import type { Config, Connector, FieldSpec, ObjectSpec, Objects, Operator } from '../../src/connector/index.ts';
 import { createRegistry, loadConnectors, OWN_CONNECTORS } from '../../src/connector/registry.ts';
 import { listen } from '../../src/connector/simulators/server.ts';
 import { createEgress } from '../../src/egress/index.ts';
+import { discoverAll } from '../../test/support/discover-all.ts';
 
 /** What of a filter each provider answers itself, as Markdown made from the declarations of the connectors. */
 export async function describePushdown(): Promise<string> {
@@ -42,8 +35,6 @@ export async function describePushdown(): Promise<string> {
 
 /** Fields that an account brings itself are shown as the simulator has them. */
 async function findObjects(client: ReturnType<typeof createProviderClient>, connector: Connector): Promise<Objects> {
-  if (typeof connector.objects !== 'function') return connector.objects;
-  const discover = connector.objects;
   const { configuration, accessToken } = await readDemo(connector.key);
   const call = {
     connector,
@@ -51,16 +42,7 @@ async function findObjects(client: ReturnType<typeof createProviderClient>, conn
     signal: AbortSignal.timeout(10_000),
     ...(accessToken !== undefined && { tokens: tokensOf(accessToken) }),
   };
-  return client.execute({ run: async (context) => complete(context, await discover(context)) }, undefined, call);
-}
-
-async function complete(context: ConnectorContext, objects: Objects): Promise<Objects> {
-  const described = await Promise.all(
-    Object.entries(objects).map(
-      async ([name, object]) => [name, (await object.describe?.(context)) ?? object] as const,
-    ),
-  );
-  return Object.fromEntries(described);
+  return client.execute({ run: (context) => discoverAll(connector.objects, context) }, undefined, call);
 }
 
 function tokensOf(accessToken: string): AccessTokens {

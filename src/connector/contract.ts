@@ -59,6 +59,24 @@ export interface ConnectorContext {
   readonly signal: AbortSignal;
 }
 
+/** What discovery works with: `objects` as a function, and `describe`. */
+export interface DiscoveryContext extends ConnectorContext {
+  /**
+   * Runs the default export of a module over a text in a thread of its own, and answers a copy of what it returns. For documents that
+   * describe a service: whatever one holds, it neither keeps other callers waiting nor ends the process. Memory, time and the size of the
+   * result are bounded. Name the module's type: `offload<typeof import('./model.ts')>(new URL('./model.ts', import.meta.url), text)`.
+   * @throws Error when the module throws or a bound is reached; AppError OVERLOADED when too many wait
+   */
+  readonly offload: <Module extends OffloadModule>(module: URL, text: string) => Promise<OffloadResult<Module>>;
+}
+
+/** A module that runs in a thread of its own. What it returns must be data: no functions. */
+export interface OffloadModule {
+  readonly default: (text: string) => unknown;
+}
+
+export type OffloadResult<Module extends OffloadModule> = ReturnType<Module['default']>;
+
 /** A provider call in two pure halves, or a function where one call is not enough. */
 export type Operation<Input, Output> =
   | {
@@ -142,10 +160,20 @@ export interface ObjectSpec<Native = unknown> extends Queryable<Native> {
   readonly media?: Media;
   /**
    * For providers with more objects than can be described at once: the discovered object is an outline (operations, but no
-   * fields), and this completes it when it is first used. The outcome is kept as long as the discovery.
+   * fields), and this completes it when it is first used. The outcome is kept as long as the discovery. Children may be outlines too.
    */
-  readonly describe?: (context: ConnectorContext) => Promise<ObjectSpec>;
+  readonly describe?: (context: DiscoveryContext) => Promise<ObjectSpec>;
+  /** What a listing of objects says of an outline whose operations and children come with `describe`. */
+  readonly outline?: Outline;
 }
+
+export interface Outline {
+  readonly operations: readonly OperationName[];
+  /** Names of the children. */
+  readonly children: readonly string[];
+}
+
+export type OperationName = 'list' | 'get' | 'create' | 'update' | 'replace' | 'remove';
 
 export interface Media {
   /** Media types without parameters, never JSON; `*` where the file decides. */
@@ -239,7 +267,7 @@ export interface Connector {
   readonly baseUrl: (config: Config) => string;
   /** Hosts the instance may talk to: `api.example.com`, or `*.example.com` for any one label in front. Every request is pinned to them. */
   readonly hosts: readonly string[] | ((config: Config) => readonly string[]);
-  readonly objects: Objects | ((context: ConnectorContext) => Promise<Objects>);
+  readonly objects: Objects | ((context: DiscoveryContext) => Promise<Objects>);
   /** One cheap call that fails when the credentials are wrong. */
   readonly probe: ProviderRequest;
   /** Judges an answer before the core does: a failure, null for "this is fine", undefined for "judge it by its status". */

@@ -16,3 +16,8 @@ export function defineObject<Native>(object: ObjectSpec<Native>): ObjectSpec {
 export function notFound(message: string): Error {
   return new AppError('NOT_FOUND', message);
 }
+
+/** What discovery throws when a provider describes itself in a way that cannot be used; the caller reads the message. */
+export function unusable(message: string): Error {
+  return new AppError('PROVIDER_PROTOCOL', message);
+}

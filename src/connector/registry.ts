@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
-import { registerHooks } from 'node:module';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { AppError, cutText, suggestName } from '../errors.ts';
 import type { Connector } from './contract.ts';
+import { provideContract } from './provide-contract.ts';
 import { ConnectorError, findProblems } from './validate.ts';
 
 /** The connectors this process has, by key and by id. */
@@ -65,17 +65,4 @@ async function load(folder: string, key: string): Promise<Loaded> {
   if (connector === undefined) return { problem: `${key}: index.ts has no default export` };
   if (connector.key === key) return { connector };
   return { problem: `${key}: the folder holds a connector with the key '${connector.key}'` };
-}
-
-let provided = false;
-
-/** Lets connectors outside this repository import `#connector` as those inside do. */
-function provideContract(): void {
-  if (provided) return;
-  provided = true;
-  const url = pathToFileURL(join(import.meta.dirname, 'index.ts')).href;
-  registerHooks({
-    resolve: (specifier, context, next) =>
-      specifier === '#connector' ? { url, shortCircuit: true } : next(specifier, context),
-  });
 }

@@ -1,4 +1,4 @@
-import type { ObjectSpec } from '../connector/index.ts';
+import type { ObjectSpec, OperationName } from '../connector/index.ts';
 import { AppError, cutText, suggestName } from '../errors.ts';
 import type { ConnectedInstance } from './ports.ts';
 
@@ -14,9 +14,7 @@ const METHODS = {
   update: 'PATCH',
   replace: 'PUT',
   remove: 'DELETE',
-} as const;
-
-type OperationName = keyof typeof METHODS;
+} as const satisfies Record<OperationName, string>;
 
 /** @throws AppError OPERATION_UNSUPPORTED that lists what the object supports */
 export function requireOperation<Name extends OperationName>(

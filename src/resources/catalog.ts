@@ -1,8 +1,9 @@
-import type { ObjectSpec, Objects } from '../connector/contract.ts';
+import type { ConnectorContext, DiscoveryContext, ObjectSpec, Objects, OffloadResult } from '../connector/contract.ts';
+import type { Offload } from '../connector/offload/index.ts';
 import { ConnectorError, findObjectProblems } from '../connector/validate.ts';
-import { AppError, cutText, suggest } from '../errors.ts';
+import { AppError, cutText, isAppError, suggest } from '../errors.ts';
 import type { InstanceCall } from './call.ts';
-import { createKeeper, type Keeper } from './keeper.ts';
+import { createKeepers, type Keeper, type Weighed } from './keeper.ts';
 import type { ConnectedInstance, ResourcePorts } from './ports.ts';
 
 /** The objects of an instance: declared by its connector, or discovered from its provider and kept for a while. */
@@ -10,57 +11,108 @@ export interface Catalog {
   readonly getObjects: (call: InstanceCall) => Promise<Objects>;
   /** @throws AppError NOT_FOUND with the nearest name */
   readonly getObject: (call: InstanceCall, name: string) => Promise<ObjectSpec>;
+  /** The whole of an object, or of a child, that may be an outline. */
+  readonly complete: (call: InstanceCall, name: string, object: ObjectSpec) => Promise<ObjectSpec>;
 }
 
-/** A provider's fields change rarely; a new one is there at the latest after this time. */
-const KEEP_MS = 10 * 60_000;
+export interface CatalogPorts extends Pick<ResourcePorts, 'now'> {
+  readonly offload: Offload;
+}
 
-export function createCatalog({ now }: Pick<ResourcePorts, 'now'>): Catalog {
-  const discoveries = createKeeper<ConnectedInstance, Objects>(now, KEEP_MS);
+const MIB = 1024 * 1024;
+
+const KEPT = {
+  /** A provider's fields change rarely; a new one is there at the latest after this time. */
+  keepMs: 10 * 60_000,
+  /** What cannot be used is not fetched and read again for every call. Settings that change make a new instance, which is tried at once. */
+  keepFailureMs: 60_000,
+  isLasting: (error: unknown) => isAppError(error, 'PROVIDER_PROTOCOL') || error instanceof ConnectorError,
+};
+
+/** One account fills a third at most; a service with 8 MB of OData metadata takes 5 MB. */
+const OBJECTS_KEPT = { ...KEPT, maxWeight: 96 * MIB, maxWeightOfOwner: 32 * MIB };
+const DESCRIPTIONS_KEPT = { ...KEPT, maxWeight: 64 * MIB, maxWeightOfOwner: 16 * MIB };
+
+/** Bytes. For the service of `scripts/bench/metadata.ts` they add up to 12.5 MB of descriptions; measured are 11.6 MB. */
+const WEIGHT_OF = { object: 1000, field: 500 };
+
+export function createCatalog({ now, offload }: CatalogPorts): Catalog {
+  const discoveries = createKeepers<Objects>({ ...OBJECTS_KEPT, now })<ConnectedInstance>();
+  const createDescriptions = createKeepers<ObjectSpec>({ ...DESCRIPTIONS_KEPT, now });
   // By instance first: two instances may share an outline, but never what their providers say about it.
   const descriptions = new WeakMap<ConnectedInstance, Keeper<ObjectSpec, ObjectSpec>>();
 
-  function getObjects(call: InstanceCall): Promise<Objects> {
-    const { connector } = call.instance;
-    if (typeof connector.objects !== 'function') return Promise.resolve(connector.objects);
-    return discoveries.get(call.instance, call.signal, () => discover(call));
+  async function getObjects(call: InstanceCall): Promise<Objects> {
+    const find = call.instance.connector.objects;
+    if (typeof find !== 'function') return find;
+    return discoveries.get(call.instance, {
+      owner: call.instance.accountId,
+      signal: call.signal,
+      find: async () => {
+        const { found, weight } = await discover(call, find);
+        assertUsable(call, found);
+        return { found, weight: weight + sumOf(Object.values(found), weightOf) };
+      },
+    });
   }
 
   function descriptionsOf(instance: ConnectedInstance): Keeper<ObjectSpec, ObjectSpec> {
     const known = descriptions.get(instance);
     if (known !== undefined) return known;
-    const keeper = createKeeper<ObjectSpec, ObjectSpec>(now, KEEP_MS);
+    const keeper = createDescriptions<ObjectSpec>();
     descriptions.set(instance, keeper);
     return keeper;
+  }
+
+  async function complete(call: InstanceCall, name: string, object: ObjectSpec): Promise<ObjectSpec> {
+    const { describe } = object;
+    if (describe === undefined) return object;
+    return descriptionsOf(call.instance).get(object, {
+      owner: call.instance.accountId,
+      signal: call.signal,
+      find: async () => {
+        const { found, weight } = await discover(call, describe);
+        assertUsable(call, { [name]: found });
+        return { found, weight: weight + weightOf(found) };
+      },
+    });
   }
 
   async function getObject(call: InstanceCall, name: string): Promise<ObjectSpec> {
     const objects = await getObjects(call);
     const object = Object.hasOwn(objects, name) ? objects[name] : undefined;
-    if (object === undefined) return unknownObject(call, name, Object.keys(objects));
-    if (object.describe === undefined) return object;
-    return descriptionsOf(call.instance).get(object, call.signal, () => describe(call, name, object));
+    return object === undefined ? unknownObject(call, name, Object.keys(objects)) : complete(call, name, object);
   }
 
-  return { getObjects, getObject };
+  /** The weight is that of the data which came out of threads; connectors keep it. */
+  async function discover<Found>(
+    call: InstanceCall,
+    find: (context: DiscoveryContext) => Promise<Found>,
+  ): Promise<Weighed<Found>> {
+    let weight = 0;
+    const offloadOf =
+      ({ signal }: ConnectorContext): DiscoveryContext['offload'] =>
+      async (module, text) => {
+        const { value, bytes } = await offload({ owner: call.instance.accountId, module, text, signal });
+        weight += bytes;
+        // A copy of what the module returns, whose type the caller names.
+        return value as OffloadResult<never>;
+      };
+    const run = (context: ConnectorContext) => find({ ...context, offload: offloadOf(context) });
+    const found = await call.execute({ run }, undefined);
+    return { found, weight };
+  }
+
+  return { getObjects, getObject, complete };
 }
 
-async function discover(call: InstanceCall): Promise<Objects> {
-  const { connector } = call.instance;
-  if (typeof connector.objects !== 'function') return connector.objects;
-  const find = connector.objects;
-  const objects = await call.execute({ run: (context) => find(context) }, undefined);
-  assertUsable(call, objects);
-  return objects;
+function weightOf({ fields, children = {}, outline }: ObjectSpec): number {
+  const names = Object.keys(fields).length * WEIGHT_OF.field + (outline?.children.length ?? 0) * 8;
+  return WEIGHT_OF.object + names + sumOf(Object.values(children), weightOf);
 }
 
-/** The whole of an object that was discovered as an outline. */
-async function describe(call: InstanceCall, name: string, outline: ObjectSpec): Promise<ObjectSpec> {
-  const complete = outline.describe;
-  if (complete === undefined) return outline;
-  const object = await call.execute({ run: (context) => complete(context) }, undefined);
-  assertUsable(call, { [name]: object });
-  return object;
+function sumOf<Each>(list: readonly Each[], measure: (each: Each) => number): number {
+  return list.reduce((sum, each) => sum + measure(each), 0);
 }
 
 function assertUsable({ instance }: InstanceCall, objects: Objects): void {

@@ -1,41 +1,94 @@
+import { createWeighedCache, type Kept, type WeighedCacheOptions } from './weighed-cache.ts';
+
 /** Keeps what an expensive look-up found, so that it is made once for all who ask within a time. */
 export interface Keeper<Key extends object, Found> {
-  /** `signal` is the caller's: whoever comes first makes the look-up, with it. */
-  readonly get: (key: Key, signal: AbortSignal, find: () => Promise<Found>) => Promise<Found>;
+  readonly get: (key: Key, lookup: Lookup<Found>) => Promise<Found>;
 }
 
-interface Kept<Found> {
+export interface Lookup<Found> {
+  /** Whose share of the memory it takes. */
+  readonly owner: number;
+  /** The caller's: whoever comes first makes the look-up, with it. */
+  readonly signal: AbortSignal;
+  readonly find: () => Promise<Weighed<Found>>;
+}
+
+/** `weight` in bytes, about. */
+export interface Weighed<Found> {
+  readonly found: Found;
+  readonly weight: number;
+}
+
+export interface KeeperOptions extends WeighedCacheOptions {
+  readonly keepMs: number;
+  /** A failure that another try would only repeat is kept too, for a shorter time. */
+  readonly keepFailureMs: number;
+  readonly isLasting: (error: unknown) => boolean;
+}
+
+type Outcome<Found> = { readonly found: Found } | { readonly failure: unknown };
+
+interface Running<Found> {
   readonly found: Promise<Found>;
-  readonly startedAtMs: number;
   /** Of the caller who began it. */
   readonly signal: AbortSignal;
 }
 
-/** `now` in milliseconds. */
-export function createKeeper<Key extends object, Found>(now: () => number, keepMs: number): Keeper<Key, Found> {
-  const keptByKey = new WeakMap<Key, Kept<Found>>();
+/** An error with its message and cause. */
+const FAILURE_WEIGHT = 2000;
 
-  function get(key: Key, signal: AbortSignal, find: () => Promise<Found>): Promise<Found> {
-    const kept = keptByKey.get(key);
-    if (kept !== undefined && now() - kept.startedAtMs < keepMs) return share(kept, key, signal, find);
-    const started = { found: find(), startedAtMs: now(), signal };
-    keptByKey.set(key, started);
-    // A failure is not kept: the next caller tries again. The failure itself goes to whoever awaits `found`.
-    started.found.catch(() => {
-      if (keptByKey.get(key) === started) keptByKey.delete(key);
-    });
-    return started.found;
-  }
+/** Keepers that share one memory, whatever their keys are. */
+export function createKeepers<Found>(options: KeeperOptions): <Key extends object>() => Keeper<Key, Found> {
+  const { now, keepMs, keepFailureMs, isLasting } = options;
+  const cache = createWeighedCache<Outcome<Found>>(options);
 
-  /** When the caller who began it hangs up, the others go on with a look-up of their own. */
-  async function share(kept: Kept<Found>, key: Key, signal: AbortSignal, find: () => Promise<Found>): Promise<Found> {
-    try {
-      return await kept.found;
-    } catch (error) {
-      if (kept.signal.aborted && !signal.aborted) return get(key, signal, find);
-      throw error;
+  return <Key extends object>() => {
+    const keptByKey = new WeakMap<Key, Kept<Outcome<Found>>>();
+    const runningByKey = new WeakMap<Key, Running<Found>>();
+
+    async function get(key: Key, lookup: Lookup<Found>): Promise<Found> {
+      const kept = keptByKey.get(key);
+      const outcome = kept && cache.read(kept);
+      if (outcome !== undefined) return settle(outcome);
+      const running = runningByKey.get(key);
+      return running === undefined ? start(key, lookup) : share(running, key, lookup);
     }
-  }
 
-  return { get };
+    function start(key: Key, { owner, signal, find }: Lookup<Found>): Promise<Found> {
+      const startedAtMs = now();
+      const keep = (value: Outcome<Found>, weight: number, ms: number) =>
+        keptByKey.set(key, cache.add({ value, owner, weight, untilMs: startedAtMs + ms }));
+      const found = find()
+        .then(
+          ({ found, weight }) => {
+            keep({ found }, weight, keepMs);
+            return found;
+          },
+          (failure: unknown) => {
+            if (isLasting(failure)) keep({ failure }, FAILURE_WEIGHT, keepFailureMs);
+            throw failure;
+          },
+        )
+        .finally(() => runningByKey.delete(key));
+      runningByKey.set(key, { found, signal });
+      return found;
+    }
+
+    /** When the caller who began it hangs up, the others go on with a look-up of their own. */
+    async function share(running: Running<Found>, key: Key, lookup: Lookup<Found>): Promise<Found> {
+      try {
+        return await running.found;
+      } catch (error) {
+        if (running.signal.aborted && !lookup.signal.aborted) return get(key, lookup);
+        throw error;
+      }
+    }
+
+    return { get };
+  };
+}
+
+function settle<Found>(outcome: Outcome<Found>): Found {
+  if ('failure' in outcome) throw outcome.failure;
+  return outcome.found;
 }

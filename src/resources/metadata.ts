@@ -1,4 +1,4 @@
-import type { ObjectSpec, Objects } from '../connector/index.ts';
+import type { ObjectSpec, Objects, OperationName } from '../connector/index.ts';
 import type { FieldSpec, ParameterSpec } from '../where/index.ts';
 
 /** An object as `GET /objects` lists it. */
@@ -17,7 +17,7 @@ export function describeObjects(objects: Objects): ObjectSummary[] {
     nativeName: object.native ?? name,
     label: object.label ?? name,
     operations: operationsOf(object),
-    children: Object.keys(object.children ?? {}),
+    children: [...(object.outline?.children ?? Object.keys(object.children ?? {}))],
     custom: object.custom ?? false,
   }));
 }
@@ -31,7 +31,9 @@ const OPERATIONS = [
 ] as const;
 
 function operationsOf(object: ObjectSpec): ObjectSummary['operations'] {
-  return OPERATIONS.filter(([, operation]) => object[operation] !== undefined).map(([name]) => name);
+  const { outline } = object;
+  const has = (operation: OperationName) => outline?.operations.includes(operation) ?? object[operation] !== undefined;
+  return OPERATIONS.filter(([, operation]) => has(operation)).map(([name]) => name);
 }
 
 /** The fields and abilities of an object, as its connector declares them. */

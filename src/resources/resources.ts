@@ -1,4 +1,5 @@
 import type { ListOperation, ObjectSpec, Objects } from '../connector/index.ts';
+import { createOffload } from '../connector/offload/index.ts';
 import { AppError } from '../errors.ts';
 import { assertFullyPushed, type PreparedQuery, type QueryText, type Row } from '../where/index.ts';
 import { getChild, requireOperation } from './abilities.ts';
@@ -65,7 +66,7 @@ export interface Resources {
 
 /** Normalised calls on an instance: each finds the object, does its work at the provider and answers our records. */
 export function createResources(ports: ResourcePorts): Resources {
-  const catalog = createCatalog(ports);
+  const catalog = createCatalog({ now: ports.now, offload: createOffload() });
   const prepare = createQueryCache();
 
   async function open(target: Target): Promise<Opened> {
@@ -131,12 +132,9 @@ export function createResources(ports: ResourcePorts): Resources {
 
     listChildren: async (target, request) => {
       const { call, object } = await open(target);
-      const child = getChild(target, object, target.child);
-      const operation = requireOperation(
-        { ...target, objectName: `${target.objectName}/…/${target.child}` },
-        child,
-        'list',
-      );
+      const objectName = `${target.objectName}/…/${target.child}`;
+      const child = await catalog.complete(call, target.child, getChild(target, object, target.child));
+      const operation = requireOperation({ ...target, objectName }, child, 'list');
       const path = `${target.objectName}/${target.id}/${target.child}`;
       return onRecord(target, target.id, list(call, { object: child, operation, path, parentId: target.id }, request));
     },

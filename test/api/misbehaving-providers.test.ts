@@ -11,6 +11,7 @@ import {
   status,
 } from '../support/misbehaving-server.ts';
 import { expectProblem } from './support/expect-problem.ts';
+import { METADATA } from './support/odata-metadata.ts';
 import { useOutsideConnectors } from './support/outside-connectors.ts';
 import { countRows } from './support/tenants.ts';
 import { SETUPS } from './support/troubled-setups.ts';
@@ -195,18 +196,33 @@ describe('a provider that misbehaves', () => {
     expect(names.map((name) => headers.get(name))).to.deep.equal(['100', '42', '7', '1']);
   });
 
-  it('whose metadata break says so, and works when they are mended', async () => {
-    SETUPS.odata.prepare(provider);
+  it('whose metadata break says so without asking again at once, and works when they are mended', async () => {
     const configuration = SETUPS.odata.configuration(provider.url);
-    const { token } = await service.createInstance('odata', configuration);
     for (const does of [html, status(200, { 'content-type': 'application/xml' }, '<x'), json({}), status(204)]) {
+      SETUPS.odata.prepare(provider);
       provider.answer('/api/$metadata', does);
+      const { id, token } = await service.createInstance('odata', configuration);
+      const before = seen('/api/$metadata');
       for (const path of ['/objects', '/objects/items/metadata', '/items']) {
         expectProblem(await service.call(path, { token }), 'PROVIDER_PROTOCOL');
       }
+      expect(seen('/api/$metadata') - before).to.equal(1);
+      SETUPS.odata.prepare(provider);
+      // Whoever mends something tells so by changing the instance, which is then tried at once.
+      await service.call(`/instances/${id}`, { method: 'PATCH', body: { configuration: { 'text.binary': true } } });
+      expect((await service.call('/items', { token })).body).to.deep.equal([{ id: 1, name: 'one' }]);
     }
+  });
+
+  it('whose metadata have too much in them says what, and how much is taken', async () => {
     SETUPS.odata.prepare(provider);
-    expect((await service.call('/items', { token })).body).to.deep.equal([{ id: 1, name: 'one' }]);
+    const properties = Array.from({ length: 5000 }, (_, index) => `<Property Name="p${index}" Type="Edm.String"/>`);
+    const metadata = METADATA.replace('<Property Name="name" Type="Edm.String"/>', properties.join(''));
+    provider.answer('/api/$metadata', status(200, { 'content-type': 'application/xml' }, metadata));
+    const { token } = await service.createInstance('odata', SETUPS.odata.configuration(provider.url));
+    const message = 'The type Test.Item in the $metadata of the service has 5,001 properties; at most 5,000 are taken.';
+    expectProblem(await service.call('/items', { token }), 'PROVIDER_PROTOCOL', message);
+    expect((await service.call('/objects', { token })).body).to.have.length(1);
   });
 
   it('is left alone when the caller hangs up', async () => {

@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createProviderClient } from '../../src/connector/client/index.ts';
 import type { AccessTokens } from '../../src/connector/client/ports.ts';
-import type { Config, Connector, ConnectorContext, ObjectSpec, Objects } from '../../src/connector/contract.ts';
+import type { Config, Connector, ObjectSpec, Objects } from '../../src/connector/contract.ts';
 import { loadConnectors, OWN_CONNECTORS } from '../../src/connector/registry.ts';
 import { createEgress } from '../../src/egress/index.ts';
 import { createRedactor } from '../../src/log.ts';
 import { type ApiAnswer, type ApiCall, startTestApp } from '../support/app.ts';
+import { discoverAll } from '../support/discover-all.ts';
 
 /** A normalised record, as the API answers it. */
 export type Row = Readonly<Record<string, unknown>>;
@@ -49,8 +50,7 @@ export async function startTarget({ element, configuration, connectorsPath }: Ta
 }
 
 async function declare(connector: Connector, config: Config, simulatorsUrl: string | undefined): Promise<Objects> {
-  const find = connector.objects;
-  if (typeof find !== 'function') return find;
+  if (typeof connector.objects !== 'function') return connector.objects;
   const egress = createEgress({ allow: ['127.0.0.0/8'], simulatorsUrl });
   const client = createProviderClient({
     egress,
@@ -62,20 +62,10 @@ async function declare(connector: Connector, config: Config, simulatorsUrl: stri
   });
   try {
     const call = { connector, config, signal: new AbortController().signal, tokens: tokensIn(config) };
-    return await client.execute({ run: async (context) => complete(context, await find(context)) }, undefined, call);
+    return await client.execute({ run: (context) => discoverAll(connector.objects, context) }, undefined, call);
   } finally {
     await egress.close();
   }
-}
-
-/** Outlines with their fields. */
-async function complete(context: ConnectorContext, objects: Objects): Promise<Objects> {
-  const described = await Promise.all(
-    Object.entries(objects).map(
-      async ([name, object]) => [name, (await object.describe?.(context)) ?? object] as const,
-    ),
-  );
-  return Object.fromEntries(described);
 }
 
 /** An instance with OAuth is made with an access token that lasts. */

@@ -1,0 +1,218 @@
+import { type Annotations, readAnnotations, type Statement, statementOf } from './annotations.ts';
+import {
+  CAPABILITIES,
+  CAPABILITY_TERMS,
+  type Capabilities,
+  type CapabilityTerm,
+  readCapabilities,
+} from './capabilities.ts';
+import { assertWithin, CAPS, MetadataError, shorten } from './caps.ts';
+import { attribute, type Csdl, type Element, elements, parseCsdl } from './csdl.ts';
+import { objectNames } from './names.ts';
+import { createTypes, type Types, type TypeText } from './types.ts';
+
+/**
+ * What a service offers, as plain data that is cheap to hand from one thread to another and to keep: everything that is not needed to list
+ * the objects is JSON text, read when an object is used. Its size is linear in that of the document: nothing is written twice.
+ */
+export interface Model {
+  readonly sets: readonly SetSummary[];
+  /** By qualified name. */
+  readonly types: ReadonlyMap<string, TypeText>;
+  /** JSON of annotations, which sets refer to by their place. */
+  readonly statements: readonly string[];
+}
+
+export interface SetSummary {
+  readonly name: string;
+  readonly label?: string;
+  readonly operations: readonly Operation[];
+  /** Object names of the collections below its records. */
+  readonly collections: readonly string[];
+  /** JSON of its `SetDetail`. */
+  readonly detail: string;
+}
+
+type Operation = 'list' | 'get' | 'create' | 'update' | 'replace' | 'remove';
+
+export interface SetDetail {
+  readonly type: string;
+  readonly terms: Terms;
+  /** Navigation property → name of the set that its records belong to. */
+  readonly bound: Readonly<Record<string, string>>;
+  /** What annotations say about records that live below their parent only, by navigation property. */
+  readonly contained: Readonly<Record<string, Terms>>;
+  readonly containerTerms: Terms;
+}
+
+/** Term → place of its statement. */
+export type Terms = Readonly<Partial<Record<CapabilityTerm, number>>>;
+
+/** The model, or why there is none. */
+export type Reading = { readonly model: Model } | { readonly fault: string };
+
+/** Runs in a thread of its own. */
+export default function readModel(xml: string): Reading {
+  try {
+    return { model: createModel(parseCsdl(xml)) };
+  } catch (error) {
+    if (error instanceof MetadataError) return { fault: error.message };
+    throw error;
+  }
+}
+
+interface Context {
+  readonly csdl: Csdl;
+  readonly annotations: Annotations;
+  readonly types: Types;
+  readonly statements: Statements;
+  /** The same list for all sets of a type, so that it is handed over once. */
+  readonly childNames: (type: string) => readonly string[];
+}
+
+function createModel(csdl: Csdl): Model {
+  const annotations = readAnnotations(csdl);
+  const types = createTypes(csdl, annotations.find);
+  const statements = createStatements(annotations);
+  const childNames = memoized((type: string) => [...objectNames(types.collectionsOf(type)).keys()]);
+  const context = { csdl, annotations, types, statements, childNames };
+  const containers = csdl.schemas.flatMap((schema) =>
+    elements(schema, 'EntityContainer').map(
+      (element) => [`${attribute(schema, 'Namespace')}.${attribute(element, 'Name')}`, element] as const,
+    ),
+  );
+  const all = containers.flatMap(([, element]) => elements(element, 'EntitySet'));
+  assertWithin('entity sets', all.length, CAPS.sets);
+  assertWithin('collections below its entity sets', countCollections(context, all), CAPS.collections);
+  const sets = containers.flatMap(([name, element]) => readContainer(context, name, element));
+  return { sets, types: types.write(), statements: statements.texts };
+}
+
+function memoized<Value>(make: (key: string) => Value): (key: string) => Value {
+  const made = new Map<string, Value>();
+  return (key) => {
+    const value = made.get(key) ?? make(key);
+    made.set(key, value);
+    return value;
+  };
+}
+
+function countCollections({ csdl, types }: Context, sets: readonly Element[]): number {
+  return sets.reduce((sum, set) => sum + types.collectionsOf(typeNameOf(csdl, set)).length, 0);
+}
+
+function typeNameOf(csdl: Csdl, set: Element): string {
+  return csdl.resolve(attribute(set, 'EntityType') ?? '');
+}
+
+function readContainer(context: Context, container: string, element: Element): readonly SetSummary[] {
+  const sets = elements(element, 'EntitySet');
+  const names = new Set(sets.map((set) => attribute(set, 'Name') ?? ''));
+  const containerTerms = context.statements.termsOf(container);
+  return sets.map((set) => readSet(context, set, { container, containerTerms, names }));
+}
+
+interface Container {
+  readonly container: string;
+  readonly containerTerms: Terms;
+  /** Of its sets. */
+  readonly names: ReadonlySet<string>;
+}
+
+function readSet(context: Context, set: Element, { container, containerTerms, names }: Container): SetSummary {
+  const { csdl, annotations, types, statements, childNames } = context;
+  const name = attribute(set, 'Name') ?? '';
+  const target = `${container}/${name}`;
+  const type = typeNameOf(csdl, set);
+  const collections = types.collectionsOf(type);
+  const terms = { ...containerTerms, ...statements.termsOf(target) };
+  const contained = collections.filter((collection) => annotations.targets.has(`${target}/${collection}`));
+  const label = types.labelOf(target) ?? types.labelOf(type);
+  const detail: SetDetail = {
+    type,
+    terms,
+    bound: boundSets(set, new Set(collections), names),
+    contained: Object.fromEntries(
+      contained.map((collection) => [
+        collection,
+        { ...containerTerms, ...statements.termsOf(`${target}/${collection}`) },
+      ]),
+    ),
+    containerTerms,
+  };
+  return {
+    name,
+    ...(label !== undefined && { label }),
+    operations: operationsOf(statements.capabilitiesOf(terms), types.keyOf(type).length > 0),
+    // Without a key no record has an address.
+    collections: types.keyOf(type).length > 0 ? childNames(type) : [],
+    detail: JSON.stringify(detail),
+  };
+}
+
+function boundSets(set: Element, collections: ReadonlySet<string>, names: ReadonlySet<string>): SetDetail['bound'] {
+  const bindings = elements(set, 'NavigationPropertyBinding').map((binding) => {
+    const target = attribute(binding, 'Target') ?? '';
+    return [attribute(binding, 'Path') ?? '', target.slice(target.lastIndexOf('/') + 1)] as const;
+  });
+  return Object.fromEntries(bindings.filter(([path, target]) => collections.has(path) && names.has(target)));
+}
+
+export function operationsOf(capabilities: Capabilities, hasKey: boolean): readonly Operation[] {
+  const { readable, readableByKey, insertable, updatable, deletable } = capabilities;
+  const offered: Readonly<Record<Operation, boolean>> = {
+    list: readable,
+    get: readableByKey && hasKey,
+    create: insertable,
+    update: updatable && hasKey,
+    replace: updatable && hasKey,
+    remove: deletable && hasKey,
+  };
+  return OPERATIONS.filter((operation) => offered[operation]);
+}
+
+const OPERATIONS = ['list', 'get', 'create', 'update', 'replace', 'remove'] as const;
+
+interface Statements {
+  readonly texts: readonly string[];
+  readonly termsOf: (target: string) => Terms;
+  readonly capabilitiesOf: (terms: Terms) => Capabilities;
+}
+
+/** Each annotation is read once, however many sets share it through their container. */
+function createStatements({ find }: Annotations): Statements {
+  const texts: string[] = [];
+  const statements: Statement[] = [];
+  const places = new Map<Element, number>();
+  const capabilities = new Map<string, Capabilities>();
+
+  function placeOf(target: string, term: CapabilityTerm): number | undefined {
+    const element = find(target, `${CAPABILITIES}.${term}`);
+    if (element === undefined) return undefined;
+    const known = places.get(element);
+    if (known !== undefined) return known;
+    const statement = statementOf(element);
+    const text = JSON.stringify(statement);
+    assertWithin(`characters in ${term} of ${shorten(target)}`, text.length, CAPS.statement);
+    statements.push(statement);
+    places.set(element, texts.length);
+    return texts.push(text) - 1;
+  }
+
+  return {
+    texts,
+    termsOf: (target) =>
+      Object.fromEntries(
+        CAPABILITY_TERMS.flatMap((term) => {
+          const place = placeOf(target, term);
+          return place === undefined ? [] : [[term, place] as const];
+        }),
+      ),
+    capabilitiesOf: (terms) => {
+      const key = JSON.stringify(terms);
+      const known = capabilities.get(key) ?? readCapabilities((term) => statements[terms[term] ?? -1]);
+      capabilities.set(key, known);
+      return known;
+    },
+  };
+}

@@ -1,0 +1,293 @@
+import { type Annotations, booleanOf, membersOf, propertyOf, statementOf, textOf } from './annotations.ts';
+import { assertWithin, CAPS, excess } from './caps.ts';
+import { attribute, type Csdl, type Element, elements } from './csdl.ts';
+
+/** A type, kept as JSON of its `TypeData` until an object of it is used. */
+export interface TypeText {
+  readonly kind: TypeKind;
+  readonly text: string;
+}
+
+const KINDS = {
+  EntityType: 'structured',
+  ComplexType: 'structured',
+  EnumType: 'enum',
+  TypeDefinition: 'definition',
+} as const;
+
+export type TypeKind = (typeof KINDS)[keyof typeof KINDS];
+
+/** What a type says itself; what its base types say stands with them. */
+export interface StructuredData {
+  readonly base?: string;
+  readonly key: readonly string[];
+  readonly properties: readonly PropertyData[];
+  /** Navigation properties to many, with the types behind them. */
+  readonly collections: readonly (readonly [name: string, type: string])[];
+}
+
+/** What is left out is false or absent; a type left out is text. */
+export interface PropertyData {
+  readonly name: string;
+  readonly type?: string;
+  readonly required?: true;
+  readonly hasDefault?: true;
+  readonly computed?: true;
+  readonly immutable?: true;
+  readonly label?: string;
+  readonly values?: readonly string[];
+  readonly precision?: number;
+}
+
+export interface EnumData {
+  readonly members: readonly string[];
+  readonly distinct: boolean;
+}
+
+export interface DefinitionData {
+  readonly underlying: string;
+}
+
+/** In place of a type that has too much of something. */
+export interface FaultData {
+  /** `has 7,213 fields; at most 5,000 are taken` */
+  readonly fault: string;
+}
+
+export type TypeData = StructuredData | EnumData | DefinitionData | FaultData;
+
+/** A complex type may contain itself; deeper members are still in the record, as part of their object. */
+export const MAX_DEPTH = 3;
+
+/** The types of a document by qualified name. */
+export interface Types {
+  /** Inherited ones too; the outermost base's first. */
+  readonly keyOf: (name: string) => readonly string[];
+  readonly collectionsOf: (name: string) => readonly string[];
+  readonly labelOf: (target: string) => string | undefined;
+  readonly write: () => ReadonlyMap<string, TypeText>;
+}
+
+const CORE = 'Org.OData.Core.V1';
+const LABEL = 'com.sap.vocabularies.Common.v1.Label';
+const ALLOWED_VALUES = 'Org.OData.Validation.V1.AllowedValues';
+
+/** Where types are read from. */
+interface Source {
+  readonly csdl: Csdl;
+  readonly find: Annotations['find'];
+}
+
+const READERS: Readonly<Record<TypeKind, (source: Source, name: string, element: Element) => TypeData>> = {
+  structured: readStructured,
+  enum: readEnum,
+  definition: (_source, _name, element) => ({ underlying: attribute(element, 'UnderlyingType') ?? 'Edm.String' }),
+};
+
+export function createTypes(csdl: Csdl, find: Annotations['find']): Types {
+  const source = { csdl, find };
+  const elementsByName = indexTypes(csdl);
+  assertWithin('types', elementsByName.size, CAPS.types);
+  const types = new Map(
+    [...elementsByName].map(([name, { kind, element }]) => [
+      name,
+      { kind, data: READERS[kind](source, name, element) },
+    ]),
+  );
+  const lineages = createLineages(types);
+  const faultOf = createFaults(types, lineages);
+  return {
+    keyOf: (name) => entityKey(lineages(name).flatMap(({ key }) => key)),
+    collectionsOf: (name) =>
+      faultOf(name) === undefined ? lineages(name).flatMap(({ collections }) => collections.map(([each]) => each)) : [],
+    labelOf: (target) => labelOf(source, target),
+    write: () =>
+      new Map(
+        [...types].map(([name, { kind, data }]) => {
+          const fault = kind === 'structured' ? faultOf(name) : undefined;
+          return [name, { kind, text: JSON.stringify(fault === undefined ? data : { fault }) }];
+        }),
+      ),
+  };
+}
+
+function indexTypes(csdl: Csdl): ReadonlyMap<string, { readonly kind: TypeKind; readonly element: Element }> {
+  const found = new Map<string, { readonly kind: TypeKind; readonly element: Element }>();
+  for (const schema of csdl.schemas) {
+    for (const [tag, kind] of Object.entries(KINDS)) {
+      for (const element of elements(schema, tag)) {
+        found.set(`${attribute(schema, 'Namespace')}.${attribute(element, 'Name')}`, { kind, element });
+      }
+    }
+  }
+  return found;
+}
+
+/** A key inside a complex property has an alias in the URL and another shape in records: such entities are listed only. */
+export function entityKey(parts: readonly string[]): readonly string[] {
+  return parts.some((part) => part.includes('/')) ? [] : parts;
+}
+
+function readStructured(source: Source, name: string, element: Element): StructuredData | FaultData {
+  const { csdl } = source;
+  const properties = elements(element, 'Property');
+  const navigation = elements(element, 'NavigationProperty');
+  const refs = elements(element, 'Key').flatMap((key) => elements(key, 'PropertyRef'));
+  const base = attribute(element, 'BaseType');
+  const fault =
+    excess('properties', properties.length, CAPS.fieldsOfObject) ??
+    excess('navigation properties', navigation.length, CAPS.collectionsOfObject) ??
+    excess('key properties', refs.length, CAPS.key) ??
+    faultOfNames([element, ...properties, ...navigation, ...refs]);
+  if (fault !== undefined) return { fault };
+  return {
+    ...(base !== undefined && { base: csdl.resolve(base) }),
+    key: refs.map((ref) => attribute(ref, 'Name') ?? ''),
+    properties: properties.map((property) => readProperty(source, name, property)),
+    collections: navigation.flatMap((property) => {
+      const target = unwrapCollection(attribute(property, 'Type') ?? '');
+      return target === undefined ? [] : [[attribute(property, 'Name') ?? '', csdl.resolve(target)] as const];
+    }),
+  };
+}
+
+/** Names go into every path, answer and message that mentions them. */
+function faultOfNames(named: readonly Element[]): string | undefined {
+  const lengths = (name: string) => named.map((element) => attribute(element, name)?.length ?? 0);
+  const longest = (name: string) => lengths(name).reduce((most, length) => Math.max(most, length), 0);
+  const nested = named.find((element) => /^Collection\(Collection\(/.test(attribute(element, 'Type') ?? ''));
+  return (
+    excess('characters in a name', longest('Name'), CAPS.name) ??
+    excess('characters in the name of a type', Math.max(longest('Type'), longest('BaseType')), CAPS.qualifiedName) ??
+    (nested && `has a collection of collections in '${attribute(nested, 'Name')}', which OData does not have`)
+  );
+}
+
+function readProperty({ csdl, find }: Source, owner: string, element: Element): PropertyData {
+  const name = attribute(element, 'Name') ?? '';
+  const target = `${owner}/${name}`;
+  const stated = (term: string) => {
+    const annotation = find(target, term);
+    return annotation && statementOf(annotation);
+  };
+  const is = (term: string) => booleanOf(stated(`${CORE}.${term}`)) ?? false;
+  const type = resolveType(csdl, attribute(element, 'Type') ?? 'Edm.String');
+  const precision = Number(attribute(element, 'Precision'));
+  const label = labelOf({ csdl, find }, target);
+  const values = readAllowedValues({ csdl, find }, target);
+  const readOnly = /\/Read$/.test(textOf(stated(`${CORE}.Permissions`)) ?? '');
+  return {
+    name,
+    ...(type !== 'Edm.String' && { type }),
+    ...(attribute(element, 'Nullable') === 'false' && { required: true }),
+    ...((attribute(element, 'DefaultValue') !== undefined || is('ComputedDefaultValue')) && { hasDefault: true }),
+    ...((is('Computed') || readOnly) && { computed: true }),
+    ...(is('Immutable') && { immutable: true }),
+    ...(label !== undefined && { label }),
+    ...(values !== undefined && { values }),
+    ...(Number.isInteger(precision) && { precision }),
+  };
+}
+
+function resolveType(csdl: Csdl, written: string): string {
+  const member = unwrapCollection(written);
+  return member === undefined ? csdl.resolve(written) : `Collection(${csdl.resolve(member)})`;
+}
+
+/** `Collection(Shop.Name)` → `Shop.Name`. */
+export function unwrapCollection(type: string): string | undefined {
+  return type.startsWith('Collection(') && type.endsWith(')') ? type.slice('Collection('.length, -1) : undefined;
+}
+
+function readAllowedValues({ find }: Source, target: string): readonly string[] | undefined {
+  const annotation = find(target, ALLOWED_VALUES);
+  if (annotation === undefined) return undefined;
+  const values = membersOf(statementOf(annotation)).flatMap((record) => textOf(propertyOf(record, 'Value')) ?? []);
+  return values.length === 0 || areTooMany(values) ? undefined : values;
+}
+
+function readEnum(_source: Source, _name: string, element: Element): EnumData {
+  const members = elements(element, 'Member');
+  const names = members.map((member) => attribute(member, 'Name') ?? '');
+  if (areTooMany(names)) return { members: [], distinct: false };
+  const values = members.map((member, index) => attribute(member, 'Value') ?? `${index}`);
+  const distinct = attribute(element, 'IsFlags') !== 'true' && new Set(values).size === values.length;
+  return { members: distinct ? names : [], distinct };
+}
+
+function areTooMany(values: readonly string[]): boolean {
+  return values.length > CAPS.members || values.some((value) => value.length > CAPS.value);
+}
+
+function labelOf({ find }: Source, target: string): string | undefined {
+  const annotation = find(target, LABEL);
+  return annotation && textOf(statementOf(annotation))?.slice(0, CAPS.label);
+}
+
+type TypeMap = ReadonlyMap<string, { readonly kind: TypeKind; readonly data: TypeData }>;
+
+type Lineages = (name: string) => readonly StructuredData[];
+
+/** A type and its base types, the outermost base first; one more than may be, when there are too many or they form a circle. */
+function createLineages(types: TypeMap): Lineages {
+  return (name) => {
+    const lineage: StructuredData[] = [];
+    for (let next: string | undefined = name; next !== undefined && lineage.length <= CAPS.baseTypes + 1; ) {
+      const data: TypeData | undefined = types.get(next)?.data;
+      if (data === undefined || !('properties' in data)) break;
+      lineage.unshift(data);
+      next = data.base;
+    }
+    return lineage;
+  };
+}
+
+interface Tally {
+  readonly fields: number;
+  readonly values: number;
+}
+
+/** Why no object can be made of a type, counted without making its fields: they can be far more than the document has bytes. */
+function createFaults(types: TypeMap, lineageOf: Lineages): (name: string) => string | undefined {
+  const tallies = new Map<string, Tally>();
+
+  function tallyOf(name: string, depth: number): Tally {
+    const key = `${depth} ${name}`;
+    const known = tallies.get(key);
+    if (known !== undefined) return known;
+    const tally = addUp(lineageOf(name).flatMap(({ properties }) => properties.map((each) => tallyOfOne(each, depth))));
+    tallies.set(key, tally);
+    return tally;
+  }
+
+  function tallyOfOne({ type = 'Edm.String', values = [] }: PropertyData, depth: number): Tally {
+    const data = types.get(type)?.data;
+    const members = data !== undefined && 'members' in data && data.distinct ? data.members : [];
+    const nested = data !== undefined && 'properties' in data && depth < MAX_DEPTH ? tallyOf(type, depth + 1) : NOTHING;
+    return { fields: 1 + nested.fields, values: Math.max(values.length, members.length) + nested.values };
+  }
+
+  return (name) => {
+    const data = types.get(name)?.data;
+    if (data === undefined || 'fault' in data) return data?.fault;
+    const lineage = lineageOf(name);
+    const bases = excess('base types', lineage.length - 1, CAPS.baseTypes);
+    if (bases !== undefined) return bases.replace(/^has \d+/, 'has more than 32');
+    const collections = lineage.reduce((sum, each) => sum + each.collections.length, 0);
+    const { fields, values } = tallyOf(name, 1);
+    return (
+      excess('fields', fields, CAPS.fieldsOfObject) ??
+      excess('values of fields', values, CAPS.valuesOfObject) ??
+      excess('collections', collections, CAPS.collectionsOfObject)
+    );
+  };
+}
+
+const NOTHING: Tally = { fields: 0, values: 0 };
+
+function addUp(tallies: readonly Tally[]): Tally {
+  return tallies.reduce(
+    (sum, { fields, values }) => ({ fields: sum.fields + fields, values: sum.values + values }),
+    NOTHING,
+  );
+}

@@ -1,0 +1,171 @@
+import { deserialize } from 'node:v8';
+import { Worker } from 'node:worker_threads';
+import { AppError } from '../../errors.ts';
+import { unusable } from '../define.ts';
+
+/** Work over a foreign text, in a thread of its own. */
+export interface OffloadJob {
+  /** On whose behalf: an account has one thread at a time. */
+  readonly owner: number;
+  readonly module: URL;
+  readonly text: string;
+  readonly signal: AbortSignal;
+}
+
+export interface Offloaded {
+  readonly value: unknown;
+  /** What the value takes, about. */
+  readonly bytes: number;
+}
+
+/**
+ * Answers what the module makes of the text.
+ * @throws Error when the module throws, or needs more memory or time than there is; AppError OVERLOADED; the reason of the signal
+ */
+export type Offload = (job: OffloadJob) => Promise<Offloaded>;
+
+export interface OffloadLimits {
+  readonly threads: number;
+  readonly heapMegabytes: number;
+  readonly timeoutMs: number;
+  readonly maxResultBytes: number;
+  /** Characters of all texts that wait for a thread. */
+  readonly maxWaiting: number;
+  /** Of them, those of one owner. */
+  readonly maxWaitingOfOwner: number;
+  /** What a waiting text counts at least, so that not too many small ones wait either. */
+  readonly minWaiting: number;
+}
+
+const MIB = 1024 * 1024;
+
+/** 8 MB of OData metadata in the shape of SAP S/4HANA take 1.2 s and less than 96 MB: `scripts/bench/metadata.ts`. */
+const LIMITS: OffloadLimits = {
+  threads: 2,
+  heapMegabytes: 256,
+  timeoutMs: 60_000,
+  maxResultBytes: 24 * MIB,
+  maxWaiting: 64 * MIB,
+  maxWaitingOfOwner: 24 * MIB,
+  minWaiting: 16 * 1024,
+};
+
+export interface ThreadData {
+  readonly module: string;
+  readonly text: string;
+  readonly maxResultBytes: number;
+}
+
+export type ThreadMessage =
+  | { readonly kind: 'done'; readonly result: Uint8Array }
+  | { readonly kind: 'tooLarge'; readonly bytes: number };
+
+interface Waiting {
+  readonly job: OffloadJob;
+  readonly start: () => void;
+}
+
+/** A thread serves one text and ends: nothing of it is left for the next, and starting one takes less than a call to a provider. */
+export function createOffload(limits: OffloadLimits = LIMITS): Offload {
+  const waiting = new Set<Waiting>();
+  const busyOwners = new Set<number>();
+
+  async function offload(job: OffloadJob): Promise<Offloaded> {
+    await takePlace(job);
+    try {
+      job.signal.throwIfAborted();
+      return await runInThread(job, limits);
+    } finally {
+      busyOwners.delete(job.owner);
+      startNext();
+    }
+  }
+
+  async function takePlace(job: OffloadJob): Promise<void> {
+    if (!isFree(job)) await waitForPlace(job);
+    busyOwners.add(job.owner);
+  }
+
+  function waitForPlace(job: OffloadJob): Promise<void> {
+    assertRoom(job);
+    return new Promise((resolve, reject) => {
+      const leave = () => {
+        waiting.delete(entry);
+        job.signal.removeEventListener('abort', giveUp);
+      };
+      const giveUp = () => {
+        leave();
+        reject(job.signal.reason);
+      };
+      const start = () => {
+        leave();
+        // At once, not when the promise is seen: the place is this job's.
+        busyOwners.add(job.owner);
+        resolve();
+      };
+      const entry = { job, start };
+      waiting.add(entry);
+      job.signal.addEventListener('abort', giveUp, { once: true });
+    });
+  }
+
+  /** As an owner has one thread at most, owners tell the threads. */
+  function isFree({ owner }: OffloadJob): boolean {
+    return busyOwners.size < limits.threads && !busyOwners.has(owner);
+  }
+
+  function startNext(): void {
+    for (const entry of waiting) if (isFree(entry.job)) entry.start();
+  }
+
+  function assertRoom(job: OffloadJob): void {
+    const all = [...waiting].map((entry) => entry.job);
+    const own = all.filter(({ owner }) => owner === job.owner);
+    if (sizeOf([...all, job]) <= limits.maxWaiting && sizeOf([...own, job]) <= limits.maxWaitingOfOwner) return;
+    throw new AppError('OVERLOADED', 'Too many descriptions of services wait to be read. Try again in 10 s.', {
+      retryAfterSeconds: 10,
+    });
+  }
+
+  function sizeOf(jobs: readonly OffloadJob[]): number {
+    return jobs.reduce((sum, { text }) => sum + Math.max(text.length, limits.minWaiting), 0);
+  }
+
+  return offload;
+}
+
+function runInThread({ module, text, signal }: OffloadJob, limits: OffloadLimits): Promise<Offloaded> {
+  const { timeoutMs, heapMegabytes, maxResultBytes } = limits;
+  const workerData: ThreadData = { module: module.href, text, maxResultBytes };
+  const worker = new Worker(new URL('./thread.ts', import.meta.url), {
+    workerData,
+    resourceLimits: { maxOldGenerationSizeMb: heapMegabytes },
+  });
+  worker.unref();
+  const { promise, resolve, reject } = Promise.withResolvers<Offloaded>();
+  const timer = setTimeout(() => reject(beyond(`more than ${timeoutMs / 1000} s`)), timeoutMs);
+  const giveUp = () => reject(signal.reason);
+  signal.addEventListener('abort', giveUp, { once: true });
+  worker.once('message', (message: ThreadMessage) => {
+    if (message.kind === 'done') resolve({ value: deserialize(message.result), bytes: message.result.byteLength });
+    else
+      reject(
+        unusable(`The description of the service becomes ${message.bytes} bytes; at most ${maxResultBytes} are kept.`),
+      );
+  });
+  worker.once('error', (error) => reject(isOutOfMemory(error) ? beyond(`more than ${heapMegabytes} MB`) : error));
+  worker.once('exit', (code) => reject(new Error(`The thread ended with ${code} and without an answer.`)));
+  return promise.finally(() => {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', giveUp);
+    return worker.terminate();
+  });
+}
+
+function beyond(what: string): Error {
+  return unusable(`It takes ${what} to read the description of the service.`);
+}
+
+function isOutOfMemory(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
+}

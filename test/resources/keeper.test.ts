@@ -1,0 +1,100 @@
+import { expect } from 'chai';
+import { createKeepers, type KeeperOptions } from '../../src/resources/keeper.ts';
+
+const SECOND_MS = 1000;
+
+function create(changes: Partial<KeeperOptions> = {}) {
+  let nowMs = 0;
+  const keeper = createKeepers<string>({
+    now: () => nowMs,
+    keepMs: 600 * SECOND_MS,
+    keepFailureMs: 60 * SECOND_MS,
+    isLasting: (error) => String(error).includes('broken'),
+    maxWeight: 100_000,
+    maxWeightOfOwner: 50_000,
+    ...changes,
+  })<{ readonly id: number }>();
+  const looked: number[] = [];
+  const { signal } = new AbortController();
+  const get = (key: { readonly id: number }, { owner = 1, weight = 10_000, failure = '' } = {}) =>
+    keeper.get(key, {
+      owner,
+      signal,
+      find: async () => {
+        looked.push(key.id);
+        if (failure !== '') throw new Error(failure);
+        return { found: `found ${key.id}`, weight };
+      },
+    });
+  const failing = (key: { readonly id: number }, failure: string) =>
+    get(key, { failure }).then(
+      () => expect.fail('It was found.'),
+      (error: unknown) => error,
+    );
+  const moveClock = (ms: number) => {
+    nowMs += ms;
+  };
+  return { get, failing, looked, moveClock };
+}
+
+const keys = Array.from({ length: 20 }, (_, id) => ({ id }));
+const [one = { id: 0 }] = keys;
+
+describe('a keeper', () => {
+  it('answers a failure of content again for a minute, with the same error', async () => {
+    const { failing, get, looked, moveClock } = create();
+    const failure = await failing(one, 'broken');
+    moveClock(59 * SECOND_MS);
+    expect(await failing(one, 'other')).to.equal(failure);
+    expect(looked).to.deep.equal([0]);
+    moveClock(SECOND_MS);
+    expect(await get(one)).to.equal('found 0');
+  });
+
+  it('does not keep a failure that may pass', async () => {
+    const { failing, get, looked } = create();
+    await failing(one, 'unavailable');
+    expect(await get(one)).to.equal('found 0');
+    expect(looked).to.deep.equal([0, 0]);
+  });
+
+  it('lets the least recently used of an owner go when they weigh more than its share', async () => {
+    const { get, looked } = create();
+    const own = keys.slice(0, 6);
+    for (const key of own.slice(0, 5)) await get(key);
+    await get(own[0] ?? one);
+    await get(own[5] ?? one);
+    looked.length = 0;
+    for (const key of own.filter(({ id }) => id !== 1)) await get(key);
+    expect(looked).to.deep.equal([]);
+    await get(own[1] ?? one);
+    expect(looked).to.deep.equal([1]);
+  });
+
+  it('keeps what others have, whatever one owner looks up', async () => {
+    const { get, looked } = create();
+    await get(one, { owner: 2, weight: 40_000 });
+    for (const key of keys.slice(1)) await get(key, { owner: 1 });
+    looked.length = 0;
+    await get(one, { owner: 2 });
+    expect(looked).to.deep.equal([]);
+  });
+
+  it('lets the least recently used of all go when they weigh more than may be kept', async () => {
+    const { get, looked } = create();
+    for (const key of keys.slice(0, 11)) await get(key, { owner: key.id });
+    looked.length = 0;
+    await get(keys[10] ?? one, { owner: 10 });
+    await get(one, { owner: 0 });
+    expect(looked).to.deep.equal([0]);
+  });
+
+  it('answers what weighs more than a share, without keeping it', async () => {
+    const { get, looked } = create();
+    expect([await get(one, { weight: 50_001 }), await get(one, { weight: 50_001 })]).to.deep.equal([
+      'found 0',
+      'found 0',
+    ]);
+    expect(looked).to.deep.equal([0, 0]);
+  });
+});
