@@ -178,7 +178,7 @@ async function build({ config, log, redactor, engineOptions }: AppPorts, cleanup
     tokensOf: tokens.of,
     onCredentials: instances.noteCredentials,
   });
-  const idempotency = createIdempotency({ knex, keyring });
+  const idempotency = createIdempotency({ knex, keyring, digest: platformKeys.digest });
 
   const partitions = createPartitions({
     knex,
