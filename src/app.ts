@@ -131,7 +131,14 @@ async function build({ config, log, redactor, engineOptions }: AppPorts, cleanup
 
   const accounts = createAccounts({ knex, platformKeys, random: randomBytes });
   const { callbacks, ...delivery } = createDeliveryParts({ knex, keyring, notifier, egress, redactor });
-  const proxies = createProxies({ knex, keyring, redactor, random: randomBytes, publicUrl });
+  const proxies = createProxies({
+    knex,
+    keyring,
+    digest: platformKeys.digest,
+    redactor,
+    random: randomBytes,
+    publicUrl,
+  });
   const endpoint = createTokenEndpoint({ egress, redactor, now: Date.now, simulatorsUrl });
   const tokens = createTokens({
     knex,
@@ -140,7 +147,7 @@ async function build({ config, log, redactor, engineOptions }: AppPorts, cleanup
     redactor,
     endpoint,
     log,
-    loadOwner: (accountId, id) => instances.get(accountId, id),
+    loadOwner: (accountId, id) => instances.getIntact(accountId, id),
     onRefused: (refusal, via) => instances.invalidate(refusal, via),
     onValues: (told, via) => instances.adoptValues(told, via),
     onRecovered: (key) => instances.noteCredentials(key, 'accepted'),
