@@ -178,7 +178,7 @@ export interface paths {
          * The redirect URL of an OAuth proxy
          * @description The `proxyUrl` of an OAuth proxy, where a provider sends the user's browser. The browser is sent on to the URL in `state`, with every query parameter
          *     that the provider sent (`code`, `state`, `error`, …) behind the URL's own ones.
-         *     It must be a URL that a caller of the organization named as `state` in `GET /elements/{keyOrId}/oauth/url` for this proxy within the last 24 hours,
+         *     It must be a URL that a caller of the proxy's own account named as `state` in `GET /elements/{keyOrId}/oauth/url` for this proxy within the last 24 hours,
          *     the same to the last character of its parsed form, or one of the proxy's application URLs. Anything else is answered with a page, never with a redirect.
          */
         get: operations["redirectThroughOAuthProxy"];
@@ -255,7 +255,7 @@ export interface paths {
          *     says no. The code makes an instance with `POST /instances`, within 15 minutes and by the same user of this API.
          *
          *     With `oauthProxyName` the client and the callback URL are those of the OAuth proxy, and `state` is the URL of your application that the proxy
-         *     redirects to.
+         *     redirects to: any URL for the account that made the proxy, one of the proxy's application URLs for the other accounts of the organization.
          */
         get: operations["getOAuthUrl"];
         put?: never;
@@ -281,7 +281,7 @@ export interface paths {
         put?: never;
         /**
          * Create an OAuth proxy
-         * @description Stores a client key and secret of a provider and answers a `proxyUrl`: register that at the provider as the redirect URL of the client. All accounts of the organization share the proxy.
+         * @description Stores a client key and secret of a provider and answers a `proxyUrl`: register that at the provider as the redirect URL of the client. All accounts of the organization see and use the proxy; only the account that made it changes and deletes it. Nobody is shown the secret again.
          */
         post: operations["createOAuthProxy"];
         delete?: never;
@@ -312,7 +312,7 @@ export interface paths {
         post?: never;
         /**
          * Delete an OAuth proxy
-         * @description Its `proxyUrl` redirects no more. Instances that were made through it keep their own credentials.
+         * @description Its `proxyUrl` redirects no more. Instances that were made through it keep their own credentials. Only the account that made the proxy can delete it.
          */
         delete: operations["deleteOAuthProxy"];
         options?: never;
@@ -343,12 +343,12 @@ export interface paths {
          * Add an application URL to an OAuth proxy
          * @description From now on the proxy redirects to this URL whenever `state` is the URL, without `GET /elements/{keyOrId}/oauth/url` having been asked before.
          *     Origin and path must be the same, by their parsed form. The query of `state` may be any, but must not have a name that the provider sends too (`code`, `state`, `error`, …).
-         *     A URL that is there already stays.
+         *     A URL that is there already stays. Only the account that made the proxy can add URLs: the other accounts of the organization go on to these, and to no others.
          */
         post: operations["addOAuthProxyApplicationUrl"];
         /**
          * Remove an application URL from an OAuth proxy
-         * @description The proxy redirects to this URL no more, unless it is named as `state` in `GET /elements/{keyOrId}/oauth/url`.
+         * @description The proxy redirects to this URL no more, unless its account names it as `state` in `GET /elements/{keyOrId}/oauth/url`. Only the account that made the proxy can remove it.
          */
         delete: operations["removeOAuthProxyApplicationUrl"];
         options?: never;
@@ -470,7 +470,7 @@ export interface paths {
         get: operations["listInstances"];
         /**
          * Replace this instance
-         * @description Sets everything that can be set; what is left out is emptied. The credentials are verified with the provider first; id, token and element stay.
+         * @description Sets everything that can be set; what is left out is emptied. The credentials are verified with the provider first; id, token and element stay. Secrets stay at the address they were given for: where the new settings lead calls elsewhere (base URL, site address, sandbox, `simulator`), they must be sent again, and the code too where there is one.
          */
         put: operations["replaceThisInstance"];
         /**
@@ -487,7 +487,7 @@ export interface paths {
         head?: never;
         /**
          * Change this instance
-         * @description Changes what is given. New credentials or a new code are verified with the provider first; id and token stay.
+         * @description Changes what is given. New credentials or a new code are verified with the provider first; id and token stay. Secrets stay at the address they were given for: where the new settings lead calls elsewhere (base URL, site address, sandbox, `simulator`), they must be sent again, and the code too where there is one.
          */
         patch: operations["updateThisInstance"];
         trace?: never;
@@ -512,7 +512,7 @@ export interface paths {
         get: operations["getInstance"];
         /**
          * Replace an instance
-         * @description Sets everything that can be set; what is left out is emptied. The credentials are verified with the provider first; id, token and element stay.
+         * @description Sets everything that can be set; what is left out is emptied. The credentials are verified with the provider first; id, token and element stay. Secrets stay at the address they were given for: where the new settings lead calls elsewhere (base URL, site address, sandbox, `simulator`), they must be sent again, and the code too where there is one.
          */
         put: operations["replaceInstance"];
         post?: never;
@@ -525,7 +525,7 @@ export interface paths {
         head?: never;
         /**
          * Change an instance
-         * @description Changes what is given. New credentials or a new code are verified with the provider first; id and token stay.
+         * @description Changes what is given. New credentials or a new code are verified with the provider first; id and token stay. Secrets stay at the address they were given for: where the new settings lead calls elsewhere (base URL, site address, sandbox, `simulator`), they must be sent again, and the code too where there is one.
          */
         patch: operations["updateInstance"];
         trace?: never;
@@ -585,7 +585,7 @@ export interface paths {
         head?: never;
         /**
          * Change the configuration of an instance
-         * @description Changes the keys that are given. New credentials are verified with the provider before anything is stored. A secret given as `********` keeps its value.
+         * @description Changes the keys that are given. New credentials are verified with the provider before anything is stored. A secret given as `********` keeps its value. Secrets stay at the address they were given for: where the new settings lead calls elsewhere (base URL, site address, sandbox, `simulator`), they must be sent again, and the code too where there is one.
          */
         patch: operations["updateInstanceConfiguration"];
         trace?: never;
@@ -1411,7 +1411,8 @@ export interface components {
             /** @description The client secret at the provider. It is stored encrypted. */
             apiSecret: string;
             /**
-             * @description A JSON object as text, for more settings. It is not encrypted.
+             * @description A JSON object as text, for more settings. It is not encrypted. Its member `tokenOrigins`, a list such as `["https://acme.example.com"]`, matters for
+             *     elements whose host is a setting: the secret of the proxy is sent to no other token endpoints of theirs.
              * @default {}
              */
             configuration: string;
@@ -1543,7 +1544,7 @@ export interface components {
             tags: string[];
             /** @description Steps that are still to be done by the user. */
             provisionInteractions: components["schemas"]["FreeFormObject"][];
-            /** @description False after the provider refused the credentials for good, until they are renewed. */
+            /** @description False after the provider refused the credentials for good, or when stored settings and credentials do not belong together; until they are renewed. */
             valid: boolean;
             /** @description True after the caller switched the instance off. */
             disabled: boolean;
@@ -1645,7 +1646,7 @@ export interface components {
             tags: string[];
             /** @description Steps that are still to be done by the user. */
             provisionInteractions: components["schemas"]["FreeFormObject"][];
-            /** @description False after the provider refused the credentials for good, until they are renewed. */
+            /** @description False after the provider refused the credentials for good, or when stored settings and credentials do not belong together; until they are renewed. */
             valid: boolean;
             /** @description True after the caller switched the instance off. */
             disabled: boolean;

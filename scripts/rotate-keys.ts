@@ -17,7 +17,7 @@ const NO_SUCH_TABLE = '42P01';
 const FAULTS: Readonly<Record<Unreadable['fault'], (keyId: string) => string>> = {
   UNKNOWN_KEY: (keyId) => `needs the key '${keyId}', which is not in ENCRYPTION_KEYS`,
   REFUSED: (keyId) =>
-    `does not open with the key '${keyId}': damaged, from another row, or from another key of that name`,
+    `does not open with the key '${keyId}': damaged, from another row, beside settings that were changed, or from another key of that name`,
   MALFORMED: () => 'is not of the form of a ciphertext',
 };
 

@@ -137,7 +137,14 @@ async function build({ config, log, redactor, onLost, engineOptions }: AppPorts,
 
   const accounts = createAccounts({ knex, platformKeys, random: randomBytes });
   const { callbacks, ...delivery } = createDeliveryParts({ knex, keyring, notifier, egress, redactor });
-  const proxies = createProxies({ knex, keyring, redactor, random: randomBytes, publicUrl });
+  const proxies = createProxies({
+    knex,
+    keyring,
+    digest: platformKeys.digest,
+    redactor,
+    random: randomBytes,
+    publicUrl,
+  });
   const endpoint = createTokenEndpoint({ egress, redactor, now: Date.now, simulatorsUrl });
   const tokens = createTokens({
     knex,
@@ -146,7 +153,7 @@ async function build({ config, log, redactor, onLost, engineOptions }: AppPorts,
     redactor,
     endpoint,
     log,
-    loadOwner: (accountId, id) => instances.get(accountId, id),
+    loadOwner: (accountId, id) => instances.getIntact(accountId, id),
     onRefused: (refusal, via) => instances.invalidate(refusal, via),
     onValues: (told, via) => instances.adoptValues(told, via),
     onRecovered: (key) => instances.noteCredentials(key, 'accepted'),
@@ -184,7 +191,7 @@ async function build({ config, log, redactor, onLost, engineOptions }: AppPorts,
     tokensOf: tokens.of,
     onCredentials: instances.noteCredentials,
   });
-  const idempotency = createIdempotency({ knex, keyring });
+  const idempotency = createIdempotency({ knex, keyring, digest: platformKeys.digest });
 
   const partitions = createPartitions({
     knex,

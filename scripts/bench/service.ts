@@ -108,7 +108,15 @@ async function recordProviderRequest(simulatorsUrl: string): Promise<EgressReque
     tokensOf: () => undefined,
     onCredentials: async () => {},
   });
-  const instance = { accountId: 1, id: 1, connector: bamboohr, config: CONFIGURATION, disabled: false, valid: true };
+  const instance = {
+    accountId: 1,
+    id: 1,
+    connector: bamboohr,
+    config: CONFIGURATION,
+    intact: true,
+    disabled: false,
+    valid: true,
+  };
   await resources.listRecords(
     { instance, objectName: 'employees', signal: new AbortController().signal },
     { where: WHERE, fields: FIELDS, pageSize: PAGE_SIZE, maxProviderCalls: 25, pushdownOnly: false },

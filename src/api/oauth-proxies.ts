@@ -1,5 +1,5 @@
 import { MASK } from '../instances/configuration.ts';
-import type { OAuthProxy, Proxies } from '../instances/oauth/proxies/proxies.ts';
+import type { OAuthProxy, Proxies, ProxyClient } from '../instances/oauth/proxies/proxies.ts';
 import type { Handlers } from './handler.ts';
 
 type ProxyHandlers = Pick<
@@ -17,12 +17,12 @@ export function createProxyHandlers(proxies: Proxies): ProxyHandlers {
   return {
     listOAuthProxies: async ({ principal }) =>
       listAnswer((await proxies.list(principal.organizationId)).map(toMaskedRecord)),
-    createOAuthProxy: async ({ principal, body }) => ({ body: toRecord(await proxies.create(principal, body)) }),
+    createOAuthProxy: async ({ principal, body }) => ({ body: toNewRecord(await proxies.create(principal, body)) }),
     getOAuthProxy: async ({ principal, path }) => ({
       body: toMaskedRecord(await proxies.get(principal.organizationId, path.id)),
     }),
     deleteOAuthProxy: async ({ principal, path }) => {
-      await proxies.remove(principal.organizationId, path.id);
+      await proxies.remove(principal, path.id);
       return { body: { id: path.id } };
     },
     listOAuthProxyApplicationUrls: async ({ principal, path }) => {
@@ -30,9 +30,9 @@ export function createProxyHandlers(proxies: Proxies): ProxyHandlers {
       return listAnswer(applicationUrls);
     },
     addOAuthProxyApplicationUrl: async ({ principal, path, body }) =>
-      listAnswer(await proxies.addApplicationUrl(principal.organizationId, path.id, body.url)),
+      listAnswer(await proxies.addApplicationUrl(principal, path.id, body.url)),
     removeOAuthProxyApplicationUrl: async ({ principal, path, query }) =>
-      listAnswer(await proxies.removeApplicationUrl(principal.organizationId, path.id, query.url)),
+      listAnswer(await proxies.removeApplicationUrl(principal, path.id, query.url)),
   };
 }
 
@@ -40,10 +40,11 @@ function listAnswer<Entry>(entries: readonly Entry[]) {
   return { body: [...entries], headers: { 'Elements-Returned-Count': entries.length } };
 }
 
-function toRecord({ id, name, apiKey, apiSecret, configuration, proxyUrl }: OAuthProxy) {
-  return { id, name, apiKey, apiSecret, configuration, proxyUrl };
+/** Whoever made it gave the secret; from then on nobody sees it, and no account needs to. */
+function toNewRecord(proxy: ProxyClient) {
+  return { ...toMaskedRecord(proxy), apiSecret: proxy.apiSecret };
 }
 
-function toMaskedRecord(proxy: OAuthProxy) {
-  return { ...toRecord(proxy), apiSecret: MASK };
+function toMaskedRecord({ id, name, apiKey, configuration, proxyUrl }: OAuthProxy) {
+  return { id, name, apiKey, apiSecret: MASK, configuration, proxyUrl };
 }

@@ -18,7 +18,7 @@ const WORDS: Readonly<Record<RedirectRefusal, { readonly what: string; readonly 
   },
   notAllowed: {
     what: 'The URL in <code>state</code> is not one that this OAuth proxy may redirect to.',
-    next: 'It must be exactly the <code>state</code> that was given to <code>GET /elements/{keyOrId}/oauth/url</code> in the last 24 hours, or a URL that was added with <code>POST /elements/oauthProxies/{id}/applicationUrls</code>.',
+    next: 'It must be exactly the <code>state</code> that the account of the proxy gave to <code>GET /elements/{keyOrId}/oauth/url</code> in the last 24 hours, or a URL that was added with <code>POST /elements/oauthProxies/{id}/applicationUrls</code>.',
   },
 };
 

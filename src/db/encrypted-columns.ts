@@ -6,6 +6,8 @@ export interface EncryptedColumnSpec {
   readonly key: Readonly<Record<string, 'bigint' | 'text' | 'bytea'>>;
   /** Only for columns older than the rule of `encryptionContext`: what was released with these contexts must still open. */
   readonly context?: (...key: readonly string[]) => string;
+  /** More columns of the row that the ciphertext is bound to: changed without it, they leave it closed (`bound-values.ts`). */
+  readonly bound?: readonly string[];
 }
 
 const INSTANCE_KEY = { account_id: 'bigint', id: 'bigint' } as const;
@@ -16,15 +18,20 @@ export const ENCRYPTED_COLUMNS = {
   'instance.credentials': {
     key: INSTANCE_KEY,
     context: (accountId, id) => `instance:${accountId}:${id}:credentials`,
+    // They say where the credentials go.
+    bound: ['element_key', 'configuration'],
   },
   'instance.token': { key: INSTANCE_KEY, context: (accountId, id) => `instance:${accountId}:${id}:token` },
   'idempotency_record.response': {
     key: { account_id: 'bigint', user_id: 'bigint', key_hash: 'bytea' },
     context: (accountId, userId, keyHash) => `idempotency:${accountId}:${userId}:${keyHash}`,
   },
-  'oauth_authorization.verifier': { key: { account_id: 'bigint', id: 'bigint' } },
+  'oauth_authorization.verifier': { key: { account_id: 'bigint', id: 'bigint' }, bound: ['element_key', 'settings'] },
   'oauth_token.tokens': { key: { account_id: 'bigint', instance_id: 'bigint' } },
-  'oauth_proxy.api_secret': { key: { account_id: 'bigint', id: 'bigint' } },
+  'oauth_proxy.api_secret': {
+    key: { account_id: 'bigint', id: 'bigint' },
+    bound: ['organization_id', 'api_key', 'configuration'],
+  },
   'subscription.secrets': { key: { account_id: 'bigint', id: 'bigint' } },
 } as const satisfies Readonly<Record<`${string}.${string}`, EncryptedColumnSpec>>;
 

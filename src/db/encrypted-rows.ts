@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { boundColumnsOf } from './bound-values.ts';
 import {
   ENCRYPTED_COLUMNS,
   type EncryptedColumn,
@@ -10,6 +11,8 @@ import {
 export interface EncryptedRow {
   /** In the order of `ENCRYPTED_COLUMNS`. */
   readonly key: readonly KeyValue[];
+  /** What the ciphertext is bound to beside its key. */
+  readonly bound: readonly unknown[];
   readonly ciphertext: string;
 }
 
@@ -23,6 +26,8 @@ export type EncryptedRows = ReturnType<typeof createEncryptedRows>;
 export function createEncryptedRows(knex: Knex, column: EncryptedColumn) {
   const { table, name, keyColumns, keyTypes, keyIdOf } = partsOf(column);
   const keyList = keyColumns.join(', ');
+  const boundColumns = boundColumnsOf(column);
+  const valueList = [...keyColumns, ...boundColumns, `${name} as ciphertext`].join(', ');
   const sameKey = (left: string, right: string) =>
     keyColumns.map((part) => `${left}.${part} = ${right}.${part}`).join(' and ');
 
@@ -56,25 +61,30 @@ export function createEncryptedRows(knex: Knex, column: EncryptedColumn) {
     read: async (keyId: string, limit: number, after?: EncryptedRow): Promise<EncryptedRow[]> => {
       const isAfter = after === undefined ? '' : `and (${keyList}) > (${keyColumns.map(() => '?').join(', ')})`;
       const { rows } = await knex.raw<{ rows: (Record<string, KeyValue> & { ciphertext: string })[] }>(
-        `select ${keyList}, ${name} as ciphertext from ${table}
+        `select ${valueList} from ${table}
         where ${name} is not null and ${keyIdOf} = ? ${isAfter}
         order by ${keyList} limit ?`,
         [keyId, ...(after?.key ?? []), limit],
       );
-      return rows.map((row) => ({ key: keyColumns.map((part) => assertPart(row[part])), ciphertext: row.ciphertext }));
+      return rows.map((row) => ({
+        key: keyColumns.map((part) => assertPart(row[part])),
+        bound: boundColumns.map((part) => row[part]),
+        ciphertext: row.ciphertext,
+      }));
     },
 
     /**
-     * Answers how many rows were replaced. A row whose ciphertext changed meanwhile, or that somebody else is changing, is left
-     * as it is: nothing is overwritten, and nobody is waited for while other rows are locked.
+     * Answers how many rows were replaced. A row whose ciphertext, or what that is bound to, changed meanwhile, or that somebody
+     * else is changing, is left as it is: nothing is overwritten, and nobody is waited for while other rows are locked.
      */
     replace: async (renewals: readonly Renewal[]): Promise<number> => {
       const { rowCount } = await knex.raw<{ rowCount: number }>(
         `with renewal as (
-          select * from jsonb_to_recordset(?::jsonb) as renewal(${keyTypes}, old_ciphertext text, new_ciphertext text)
+          select * from jsonb_to_recordset(?::jsonb) as renewal(${keyTypes}, bound jsonb, old_ciphertext text, new_ciphertext text)
         ), held as (
           select renewal.* from ${table} as target join renewal on ${sameKey('target', 'renewal')}
           where target.${name} = renewal.old_ciphertext
+            and jsonb_build_array(${boundColumns.map((part) => `target.${part}`).join(', ')}) = renewal.bound
           for update of target skip locked
         )
         update ${table} as target set ${name} = held.new_ciphertext from held where ${sameKey('target', 'held')}`,
@@ -100,9 +110,12 @@ function partsOf(column: EncryptedColumn) {
   };
 }
 
-function toRecord(keyColumns: readonly string[], { key, ciphertext, renewed }: Renewal): Record<string, unknown> {
+function toRecord(
+  keyColumns: readonly string[],
+  { key, bound, ciphertext, renewed }: Renewal,
+): Record<string, unknown> {
   const parts = keyColumns.map((part, at) => [part, toJson(assertPart(key[at]))]);
-  return { ...Object.fromEntries(parts), old_ciphertext: ciphertext, new_ciphertext: renewed };
+  return { ...Object.fromEntries(parts), bound, old_ciphertext: ciphertext, new_ciphertext: renewed };
 }
 
 function toJson(value: KeyValue): string | number {

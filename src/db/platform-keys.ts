@@ -8,13 +8,15 @@ import { DecryptionError, type Keyring, openBytes, sealBytes } from './keyring.t
 export interface PlatformKeys {
   /** HMAC-SHA256: finds a secret that is not kept. Does not change when encryption keys rotate. */
   readonly lookupHash: (secret: string) => Buffer;
+  /** HMAC-SHA256: tells whether a text is the same again, without giving away one that can be guessed. `context` says what for. */
+  readonly digest: (text: string, context: string) => Buffer;
   /** Encrypted and authenticated text a caller may carry but not read or change, in base64url. */
   readonly seal: (plain: string, context: string) => string;
   /** Undefined for anything `seal` did not answer for the same context. */
   readonly open: (sealed: string, context: string) => string | undefined;
 }
 
-type KeyName = 'lookup' | 'page-token';
+type KeyName = 'lookup' | 'page-token' | 'digest';
 
 /**
  * Reads the keys, making them at the very first start.
@@ -29,8 +31,10 @@ export async function openPlatformKeys({
 }): Promise<PlatformKeys> {
   const lookupKey = await openKey(knex, keyring, 'lookup');
   const pageTokenKey = await openKey(knex, keyring, 'page-token');
+  const digestKey = await openKey(knex, keyring, 'digest');
   return {
     lookupHash: (secret) => createHmac('sha256', lookupKey).update(secret).digest(),
+    digest: (text, context) => createHmac('sha256', digestKey).update(`${context}\0`).update(text).digest(),
     seal: (plain, context) => sealBytes(pageTokenKey, plain, context).toString('base64url'),
     open: (sealed, context) => openSealed(pageTokenKey, sealed, context),
   };

@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
-import { type EncryptedColumn, encryptionContext } from './encrypted-columns.ts';
+import { decryptBound, encryptBound } from './bound-values.ts';
+import type { EncryptedColumn } from './encrypted-columns.ts';
 import { createEncryptedRows, type EncryptedRow, type EncryptedRows, type Renewal } from './encrypted-rows.ts';
 import { encryptedColumns, type KeyUsage, readKeyUsage } from './key-usage.ts';
 import { DecryptionError, type DecryptionFault, type Keyring } from './keyring.ts';
@@ -119,9 +120,10 @@ function renewAll(keyring: Keyring, column: EncryptedColumn, batch: readonly Enc
   const renewals: Renewal[] = [];
   const faults: Unreadable[] = [];
   for (const row of batch) {
-    const context = encryptionContext(column, ...row.key);
+    const place = { column, ...row };
     try {
-      renewals.push({ ...row, renewed: keyring.encrypt(keyring.decrypt(row.ciphertext, context), context) });
+      const { plain } = decryptBound(keyring, row.ciphertext, place);
+      renewals.push({ ...row, renewed: encryptBound(keyring, plain, place) });
     } catch (error) {
       if (!(error instanceof DecryptionError)) throw error;
       faults.push({ column, key: row.key, fault: error.code, keyId: error.keyId });

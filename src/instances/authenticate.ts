@@ -8,9 +8,10 @@ import type { Connect, Connection } from './oauth/connect/connect.ts';
 import { assertSameClient, isSameAccess, isSamePlace, isSameSecret } from './oauth/connect/credential-change.ts';
 import { type ProviderData, tokensIn } from './oauth/connect/grant-source.ts';
 import { assertGivenValues } from './oauth/endpoint/values.ts';
-import { isOAuthConnector, TOKEN_KEYS } from './oauth/fields.ts';
+import { isOAuthConnector, OAUTH_KEYS, TOKEN_KEYS } from './oauth/fields.ts';
 import type { OAuthConnector } from './oauth/grant.ts';
 import type { TokenKey, TokenOwner, Tokens } from './oauth/tokens/tokens.ts';
+import { assertSecretsStay, type EarlierSettings } from './place.ts';
 import { verifyCredentials } from './verify.ts';
 
 export interface AuthenticatePorts {
@@ -32,8 +33,7 @@ export interface GivenCredentials {
 
 /** Settings for an instance that is there. */
 export interface GivenAgain extends GivenCredentials {
-  /** The client secret was given, if only the one that is known, and not its mask. */
-  readonly isSecretShown: boolean;
+  readonly earlier: EarlierSettings;
 }
 
 /** Settings that may be stored. */
@@ -59,15 +59,21 @@ const KEEP_NOTHING = async () => false;
 
 /** Shows settings to the provider before they are stored. */
 export function createAuthenticate({ client, connect, authorizations, tokens }: AuthenticatePorts): Authenticate {
-  async function withSecrets(connector: Connector, credentials: GivenCredentials): Promise<Authenticated> {
-    const { given, base, providerData, signal } = credentials;
+  async function withSecrets(
+    connector: Connector,
+    { given, base, providerData, signal, earlier }: GivenCredentials & Partial<GivenAgain>,
+  ): Promise<Authenticated> {
     assertNoCode(connector, providerData);
     const config = resolveConfiguration(connector, given, base);
+    assertSecretsStay(connector, earlier, config);
     await verifyCredentials(client, { connector, config, signal });
     return { config, verified: true, keep: KEEP_NOTHING };
   }
 
-  async function withGrant(connector: OAuthConnector, credentials: GivenCredentials): Promise<Authenticated> {
+  async function withGrant(
+    connector: OAuthConnector,
+    credentials: GivenCredentials & Partial<GivenAgain>,
+  ): Promise<Authenticated> {
     const connection = await connect.connect({ connector, ...credentials });
     const { config, grant } = connection;
     const { signal } = credentials;
@@ -89,13 +95,13 @@ export function createAuthenticate({ client, connect, authorizations, tokens }: 
   async function withoutGrant(
     owner: TokenOwner,
     connector: OAuthConnector,
-    { given, base, isSecretShown, signal }: GivenAgain,
+    { given, base, earlier, signal }: GivenAgain,
   ): Promise<Authenticated> {
     const config = resolveConfiguration(connector, withoutTokens(given), base);
-    assertSameClient(connector, owner.config, config);
+    assertSameClient(connector, earlier, config);
     assertGivenValues(connector, config);
     const isNewSecret = !isSameSecret(owner.config, config);
-    const isClientAsked = isNewSecret || isRetried(owner, isSecretShown);
+    const isClientAsked = isNewSecret || isRetried(owner, earlier);
     if (isClientAsked) await connect.verifyClient({ connector, config, signal });
     const keep = isClientAsked ? tokens.acceptClient : KEEP_NOTHING;
     if (isSamePlace(connector, owner.config, config)) return { config, verified: false, keep };
@@ -129,19 +135,18 @@ export function createAuthenticate({ client, connect, authorizations, tokens }: 
 }
 
 /** The provider may take a client again that it refused: its secret is shown once more to say so. */
-function isRetried({ valid }: TokenOwner, isSecretShown: boolean): boolean {
-  return !valid && isSecretShown;
+function isRetried({ valid }: TokenOwner, { shown }: EarlierSettings): boolean {
+  return !valid && shown.has(OAUTH_KEYS.clientSecret);
 }
 
 function needsGrant(
   connector: OAuthConnector,
   owner: TokenOwner,
-  { given, base, providerData, isSecretShown }: GivenAgain,
+  { given, base, providerData, earlier }: GivenAgain,
 ): boolean {
-  const { config: before } = owner;
   if (connector.auth.grant === 'clientCredentials' && providerData === undefined) {
-    if (isRetried(owner, isSecretShown)) return true;
-    return !isSameAccess(connector, before, resolveConfiguration(connector, withoutTokens(given), base));
+    if (isRetried(owner, earlier)) return true;
+    return !isSameAccess(connector, earlier.config, resolveConfiguration(connector, withoutTokens(given), base));
   }
   const { refreshToken, accessToken } = tokensIn(given);
   return providerData !== undefined || refreshToken !== undefined || accessToken !== undefined;

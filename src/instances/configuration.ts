@@ -149,6 +149,23 @@ export function splitSecrets(
   };
 }
 
+/** The keys of the secrets that a provider gets to see; the platform keeps some for itself, such as what it signs with. */
+export function providerSecrets(connector: Connector): readonly string[] {
+  const fields = [...connector.configuration, ...oauthFields(connector)];
+  return fields.filter(({ secret }) => secret === true).map(({ key }) => key);
+}
+
+/**
+ * For settings that nothing was there before: no mask stands for anything.
+ * @throws AppError REQUEST_INVALID that names every masked key
+ */
+export function assertUnmasked(connector: Connector, given: Readonly<Record<string, unknown>>): void {
+  const faults = Object.keys(given)
+    .filter((key) => given[key] === MASK)
+    .map((key) => fault(key, `'${key}' must be sent in clear: what was stored cannot be read any more.`));
+  if (faults.length > 0) throw invalidConfiguration(connector, faults);
+}
+
 /** The settings as a caller may see them. */
 export function maskSecrets(connector: Connector, config: Config): Record<string, unknown> {
   const { plain, secret } = splitSecrets(connector, config);

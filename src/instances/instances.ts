@@ -6,13 +6,13 @@ import { AppError } from '../errors.ts';
 import type { Notifications } from '../events/notifications/notifications.ts';
 import { prepareSql } from '../where/index.ts';
 import type { Authenticate, Authenticated, GivenAgain } from './authenticate.ts';
-import { unmasked } from './configuration.ts';
+import { assertUnmasked, unmasked } from './configuration.ts';
 import { FILTERABLE_INSTANCE } from './filter.ts';
 import { type CodecPorts, createInstanceCodec } from './instance-codec.ts';
 import type { AuthorizationCaller } from './oauth/connect/authorizations.ts';
-import { isSecretShown } from './oauth/connect/credential-change.ts';
 import type { ProviderData } from './oauth/connect/grant-source.ts';
 import { isOAuthConnector } from './oauth/fields.ts';
+import { readShown } from './place.ts';
 import { assertStorable, isStorable } from './storable.ts';
 import { createInstanceStore, type InstanceChanges, type InstanceFilter } from './store.ts';
 import { createTokenCache } from './token-cache.ts';
@@ -31,6 +31,8 @@ export interface Instance {
   readonly providerData: Readonly<Record<string, unknown>>;
   readonly valid: boolean;
   readonly invalidReason: string | null;
+  /** False: its row was changed outside of the service, so that nothing of its configuration is used. It can be sent again. */
+  readonly intact: boolean;
   readonly disabled: boolean;
   readonly createdAt: Date;
   /** Grows with every change of configuration and credentials. */
@@ -77,6 +79,8 @@ export interface Instances extends Validity {
   readonly create: (caller: InstanceCaller, input: NewInstance, signal: AbortSignal) => Promise<Instance>;
   /** @throws AppError NOT_FOUND */
   readonly get: (accountId: number, id: number) => Promise<Instance>;
+  /** For use of its credentials. @throws AppError NOT_FOUND, INSTANCE_CREDENTIALS_FAILED for one that is not intact */
+  readonly getIntact: (accountId: number, id: number) => Promise<Instance>;
   /** Without `limit`: all of them. */
   readonly list: (accountId: number, query: InstanceQuery) => Promise<InstancePage>;
   /** From memory when it was asked for before and nothing changed. */
@@ -143,10 +147,18 @@ export function createInstances(ports: InstancePorts): Instances {
     throw new AppError('CONFLICT', `Instance ${id} was changed at the same time. Read it again and repeat the change.`);
   }
 
+  /** Nothing of what is there is to be relied on, so there are no settings and no masks to go on from. */
+  function authenticateAnew(connector: Connector, { earlier: _, ...credentials }: GivenAgain): Promise<Authenticated> {
+    assertUnmasked(connector, credentials.given);
+    return authenticate.first(connector, { ...credentials, base: {} });
+  }
+
   /** New settings become part of the changes only after the provider took them. */
   async function reauthenticate(instance: Instance, credentials: GivenAgain) {
     const { connector, accountId, id, settingsVersion } = instance;
-    const { config, verified, keep } = await authenticate.again(instance, credentials);
+    const { config, verified, keep } = await (instance.intact
+      ? authenticate.again(instance, credentials)
+      : authenticateAnew(connector, credentials));
     const settings = encodeSettings(connector, config, { accountId, id });
     return {
       settings: { ...settings, ...(verified && WORKING) },
@@ -187,6 +199,12 @@ export function createInstances(ports: InstancePorts): Instances {
 
     get,
 
+    getIntact: async (accountId, id) => {
+      const instance = await get(accountId, id);
+      if (instance.intact) return instance;
+      throw new AppError('INSTANCE_CREDENTIALS_FAILED', `Instance ${id} cannot be used. ${instance.invalidReason}`);
+    },
+
     list: async (accountId, { where, ...filter }) => {
       const { limit, searchText = '', tags = [] } = filter;
       const condition = where === undefined ? undefined : prepareSql(where, FILTERABLE_INSTANCE);
@@ -216,7 +234,7 @@ export function createInstances(ports: InstancePorts): Instances {
         given: given ?? {},
         base,
         providerData,
-        isSecretShown: isSecretShown(given ?? {}),
+        earlier: { config: instance.config, shown: readShown(given ?? {}) },
         signal,
       });
       return settle(caller.accountId, id, { ...change, ...settings }, guard);
@@ -228,15 +246,20 @@ export function createInstances(ports: InstancePorts): Instances {
       const given = unmasked(input.configuration, instance.config);
       const base = providerValues(instance);
       const { providerData } = input;
-      const isShown = isSecretShown(input.configuration);
-      const again = { caller, given, base, providerData, isSecretShown: isShown, signal };
+      const earlier = { config: instance.config, shown: readShown(input.configuration) };
+      const again = { caller, given, base, providerData, earlier, signal };
       const { settings, guard } = await reauthenticate(instance, again);
       const change = { ...settings, name: input.name.trim(), tags: trimmed(input.tags) };
       return settle(caller.accountId, id, change, guard);
     },
 
     adoptValues: async ({ accountId, id, values }, via) => {
-      if (await store.mergeConfiguration(via, accountId, id, values)) await cache.changed(accountId, id, via);
+      const row = await store.lock(via, accountId, id);
+      if (row === undefined) return;
+      const { connector, config, intact } = decode(row);
+      if (!intact || Object.entries(values).every(([key, value]) => config[key] === value)) return;
+      await store.update(via, accountId, id, encodeSettings(connector, { ...config, ...values }, { accountId, id }));
+      await cache.changed(accountId, id, via);
     },
 
     setDisabled: (accountId, id, disabled) => settle(accountId, id, { disabled }),

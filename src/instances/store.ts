@@ -1,5 +1,4 @@
 import type { Knex } from 'knex';
-import type { Config } from '../connector/contract.ts';
 import type { Sql } from '../where/index.ts';
 
 /** A row of `instance`, still encrypted. */
@@ -95,6 +94,10 @@ export function createInstanceStore(knex: Knex) {
     find: async (accountId: number, id: number): Promise<InstanceRow | undefined> =>
       (await select(accountId).where({ id }))[0],
 
+    /** Nobody else changes it before the end of the transaction. */
+    lock: async (via: Knex, accountId: number, id: number): Promise<InstanceRow | undefined> =>
+      (await select(accountId, via).where({ id }).forNoKeyUpdate())[0],
+
     findByTokenHash: async (accountId: number, tokenHash: Buffer): Promise<InstanceRow | undefined> =>
       (await select(accountId).where({ token_hash: tokenHash }))[0],
 
@@ -131,20 +134,6 @@ export function createInstanceStore(knex: Knex) {
           updated_at: knex.fn.now(),
         });
       return count === 0 ? undefined : single(await select(accountId, via).where({ id }));
-    },
-
-    /** Over what is there; secrets are not among it. @returns false when nothing was to change */
-    mergeConfiguration: async (via: Knex, accountId: number, id: number, values: Config): Promise<boolean> => {
-      const merged = JSON.stringify(values);
-      const count = await via('instance')
-        .where({ account_id: accountId, id })
-        .whereRaw('not configuration @> ?::jsonb', [merged])
-        .update({
-          configuration: knex.raw('configuration || ?::jsonb', [merged]),
-          settings_version: knex.raw('settings_version + 1'),
-          updated_at: knex.fn.now(),
-        });
-      return count > 0;
     },
 
     /** False when it was valid already. */

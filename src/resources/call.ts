@@ -20,7 +20,10 @@ export interface InstanceCall {
   readonly report: () => CallReport;
 }
 
-/** @throws AppError FORBIDDEN for a disabled instance, unless the call only describes it. */
+/**
+ * @throws AppError FORBIDDEN for a disabled instance, unless the call only describes it; INSTANCE_CREDENTIALS_FAILED for one
+ * whose settings may lead anywhere
+ */
 export function startCall(
   ports: ResourcePorts,
   instance: ConnectedInstance,
@@ -31,6 +34,12 @@ export function startCall(
     throw new AppError(
       'FORBIDDEN',
       `Instance ${instance.id} is disabled; PUT /instances/${instance.id}/enabled switches it on.`,
+    );
+  }
+  if (!instance.intact) {
+    throw new AppError(
+      'INSTANCE_CREDENTIALS_FAILED',
+      `Instance ${instance.id} cannot call ${instance.connector.name}: its stored settings were changed outside of the service. PATCH /instances/${instance.id} with the whole configuration puts it right.`,
     );
   }
   let providerCalls = 0;

@@ -8,6 +8,8 @@ export interface ConnectedInstance {
   readonly connector: Connector;
   /** Secrets in clear. */
   readonly config: Config;
+  /** False: its settings cannot be relied on, and nothing may be sent by them. */
+  readonly intact: boolean;
   readonly disabled: boolean;
   /** Whether the provider took the credentials the last time. */
   readonly valid: boolean;

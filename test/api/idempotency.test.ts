@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { type ApiCall, type StartedApp, startTestApp, useApp } from '../support/app.ts';
 import { hang, json, type MisbehavingServer, startMisbehavingServer, status } from '../support/misbehaving-server.ts';
@@ -252,6 +253,47 @@ describe('Idempotency-Key', () => {
     expectProblem(empty, 'REQUEST_INVALID', 'headers.idempotency-key must NOT have fewer than 1 characters.');
   });
 
+  describe('is stored with a hash of its request', () => {
+    const call = {
+      method: 'POST',
+      body: {
+        element: { key: 'odata' },
+        name: 'Guessed',
+        configuration: { ...SHOP, username: 'u', password: 'sommer12' },
+      },
+    };
+
+    /** What the service makes of a request, known to everybody who reads its code. */
+    const unkeyedHash = (password: string) => {
+      const { body } = call;
+      const guess = { ...body, configuration: { ...body.configuration, password } };
+      const fingerprint = JSON.stringify(['createInstance', null, '/elements/api-v2/instances', guess]);
+      return createHash('sha256').update(fingerprint).digest();
+    };
+
+    const createOnce = (key: string, body: object = call.body) =>
+      service.call('/instances', { ...call, body, headers: { 'idempotency-key': key } });
+
+    const setHash = (hash: Buffer) =>
+      withDatabase(service, (knex) => knex('idempotency_record').update({ request_hash: hash }));
+
+    it('in which no password can be guessed', async () => {
+      await withDatabase(service, (knex) => knex('idempotency_record').delete());
+      expect((await createOnce(newKey())).status).to.equal(200);
+      const [row] = await withDatabase(service, (knex) => knex('idempotency_record').select('request_hash'));
+      const found = ['hunter2', 'sommer12', 'geheim'].filter((word) => unkeyedHash(word).equals(row.request_hash));
+      expect(found).to.deep.equal([]);
+    });
+
+    it('which an earlier release made without a key, and is good all the same', async () => {
+      const key = newKey();
+      const first = await createOnce(key);
+      await setHash(unkeyedHash('sommer12'));
+      expect((await createOnce(key)).body).to.deep.equal(first.body);
+      expectProblem(await createOnce(key, { ...call.body, name: 'Another' }), 'CONFLICT', OTHER_REQUEST);
+    });
+  });
+
   it('is good for 24 hours', async () => {
     answerWithNewIds();
     const key = newKey();
@@ -270,7 +312,8 @@ describe('Idempotency-Key', () => {
     await withDatabase(service, async (knex) => {
       const { createIdempotency } = await import('../../src/accounts/idempotency/index.ts');
       const unused = { encrypt: () => '', decrypt: () => '' };
-      await createIdempotency({ knex, keyring: unused }).purge(new Date(Date.now() - 24 * 3_600_000));
+      const digest = () => Buffer.alloc(32);
+      await createIdempotency({ knex, keyring: unused, digest }).purge(new Date(Date.now() - 24 * 3_600_000));
     });
     expect(await countRows(service, 'idempotency_record')).to.equal(1);
   });

@@ -2,7 +2,15 @@ import { expect } from 'chai';
 import { useApp } from '../support/app.ts';
 import { expectProblem, faultsOf } from './support/expect-problem.ts';
 import { createProxy } from './support/oauth-proxies.ts';
-import { authorizationOf, countRows, createTenants, type OtherTenants, readEverything } from './support/tenants.ts';
+import {
+  authorizationOf,
+  countRows,
+  createTenants,
+  FIRST_TENANT,
+  type OtherTenants,
+  readEverything,
+  withDatabase,
+} from './support/tenants.ts';
 
 const PATH = '/elements/oauthProxies';
 const SECRET = 'a-client-secret-of-a-proxy';
@@ -78,6 +86,22 @@ describe('OAuth proxies', () => {
       });
     }
 
+    for (const tokenOrigins of ['https://a.example', ['a.example'], ['https://a.example/token'], [1], {}]) {
+      it(`not with the token origins ${JSON.stringify(tokenOrigins)}`, async () => {
+        const answer = await post({
+          name: 'origins',
+          apiKey: 'k',
+          apiSecret: 's',
+          configuration: JSON.stringify({ tokenOrigins }),
+        });
+        expectProblem(
+          answer,
+          'REQUEST_INVALID',
+          'tokenOrigins in body.configuration must be a list of origins, such as https://acme.example.com.',
+        );
+      });
+    }
+
     for (const [fault, change] of [
       ['body.name', { name: undefined }],
       ['body.name', { name: ' ' }],
@@ -111,6 +135,38 @@ describe('OAuth proxies', () => {
         expect(list.headers.get('elements-returned-count')).to.equal(String(list.body.length));
         expect(JSON.stringify(list.body)).not.to.include('client-secret');
       }
+    });
+
+    it('but are changed and deleted by the account that made them alone', async () => {
+      const url = 'https://app.example.com/';
+      const sibling = authorizationOf(tenants.sibling);
+      const colleague = authorizationOf(tenants.colleague);
+      const changes = [
+        ['POST', '/applicationUrls', { body: { url } }],
+        ['DELETE', '/applicationUrls', { query: { url } }],
+        ['DELETE', '', {}],
+      ] as const;
+      for (const [owner, own, foreign] of [
+        [FIRST_TENANT.accountId, colleague, sibling],
+        [tenants.sibling.accountId, sibling, colleague],
+      ] as const) {
+        const { id } = await createProxy(service, own);
+        for (const [method, path, more] of changes) {
+          const refused = await service.call(`${PATH}/${id}${path}`, { method, headers: foreign, ...more });
+          const message = `OAuth proxy ${id} belongs to account ${owner} of your organization: only that account may change or delete it.`;
+          expectProblem(refused, 'FORBIDDEN', message);
+          const taken = await service.call(`${PATH}/${id}${path}`, { method, headers: own, ...more });
+          expect(taken.status).to.equal(200);
+        }
+      }
+    });
+
+    it('and are listed though one of them was changed in the database', async () => {
+      const { id } = await createProxy(service);
+      await withDatabase(service, (knex) => knex('oauth_proxy').where({ id }).update({ api_key: 'another' }));
+      const list = (await service.call(PATH)).body;
+      expect(list).to.deep.include((await service.call(`${PATH}/${id}`)).body);
+      expect((await service.call(`${PATH}/${id}`, { method: 'DELETE' })).status).to.equal(200);
     });
 
     it('and to no other, which can neither see nor change them', async () => {

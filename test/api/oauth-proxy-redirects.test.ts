@@ -182,12 +182,22 @@ describe('the redirect URL of an OAuth proxy', () => {
     expect([answer.status, answer.headers.has('location')]).to.deep.equal([400, false]);
   });
 
+  it('keeps no hash by which a URL could be guessed', async () => {
+    const url = 'https://app.example.com/?session=1234';
+    await allowTarget(service, proxy, url);
+    const found = await withDatabase(service, (knex) =>
+      knex('oauth_proxy_target').whereRaw('url_hash = sha256(?)', [url]),
+    );
+    expect(found).to.deep.equal([]);
+    expect((await arrive(proxy, state(url))).status).to.equal(302);
+  });
+
   it('forgets the targets that were named before a time', async () => {
     const before = await countRows(service, 'oauth_proxy_target');
     await allowTarget(service, proxy, 'https://app.example.com/old');
     await withDatabase(service, (knex) =>
       knex.raw(`update oauth_proxy_target set created_at = now() - interval '25 hours'
-        where url_hash = sha256('https://app.example.com/old')`),
+        where created_at = (select max(created_at) from oauth_proxy_target)`),
     );
     expect(await countRows(service, 'oauth_proxy_target')).to.equal(before + 1);
     await purgeTargets(service, new Date(Date.now() - 24 * 3_600_000));

@@ -1,11 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Knex } from 'knex';
-import {
-  ENCRYPTED_COLUMNS,
-  type EncryptedColumn,
-  encryptionContext,
-  type KeyValue,
-} from '../../src/db/encrypted-columns.ts';
+import { type BoundPlace, encryptBound } from '../../src/db/bound-values.ts';
+import { ENCRYPTED_COLUMNS, type EncryptedColumn, type KeyValue } from '../../src/db/encrypted-columns.ts';
 import { encryptedColumns } from '../../src/db/key-usage.ts';
 import type { Keyring } from '../../src/db/keyring.ts';
 
@@ -17,6 +13,19 @@ export interface StoredValue {
   readonly plain: string;
 }
 
+const CONFIGURATION = { 'base.url': 'https://example.com', limit: 1.5, 'a.flag': true };
+
+/** What stands in the stored rows beside the ciphertexts that are bound to it. */
+const BOUND: Partial<Record<EncryptedColumn, readonly unknown[]>> = {
+  'instance.credentials': ['e', CONFIGURATION],
+  'oauth_authorization.verifier': ['e', {}],
+  'oauth_proxy.api_secret': [1, 'k', '{}'],
+};
+
+export function placeOf({ column, key }: Pick<StoredValue, 'column' | 'key'>): BoundPlace {
+  return { column, key, bound: BOUND[column] ?? [] };
+}
+
 type Encrypt = (column: EncryptedColumn, ...key: readonly KeyValue[]) => string;
 
 /** Empties the tables and stores `rows` values of every encrypted column, except two of platform_key. */
@@ -24,8 +33,9 @@ export async function storeValues(knex: Knex, keyring: Keyring, rows: number): P
   const stored: StoredValue[] = [];
   const encrypt: Encrypt = (column, ...key) => {
     const plain = `plain text of ${column} ${stored.length}`;
-    stored.push({ column, key, plain });
-    return keyring.encrypt(plain, encryptionContext(column, ...key));
+    const value = { column, key, plain };
+    stored.push(value);
+    return encryptBound(keyring, plain, placeOf(value));
   };
   await knex.raw('truncate platform_key, organization restart identity cascade');
   for (const name of ['lookup', 'page-token']) {
@@ -46,6 +56,7 @@ async function storeRow(knex: Knex, encrypt: Encrypt, id: number): Promise<void>
     user_id: 1,
     name: `instance ${id}`,
     element_key: 'e',
+    configuration: JSON.stringify(CONFIGURATION),
     credentials: encrypt('instance.credentials', 1, id),
     token: encrypt('instance.token', 1, id),
     token_hash: hash,

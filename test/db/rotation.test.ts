@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { decryptBound, encryptBound } from '../../src/db/bound-values.ts';
 import { openDatabase } from '../../src/db/database.ts';
 import { ENCRYPTED_COLUMNS, encryptionContext } from '../../src/db/encrypted-columns.ts';
 import { createEncryptedRows } from '../../src/db/encrypted-rows.ts';
@@ -8,6 +9,7 @@ import { checkKeys, type Progress, rotateKeys } from '../../src/db/rotation.ts';
 import { silentLog, useDatabase } from '../support/database.ts';
 import {
   keyIdsInUse,
+  placeOf,
   randomKey,
   readCiphertext,
   readCiphertexts,
@@ -57,7 +59,7 @@ describe('a rotation of the keys', () => {
     rotateKeys({ knex: database.knex, keyring, onProgress });
 
   const read = async (value: StoredValue, keyring: Keyring) =>
-    keyring.decrypt(await readCiphertext(database.knex, value), encryptionContext(value.column, ...value.key));
+    decryptBound(keyring, await readCiphertext(database.knex, value), placeOf(value)).plain;
 
   const valueIn = (column: StoredValue['column']) => {
     const value = values.find((candidate) => candidate.column === column);
@@ -71,6 +73,44 @@ describe('a rotation of the keys', () => {
     expect(report.complete).to.equal(true);
     expect([...report.usage]).to.deep.equal([['next', encryptedColumns()]]);
     for (const value of values) expect(await read(value, onlyNext)).to.equal(value.plain);
+  });
+
+  it('binds what an earlier release stored to what stands beside it', async () => {
+    const credentials = valueIn('instance.credentials');
+    const place = placeOf(credentials);
+    const { column, key, plain } = credentials;
+    const unbound = createKeyring(old).encrypt(plain, encryptionContext(column, ...key));
+    await writeCiphertext(database.knex, credentials, unbound);
+    expect(decryptBound(both, unbound, place)).to.deep.equal({ plain, isBound: false });
+    expect((await rotate()).complete).to.equal(true);
+    const bound = await readCiphertext(database.knex, credentials);
+    expect(decryptBound(onlyNext, bound, place)).to.deep.equal({ plain, isBound: true });
+    expect(() => onlyNext.decrypt(bound, encryptionContext(column, ...key))).to.throw(/does not open/);
+  });
+
+  it('names a value whose row was changed beside it, and leaves it closed', async () => {
+    const credentials = valueIn('instance.credentials');
+    const { column, key } = credentials;
+    const before = await readCiphertext(database.knex, credentials);
+    await database
+      .knex('instance')
+      .where({ account_id: 1, id: key[1] })
+      .update({ configuration: { 'base.url': 'https://evil.example' } });
+    const report = await rotate();
+    expect(report.unreadable).to.deep.equal([{ column, key, fault: 'REFUSED', keyId: 'old' }]);
+    expect(await readCiphertext(database.knex, credentials)).to.equal(before);
+  });
+
+  it('never binds a value to what changed after it was read', async () => {
+    const credentials = valueIn('instance.credentials');
+    const place = placeOf(credentials);
+    const rows = createEncryptedRows(database.knex, credentials.column);
+    const [row] = await rows.read('old', 1);
+    if (row === undefined) throw new Error('No row was read');
+    expect(row.bound).to.deep.equal(place.bound);
+    const renewal = { ...row, renewed: encryptBound(both, 'stale', place) };
+    await database.knex('instance').where({ account_id: 1, id: row.key[1] }).update({ configuration: {} });
+    expect(await rows.replace([renewal])).to.equal(0);
   });
 
   it('leaves what is encrypted with the first key as it is', async () => {

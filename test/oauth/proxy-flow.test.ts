@@ -1,11 +1,17 @@
 import { expect } from 'chai';
-import { expectProblem } from '../api/support/expect-problem.ts';
+import { expectProblem, faultsOf } from '../api/support/expect-problem.ts';
 import { arrive, type CreatedProxy } from '../api/support/oauth-proxies.ts';
 import { authorizationOf, createTenants, type OtherTenants, withDatabase } from '../api/support/tenants.ts';
 import { useApp } from '../support/app.ts';
 import { type AuthorizationServer, startAuthorizationServer } from '../support/authorization-server.ts';
+import { json, startMisbehavingServer } from '../support/misbehaving-server.ts';
 
 const APPLICATION = 'https://shop.example.com/connected?user=5';
+/** Registered at the proxy. */
+const REGISTERED = 'https://hub.example.com/connected?user=5';
+const EVIL = 'https://evil.example.com/connected?user=5';
+
+const WITHOUT_CLIENT = { 'oauth.api.key': undefined, 'oauth.api.secret': undefined };
 
 describe('the flow through an OAuth proxy', () => {
   const service = useApp({ CONNECTORS_PATH: `${import.meta.dirname}/connectors`, SIMULATORS_PORT: 'off' });
@@ -16,9 +22,12 @@ describe('the flow through an OAuth proxy', () => {
   before(async () => {
     server = await startAuthorizationServer();
     tenants = await createTenants(service);
-    const body = { name: 'shop', apiKey: server.clientId, apiSecret: server.clientSecret, configuration: '{}' };
+    const configuration = JSON.stringify({ tokenOrigins: [server.url] });
+    const body = { name: 'shop', apiKey: server.clientId, apiSecret: server.clientSecret, configuration };
     proxy = (await service.call('/elements/oauthProxies', { method: 'POST', body })).body;
     server.addCallbackUrl(proxy.proxyUrl);
+    const url = 'https://hub.example.com/connected';
+    await service.call(`/elements/oauthProxies/${proxy.id}/applicationUrls`, { method: 'POST', body: { url } });
   });
   after(() => server.close());
 
@@ -85,18 +94,113 @@ describe('the flow through an OAuth proxy', () => {
 
   it('needs neither key nor secret of a caller who names the proxy', async () => {
     const arrival = await browse((await askForUrl()).body.oauthUrl);
-    const configuration = { 'oauth.api.key': undefined, 'oauth.api.secret': undefined };
-    const created = await create(arrival.searchParams.get('code') ?? '', configuration);
+    const created = await create(arrival.searchParams.get('code') ?? '', WITHOUT_CLIENT);
     expect(created.status, JSON.stringify(created.body)).to.equal(200);
     expect((await service.call('/items', { token: created.body.token })).status).to.equal(200);
   });
 
-  it('works for every account of the organization, and for no other', async () => {
+  it('works for every account of the organization, with an application URL and without knowing the secret', async () => {
     const sibling = authorizationOf(tenants.sibling);
-    const arrival = await browse((await askForUrl({}, sibling)).body.oauthUrl);
-    expect((await create(arrival.searchParams.get('code') ?? '', {}, sibling)).status).to.equal(200);
+    const arrival = await browse((await askForUrl({ state: REGISTERED }, sibling)).body.oauthUrl);
+    expect(arrival.href.startsWith(`${REGISTERED}&`)).to.equal(true);
+    const created = await create(arrival.searchParams.get('code') ?? '', WITHOUT_CLIENT, sibling);
+    expect(created.status, JSON.stringify(created.body)).to.equal(200);
+  });
+
+  it('works for no other organization', async () => {
     const stranger = await askForUrl({}, authorizationOf(tenants.stranger));
     expectProblem(stranger, 'NOT_FOUND', "There is no OAuth proxy 'shop'.");
+  });
+
+  describe('of another account of the organization', () => {
+    const sibling = () => authorizationOf(tenants.sibling);
+
+    it('ends at no URL that only this account named, whoever is sent on the way', async () => {
+      const refused = await askForUrl({ state: EVIL }, sibling());
+      const message = `The OAuth proxy 'shop' belongs to account 1 of your organization. From other accounts, state must be one of its application URLs, which account 1 adds with POST /elements/oauthProxies/${proxy.id}/applicationUrls.`;
+      expectProblem(refused, 'FORBIDDEN', message);
+      expect(Object.keys(faultsOf(refused))).to.deep.equal(['query.state']);
+      // The victim of the own account, on a page with a state that the attacker wrote.
+      const page = new URL((await askForUrl()).body.oauthUrl);
+      page.searchParams.set('state', EVIL);
+      const callback = await server.authorize(page.href);
+      const { status, headers } = await arrive(proxy, callback.search.slice(1));
+      expect([status, headers.has('location')]).to.deep.equal([400, false]);
+    });
+
+    it('ends at no URL beside an application URL', async () => {
+      for (const state of [
+        'https://hub.example.com/',
+        'https://hub.example.com/connected/x',
+        'http://hub.example.com/connected',
+        APPLICATION,
+      ]) {
+        expectProblem(await askForUrl({ state }, sibling()), 'FORBIDDEN');
+      }
+    });
+
+    it('makes nothing of a code that somebody else was given', async () => {
+      const arrival = await browse((await askForUrl({ state: REGISTERED })).body.oauthUrl);
+      const code = arrival.searchParams.get('code') ?? '';
+      const count = server.tokenRequests.length;
+      // The sibling has begun none.
+      await withDatabase(service, (knex) =>
+        knex('oauth_authorization').where({ account_id: tenants.sibling.accountId }).delete(),
+      );
+      const stolen = await create(code, { ...WITHOUT_CLIENT, 'base.url': server.url }, sibling());
+      const message =
+        "The OAuth proxy 'shop' belongs to account 1 of your organization. From other accounts, it takes a code of an authorization that the caller began with GET /elements/granted/oauth/url in the last 15 minutes, or oauth.api.secret.";
+      expectProblem(stolen, 'FORBIDDEN', message);
+      expect(server.tokenRequests.length).to.equal(count);
+      // Having begun one is not enough: the code belongs to the verifier of the other.
+      await askForUrl({ state: REGISTERED }, sibling());
+      expectProblem(await create(code, WITHOUT_CLIENT, sibling()), 'PROVIDER_CREDENTIALS_INVALID');
+    });
+
+    it('gets nothing for the client alone, nor for a token from elsewhere', async () => {
+      const base = { ...WITHOUT_CLIENT, 'oauth.callback.url': proxy.proxyUrl, 'base.url': server.url };
+      for (const [key, more] of [
+        ['machine', {}],
+        ['granted', { 'oauth.user.refresh_token': 'found-somewhere' }],
+      ] as const) {
+        const body = { element: { key }, name: 'x', configuration: { ...base, ...more } };
+        const answer = await service.call('/instances', { method: 'POST', body, headers: sibling() });
+        expectProblem(answer, 'FORBIDDEN', /belongs to account 1/);
+      }
+    });
+  });
+
+  it('never shows the secret to an address that a caller chose', async () => {
+    const evil = await startMisbehavingServer({ otherwise: json({ access_token: 'x', token_type: 'bearer' }) });
+    for (const headers of [{}, authorizationOf(tenants.sibling)]) {
+      await askForUrl({ state: REGISTERED, siteAddress: evil.url }, headers);
+      const answer = await create('invented', WITHOUT_CLIENT, headers);
+      const message = `'oauth.api.secret' is missing: the settings lead to ${evil.url}, and the OAuth proxy 'shop' sends its secret only where "tokenOrigins" of its configuration says.`;
+      expectProblem(answer, 'REQUEST_INVALID', message);
+      expect(Object.keys(faultsOf(answer))).to.deep.equal(['configuration.oauth.api.secret']);
+    }
+    expect(evil.requests).to.deep.equal([]);
+    await evil.close();
+  });
+
+  it('never uses a secret beside which the database was changed', async () => {
+    const evil = await startMisbehavingServer({ otherwise: json({ access_token: 'x', token_type: 'bearer' }) });
+    const setConfiguration = (origin: string) =>
+      withDatabase(service, (knex) =>
+        knex('oauth_proxy')
+          .where({ id: proxy.id })
+          .update({ configuration: JSON.stringify({ tokenOrigins: [origin] }) }),
+      );
+    await setConfiguration(evil.url);
+    await askForUrl({ siteAddress: evil.url });
+    expectProblem(
+      await create('invented', WITHOUT_CLIENT),
+      'CONFLICT',
+      "The OAuth proxy 'shop' cannot be used: what is stored of it was changed outside of the service. Delete it and make it again.",
+    );
+    expect(evil.requests).to.deep.equal([]);
+    await evil.close();
+    await setConfiguration(server.url);
   });
 
   it('passes a denial on', async () => {

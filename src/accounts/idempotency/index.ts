@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Knex } from 'knex';
 import { encryptionContext } from '../../db/encrypted-columns.ts';
 import type { Keyring } from '../../db/keyring.ts';
+import type { PlatformKeys } from '../../db/platform-keys.ts';
 import { AppError, type ErrorCode, isAppError } from '../../errors.ts';
 import { createIdempotencyStore, type IdempotencyKey } from './store.ts';
 
@@ -41,8 +42,9 @@ type Stored<Body> =
 export function createIdempotency(ports: {
   readonly knex: Knex;
   readonly keyring: Pick<Keyring, 'encrypt' | 'decrypt'>;
+  readonly digest: PlatformKeys['digest'];
 }): Idempotency {
-  const { keyring } = ports;
+  const { keyring, digest } = ports;
   const store = createIdempotencyStore(ports.knex);
 
   async function remember(key: IdempotencyKey, status: number, stored: Stored<unknown>): Promise<void> {
@@ -61,11 +63,21 @@ export function createIdempotency(ports: {
     }
   }
 
-  async function recall<Body>(key: IdempotencyKey, requestHash: Buffer): Promise<Body> {
+  /** Bodies hold passwords: with an unkeyed hash, whoever reads the table could try words against it. */
+  function hashOf(fingerprint: string): Buffer {
+    return digest(fingerprint, 'idempotency_record.request_hash');
+  }
+
+  /** Records live for 24 hours, so those that an earlier release left, with an unkeyed hash, are still met after an upgrade. */
+  function isSame(requestHash: Buffer, fingerprint: string): boolean {
+    return requestHash.equals(hashOf(fingerprint)) || requestHash.equals(sha256(fingerprint));
+  }
+
+  async function recall<Body>(key: IdempotencyKey, fingerprint: string): Promise<Body> {
     const row = await store.find(key);
     if (row === undefined)
       throw new AppError('CONFLICT', 'The request with this Idempotency-Key has just failed; send it again.');
-    if (!row.requestHash.equals(requestHash)) {
+    if (!isSame(row.requestHash, fingerprint)) {
       throw new AppError('CONFLICT', 'This Idempotency-Key was used with another request in the last 24 hours.');
     }
     if (row.state === 'running' || row.response === null) {
@@ -85,8 +97,8 @@ export function createIdempotency(ports: {
   return {
     once: async ({ accountId, userId, key: text, fingerprint }, work) => {
       const key = { accountId, userId, keyHash: sha256(text) };
-      const requestHash = sha256(fingerprint);
-      return (await store.claim(key, requestHash, KEEP_HOURS)) ? run(key, work) : recall(key, requestHash);
+      const isClaimed = await store.claim(key, hashOf(fingerprint), KEEP_HOURS);
+      return isClaimed ? run(key, work) : recall(key, fingerprint);
     },
     purge: store.purge,
   };

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Knex } from 'knex';
 import { createKeyring } from '../../../src/db/keyring.ts';
+import { openPlatformKeys } from '../../../src/db/platform-keys.ts';
 import { createProxies, type Proxies } from '../../../src/instances/oauth/proxies/proxies.ts';
 import { type ApiAnswer, ENCRYPTION_KEYS, type TestApp } from '../../support/app.ts';
 import { sendRaw } from './raw-request.ts';
@@ -23,23 +24,29 @@ export async function createProxy(service: TestApp, headers?: Readonly<Record<st
   return answer.body;
 }
 
-/** What `GET /elements/{keyOrId}/oauth/url` does with its `state`. */
+/** What `GET /elements/{keyOrId}/oauth/url` of the proxy's own account does with its `state`. */
 export function allowTarget(service: TestApp, { id }: CreatedProxy, url: string): Promise<void> {
   return withDatabase(service, async (knex) => {
-    const { account_id } = await knex('oauth_proxy').where({ id }).first('account_id');
-    await openProxies(service, knex).allowTarget({ accountId: Number(account_id), id }, url);
+    const { organizationId, accountId } = await knex('oauth_proxy')
+      .where({ id })
+      .first({ organizationId: 'organization_id', accountId: 'account_id' });
+    const proxies = await openProxies(service, knex);
+    await proxies.allowTarget({ organizationId, accountId }, await proxies.get(organizationId, id), url);
   });
 }
 
 /** What the queue does once an hour. */
 export function purgeTargets(service: TestApp, before: Date): Promise<number> {
-  return withDatabase(service, (knex) => openProxies(service, knex).purgeTargets(before));
+  return withDatabase(service, async (knex) => (await openProxies(service, knex)).purgeTargets(before));
 }
 
-function openProxies(service: TestApp, knex: Knex): Proxies {
+async function openProxies(service: TestApp, knex: Knex): Promise<Proxies> {
+  const keyring = createKeyring(ENCRYPTION_KEYS);
+  const { digest } = await openPlatformKeys({ knex, keyring });
   return createProxies({
     knex,
-    keyring: createKeyring(ENCRYPTION_KEYS),
+    keyring,
+    digest,
     redactor: { add: () => {} },
     random: randomBytes,
     publicUrl: () => service.app.url,

@@ -13,7 +13,7 @@ export interface AuthorizationKey {
 export interface AuthorizationRow extends AuthorizationKey {
   readonly id: number;
   readonly state: string | null;
-  /** Ciphertext; null without PKCE. */
+  /** Ciphertext, of an empty text without PKCE; null only in rows of an earlier release. */
   readonly verifier: string | null;
   readonly settings: Config;
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Knex } from 'knex';
 import { appendQuery } from '../../../connector/client/query.ts';
 import type { Config, Connector } from '../../../connector/contract.ts';
-import { encryptionContext } from '../../../db/encrypted-columns.ts';
+import { type BoundPlace, decryptBound, encryptBound, isRefused } from '../../../db/bound-values.ts';
 import type { Keyring } from '../../../db/keyring.ts';
 import { AppError } from '../../../errors.ts';
 import type { Redactor } from '../../../log.ts';
@@ -13,7 +13,7 @@ import { isOAuthConnector, OAUTH_KEYS } from '../fields.ts';
 import type { OAuthConnector } from '../grant.ts';
 import type { OAuthProxy, Proxies } from '../proxies/proxies.ts';
 import { readRedirectUrl } from '../proxies/redirect-url.ts';
-import { type AuthorizationKey, createAuthorizationStore } from './authorization-store.ts';
+import { type AuthorizationKey, type AuthorizationRow, createAuthorizationStore } from './authorization-store.ts';
 import { invalidParameter, readUrlSettings, settingsOfUrl } from './url-settings.ts';
 
 /** Who asks for a URL, and later exchanges the code it leads to. */
@@ -70,6 +70,8 @@ export interface AuthorizationPorts {
 export const AUTHORIZATION_MINUTES = 15;
 /** 43 characters, as RFC 7636, 4.1 advises. */
 const VERIFIER_BYTES = 32;
+/** Stands for it without PKCE, so that what is beside it is bound all the same. */
+const NO_VERIFIER = '';
 
 export function createAuthorizations(ports: AuthorizationPorts): Authorizations {
   const { keyring, redactor } = ports;
@@ -92,20 +94,14 @@ export function createAuthorizations(ports: AuthorizationPorts): Authorizations 
       const authorizeUrl = authorizeUrlOf(connector, config);
       const page = simulatorOf(ports.simulatorsUrl, connector, config)?.enter(authorizeUrl) ?? authorizeUrl;
       const verifier = connector.auth.pkce === false ? undefined : ports.random(VERIFIER_BYTES).toString('base64url');
-      if (proxy !== undefined) await ports.proxies.allowTarget(proxy, required('state', request.state, STATE_OF_PROXY));
+      if (proxy !== undefined) {
+        await ports.proxies.allowTarget(caller, proxy, required('state', request.state, STATE_OF_PROXY));
+      }
       const { accountId, userId } = caller;
       const id = await store.nextId();
-      await store.insert({
-        accountId,
-        id,
-        userId,
-        elementKey: connector.key,
-        clientId,
-        callbackUrl,
-        state: request.state ?? null,
-        verifier: verifier === undefined ? null : keyring.encrypt(verifier, contextOf(accountId, id)),
-        settings,
-      });
+      const row = { accountId, id, userId, elementKey: connector.key, clientId, callbackUrl, settings };
+      const sealedVerifier = encryptBound(keyring, verifier ?? NO_VERIFIER, placeOf(row));
+      await store.insert({ ...row, state: request.state ?? null, verifier: sealedVerifier });
       return appendQuery(page.href, {
         response_type: 'code',
         client_id: clientId,
@@ -125,18 +121,35 @@ export function createAuthorizations(ports: AuthorizationPorts): Authorizations 
         : undefined;
       if (row === undefined) return undefined;
       const { accountId, id, settings } = row;
-      const verifier = row.verifier === null ? undefined : keyring.decrypt(row.verifier, contextOf(accountId, id));
-      return { accountId, id, settings, verifier };
+      const verifier = openVerifier(row);
+      if (verifier === undefined) return undefined;
+      return { accountId, id, settings, verifier: verifier === NO_VERIFIER ? undefined : verifier };
     },
 
     consume: (via, { accountId, id }) => store.remove(via, accountId, id),
 
     purge: store.purge,
   };
+
+  /** Undefined for a row that was changed outside of the service: its settings say where a client secret goes. */
+  function openVerifier(row: AuthorizationRow): string | undefined {
+    if (row.verifier === null) return undefined;
+    try {
+      return decryptBound(keyring, row.verifier, placeOf(row)).plain;
+    } catch (error) {
+      if (isRefused(error)) return undefined;
+      throw error;
+    }
+  }
 }
 
-function contextOf(accountId: number, id: number): string {
-  return encryptionContext('oauth_authorization.verifier', accountId, id);
+function placeOf({
+  accountId,
+  id,
+  elementKey,
+  settings,
+}: Pick<AuthorizationRow, 'accountId' | 'id' | 'elementKey' | 'settings'>): BoundPlace {
+  return { column: 'oauth_authorization.verifier', key: [accountId, id], bound: [elementKey, settings] };
 }
 
 /** RFC 7636, 4.2. */

@@ -2,11 +2,12 @@ import type { Config } from '../../../connector/contract.ts';
 import { AppError } from '../../../errors.ts';
 import type { Redactor } from '../../../log.ts';
 import { invalidConfiguration, MASK, resolveConfiguration } from '../../configuration.ts';
+import { assertSecretsStay, type EarlierSettings } from '../../place.ts';
 import { simulatorOf, tokenUrlOf } from '../endpoint/addresses.ts';
 import { assertGivenValues, readValues, ValueFault } from '../endpoint/values.ts';
 import { OAUTH_KEYS, TOKEN_KEYS } from '../fields.ts';
 import type { OAuthConnector, TokenEndpoint, TokenGrant } from '../grant.ts';
-import type { Proxies } from '../proxies/proxies.ts';
+import { assertProxyMayServe, type Proxies, type ProxyClient } from '../proxies/proxies.ts';
 import type { Authorization, AuthorizationCaller, Authorizations } from './authorizations.ts';
 import { chooseSource, type GrantSource, type ProviderData } from './grant-source.ts';
 import { obtainGrant, type Undertaking, verifyClient } from './obtain-grant.ts';
@@ -19,6 +20,8 @@ export interface ConnectRequest {
   /** What stays of an earlier configuration unless it is given again. */
   readonly base: Config;
   readonly providerData: ProviderData | undefined;
+  /** Of an instance that is authenticated again. */
+  readonly earlier?: EarlierSettings | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -33,7 +36,7 @@ export interface Connection {
 export interface ConnectPorts {
   readonly authorizations: Pick<Authorizations, 'find'>;
   readonly endpoint: TokenEndpoint;
-  readonly proxies: Pick<Proxies, 'findByUrl'>;
+  readonly proxies: Pick<Proxies, 'findByUrl' | 'openClient'>;
   readonly redactor: Redactor;
   readonly simulatorsUrl?: string | undefined;
 }
@@ -56,13 +59,16 @@ export function createConnect(ports: ConnectPorts): Connect {
     connect: async (request) => {
       registerSecrets(ports.redactor, request);
       const { connector, signal } = request;
-      const given = await fillFromProxy(ports.proxies, request);
+      const { proxy, given } = await fillFromProxy(ports.proxies, request);
       const source = chooseSource(ports.redactor, { ...request, given });
       const authorization = source.kind === 'code' ? await findAuthorization(ports, request, given) : undefined;
       const settings = resolveConfiguration(connector, { ...authorization?.settings, ...given }, request.base);
       const config = { ...settings, ...readCallbackValues(ports, request, source, settings) };
       assertGivenValues(connector, config);
-      tokenUrlOf(connector, config);
+      const { origin } = tokenUrlOf(connector, config);
+      assertSecretsStay(connector, proxy === undefined ? request.earlier : withProxySecret(request.earlier), config);
+      if (proxy !== undefined)
+        assertProxyMayServe(proxy, { ...request, origin, isBegunHere: authorization !== undefined });
       simulatorOf(ports.simulatorsUrl, connector, config);
       const grant = await obtainGrant(ports.endpoint, { connector, config, signal }, source, authorization);
       return { config: withoutTokens({ ...config, ...grant.values }), grant, authorization };
@@ -75,19 +81,33 @@ export function createConnect(ports: ConnectPorts): Connect {
   };
 }
 
+interface Filled {
+  /** Whose secret is used, which the caller need not know. */
+  readonly proxy?: ProxyClient;
+  readonly given: Readonly<Record<string, unknown>>;
+}
+
 /** With the URL of a proxy as callback, its client is meant. */
 async function fillFromProxy(
   proxies: ConnectPorts['proxies'],
   { caller, given, base }: ConnectRequest,
-): Promise<Readonly<Record<string, unknown>>> {
+): Promise<Filled> {
   const { clientId, clientSecret, callbackUrl } = OAUTH_KEYS;
   const known = { ...base, ...given };
   const url = known[callbackUrl];
   const isComplete = isGiven(known[clientId]) && isGiven(known[clientSecret]);
-  if (isComplete || typeof url !== 'string') return given;
+  if (isComplete || typeof url !== 'string') return { given };
   const proxy = await proxies.findByUrl(caller.organizationId, url);
-  if (proxy === undefined || (isGiven(known[clientId]) && known[clientId] !== proxy.apiKey)) return given;
-  return { ...given, [clientId]: proxy.apiKey, [clientSecret]: proxy.apiSecret };
+  if (proxy === undefined || (isGiven(known[clientId]) && known[clientId] !== proxy.apiKey)) return { given };
+  // A caller who gave the secret alone needs no more than the client id.
+  if (isGiven(known[clientSecret])) return { given: { ...given, [clientId]: proxy.apiKey } };
+  const client = proxies.openClient(proxy);
+  return { proxy: client, given: { ...given, [clientId]: client.apiKey, [clientSecret]: client.apiSecret } };
+}
+
+/** The proxy says itself where its secret may go. */
+function withProxySecret(earlier: EarlierSettings | undefined): EarlierSettings | undefined {
+  return earlier && { ...earlier, shown: new Set([...earlier.shown, OAUTH_KEYS.clientSecret]) };
 }
 
 function isGiven(value: unknown): boolean {

@@ -1,16 +1,16 @@
 import type { Config } from '../../../connector/contract.ts';
 import { AppError } from '../../../errors.ts';
-import { MASK } from '../../configuration.ts';
+import { addressesOf, type EarlierSettings, findStrayingSecrets } from '../../place.ts';
 import { tokenUrlOf } from '../endpoint/addresses.ts';
 import { OAUTH_KEYS } from '../fields.ts';
 import type { OAuthConnector } from '../grant.ts';
 
 /** What tokens are bound to: with another of these, those that are there are worth nothing. */
 function clientOf(connector: OAuthConnector, config: Config): readonly unknown[] {
-  return [config[OAUTH_KEYS.clientId], config.simulator === true, tokenUrlOf(connector, config).href];
+  return [config[OAUTH_KEYS.clientId], tokenUrlOf(connector, config).href, addressesOf(connector, config)];
 }
 
-/** Where calls go, and with what. */
+/** Where calls go within the provider's address, and with what. */
 function placeOf(connector: OAuthConnector, config: Config): readonly unknown[] {
   const values = Object.keys(connector.auth.values ?? {}).map((key) => config[key]);
   // With client credentials every new token is asked for with the scope.
@@ -26,12 +26,6 @@ export function isSameSecret(before: Config, after: Config): boolean {
   return before[OAUTH_KEYS.clientSecret] === after[OAUTH_KEYS.clientSecret];
 }
 
-/** Whether a caller gave a client secret, and not what stands for it. */
-export function isSecretShown(given: Readonly<Record<string, unknown>>): boolean {
-  const secret = given[OAUTH_KEYS.clientSecret];
-  return secret !== undefined && secret !== null && secret !== '' && secret !== MASK;
-}
-
 /** Whether nothing changed that the provider would have to agree to. */
 export function isSameAccess(connector: OAuthConnector, before: Config, after: Config): boolean {
   const isSameClient = isSame(clientOf(connector, before), clientOf(connector, after));
@@ -43,10 +37,13 @@ function isSame(one: readonly unknown[], other: readonly unknown[]): boolean {
 }
 
 /** @throws AppError REQUEST_INVALID where the tokens of before cannot go on */
-export function assertSameClient(connector: OAuthConnector, before: Config, after: Config): void {
-  if (isSame(clientOf(connector, before), clientOf(connector, after))) return;
+export function assertSameClient(connector: OAuthConnector, earlier: EarlierSettings, after: Config): void {
+  if (isSame(clientOf(connector, earlier.config), clientOf(connector, after))) return;
   const message = `${connector.name} granted access to another client, or at another address: send a new providerData.code with these settings.`;
   throw new AppError('REQUEST_INVALID', message, {
-    details: [{ path: 'body.providerData.code', message: 'is missing' }],
+    details: [
+      { path: 'body.providerData.code', message: 'is missing' },
+      ...findStrayingSecrets(connector, earlier, after),
+    ],
   });
 }

@@ -1,10 +1,12 @@
-import { createHash } from 'node:crypto';
 import type { Knex } from 'knex';
-import { encryptionContext } from '../../../db/encrypted-columns.ts';
+import type { Connector } from '../../../connector/contract.ts';
+import { type BoundPlace, decryptBound, encryptBound, isRefused } from '../../../db/bound-values.ts';
 import type { Keyring } from '../../../db/keyring.ts';
+import type { PlatformKeys } from '../../../db/platform-keys.ts';
 import { AppError, cutText, suggestName } from '../../../errors.ts';
 import type { Redactor } from '../../../log.ts';
 import { isStorable, UNSTORABLE } from '../../storable.ts';
+import { readTokenOrigins } from './proxy-settings.ts';
 import { createProxyStore, type ProxyRow, type RedirectRules } from './proxy-store.ts';
 import {
   appendProviderQuery,
@@ -15,12 +17,20 @@ import {
   withoutQuery,
 } from './redirect-url.ts';
 
-/** Client credentials of an organization with a redirect URL of their own. */
+/** Client credentials with a redirect URL of their own. They are `accountId`'s, and for the use of its whole organization. */
 export interface OAuthProxy extends Omit<ProxyRow, 'apiSecret'> {
-  /** In clear. */
-  readonly apiSecret: string;
+  /** Ciphertext. */
+  readonly sealedSecret: string;
   /** The redirect URL to register at the provider. */
   readonly proxyUrl: string;
+}
+
+/** A proxy whose secret is about to be used. */
+export interface ProxyClient extends OAuthProxy {
+  /** In clear. */
+  readonly apiSecret: string;
+  /** Token endpoints of elements whose host is a setting: the secret is sent to no other than these. */
+  readonly tokenOrigins: readonly string[];
 }
 
 export interface NewProxy {
@@ -30,7 +40,7 @@ export interface NewProxy {
   readonly configuration?: string | undefined;
 }
 
-interface Creator {
+export interface ProxyCaller {
   readonly organizationId: number;
   readonly accountId: number;
 }
@@ -42,10 +52,10 @@ export type Redirect =
   | { readonly kind: 'redirect'; readonly url: string }
   | { readonly kind: 'refused'; readonly reason: RedirectRefusal };
 
-/** OAuth proxies. Their tenant is the organization: all its accounts share them. */
+/** OAuth proxies: all accounts of an organization see and use them, and the account that made one changes it. */
 export interface Proxies {
   /** @throws AppError REQUEST_INVALID; CONFLICT for a name that the organization has */
-  readonly create: (creator: Creator, input: NewProxy) => Promise<OAuthProxy>;
+  readonly create: (creator: ProxyCaller, input: NewProxy) => Promise<ProxyClient>;
   /** From old to new. */
   readonly list: (organizationId: number) => Promise<readonly OAuthProxy[]>;
   /** @throws AppError NOT_FOUND */
@@ -54,14 +64,20 @@ export interface Proxies {
   readonly find: (organizationId: number, name: string) => Promise<OAuthProxy>;
   /** The proxy whose `proxyUrl` this is. */
   readonly findByUrl: (organizationId: number, callbackUrl: string) => Promise<OAuthProxy | undefined>;
-  /** @throws AppError NOT_FOUND */
-  readonly remove: (organizationId: number, id: number) => Promise<void>;
-  /** Answers all URLs of the proxy; one that it has already is fine. @throws AppError NOT_FOUND, REQUEST_INVALID, CONFLICT */
-  readonly addApplicationUrl: (organizationId: number, id: number, url: string) => Promise<readonly string[]>;
-  /** Answers those that are left. @throws AppError NOT_FOUND, REQUEST_INVALID */
-  readonly removeApplicationUrl: (organizationId: number, id: number, url: string) => Promise<readonly string[]>;
-  /** For 24 hours the proxy redirects to exactly this URL. @throws AppError REQUEST_INVALID */
-  readonly allowTarget: (proxy: Pick<OAuthProxy, 'accountId' | 'id'>, url: string) => Promise<void>;
+  /** @throws AppError CONFLICT when it was changed outside of the service */
+  readonly openClient: (proxy: OAuthProxy) => ProxyClient;
+  /** @throws AppError NOT_FOUND, FORBIDDEN */
+  readonly remove: (caller: ProxyCaller, id: number) => Promise<void>;
+  /** Answers all URLs of the proxy; one that it has already is fine. @throws AppError NOT_FOUND, FORBIDDEN, REQUEST_INVALID, CONFLICT */
+  readonly addApplicationUrl: (caller: ProxyCaller, id: number, url: string) => Promise<readonly string[]>;
+  /** Answers those that are left. @throws AppError NOT_FOUND, FORBIDDEN, REQUEST_INVALID */
+  readonly removeApplicationUrl: (caller: ProxyCaller, id: number, url: string) => Promise<readonly string[]>;
+  /**
+   * For 24 hours the proxy redirects to exactly this URL when its own account names it. All others go where that account
+   * has allowed it for good: to application URLs. A browser that comes back brings no more than the URL, so whoever could
+   * name any could have the code of everybody. @throws AppError REQUEST_INVALID, FORBIDDEN
+   */
+  readonly allowTarget: (caller: ProxyCaller, proxy: OAuthProxy, url: string) => Promise<void>;
   /** Where a browser goes that the provider sent to the proxy; `query` is what it came with, without the question mark. */
   readonly redirectTarget: (key: string, query: string) => Promise<Redirect>;
   /** Deletes targets that were named before that time, and answers how many. */
@@ -71,6 +87,7 @@ export interface Proxies {
 export interface ProxyPorts {
   readonly knex: Knex;
   readonly keyring: Pick<Keyring, 'encrypt' | 'decrypt'>;
+  readonly digest: PlatformKeys['digest'];
   readonly redactor: Pick<Redactor, 'add'>;
   /** Cryptographically random bytes. */
   readonly random: (bytes: number) => Buffer;
@@ -83,19 +100,32 @@ const KEY = /^[A-Za-z0-9_-]{32}$/;
 const KEEP_TARGET_HOURS = 24;
 const MAX_APPLICATION_URLS = 100;
 
-export function createProxies({ knex, keyring, redactor, random, publicUrl }: ProxyPorts): Proxies {
+export function createProxies({ knex, keyring, digest, redactor, random, publicUrl }: ProxyPorts): Proxies {
   const store = createProxyStore(knex);
   const proxyUrlOf = (key: string) => `${publicUrl()}/oauth/proxy/${key}`;
 
-  function decode(row: ProxyRow): OAuthProxy {
-    const apiSecret = keyring.decrypt(row.apiSecret, contextOf(row));
-    redactor.add(apiSecret);
-    return Object.freeze({ ...row, apiSecret, proxyUrl: proxyUrlOf(row.key) });
+  function decode({ apiSecret, ...row }: ProxyRow): OAuthProxy {
+    return Object.freeze({ ...row, sealedSecret: apiSecret, proxyUrl: proxyUrlOf(row.key) });
+  }
+
+  function open(proxy: OAuthProxy) {
+    try {
+      return decryptBound(keyring, proxy.sealedSecret, placeOf(proxy));
+    } catch (error) {
+      if (!isRefused(error)) throw error;
+      const message = `The OAuth proxy '${proxy.name}' cannot be used: what is stored of it was changed outside of the service. Delete it and make it again.`;
+      throw new AppError('CONFLICT', message, { cause: error });
+    }
+  }
+
+  /** URLs hold data of users: with an unkeyed hash, whoever reads the table could try some against it. */
+  function hashOf(url: URL): Buffer {
+    return digest(url.href, 'oauth_proxy_target.url_hash');
   }
 
   async function get(organizationId: number, id: number): Promise<OAuthProxy> {
     const row = await store.find(organizationId, { id });
-    if (row === undefined) throw new AppError('NOT_FOUND', `There is no OAuth proxy ${id}.`);
+    if (row === undefined) throw notFound(id);
     return decode(row);
   }
 
@@ -105,12 +135,14 @@ export function createProxies({ knex, keyring, redactor, random, publicUrl }: Pr
       const { configuration = '{}', apiKey, apiSecret } = input;
       const name = input.name.trim();
       assertAllStorable({ name, apiKey, configuration });
-      assertJsonObject(configuration);
+      const tokenOrigins = readTokenOrigins(configuration, 'body.configuration');
       const key = random(KEY_BYTES).toString('base64url');
       const row = { accountId, organizationId, id: await store.nextId(), key, name, apiKey, configuration };
-      const inserted = await store.insert({ ...row, apiSecret: keyring.encrypt(apiSecret, contextOf(row)) });
+      const sealedSecret = encryptBound(keyring, apiSecret, placeOf(row));
+      const inserted = await store.insert({ ...row, apiSecret: sealedSecret });
       if (!inserted) throw new AppError('CONFLICT', `There is an OAuth proxy '${name}' already.`);
-      return Object.freeze({ ...row, apiSecret, proxyUrl: proxyUrlOf(key), applicationUrls: [] });
+      const proxyUrl = proxyUrlOf(key);
+      return Object.freeze({ ...row, apiSecret, sealedSecret, tokenOrigins, proxyUrl, applicationUrls: [] });
     },
 
     list: async (organizationId) => (await store.list(organizationId)).map(decode),
@@ -132,11 +164,23 @@ export function createProxies({ knex, keyring, redactor, random, publicUrl }: Pr
       return row === undefined ? undefined : decode(row);
     },
 
-    remove: async (organizationId, id) => {
-      if (!(await store.remove(organizationId, id))) throw new AppError('NOT_FOUND', `There is no OAuth proxy ${id}.`);
+    openClient: (proxy) => {
+      const { plain: apiSecret, isBound } = open(proxy);
+      redactor.add(apiSecret);
+      // Of an earlier release, which knew no origins: nobody can have meant any.
+      const tokenOrigins = isBound ? readTokenOrigins(proxy.configuration, 'configuration') : [];
+      return Object.freeze({ ...proxy, apiSecret, tokenOrigins });
     },
 
-    addApplicationUrl: async (organizationId, id, text) => {
+    remove: async (caller, id) => {
+      const { organizationId } = caller;
+      assertMayChange(caller, await get(organizationId, id));
+      if (!(await store.remove(organizationId, id))) throw notFound(id);
+    },
+
+    addApplicationUrl: async (caller, id, text) => {
+      const { organizationId } = caller;
+      assertMayChange(caller, await get(organizationId, id));
       const url = readApplicationUrl(text);
       const added = await store.addApplicationUrl(organizationId, id, url, MAX_APPLICATION_URLS);
       if (added !== undefined) return added;
@@ -148,7 +192,9 @@ export function createProxies({ knex, keyring, redactor, random, publicUrl }: Pr
       );
     },
 
-    removeApplicationUrl: async (organizationId, id, text) => {
+    removeApplicationUrl: async (caller, id, text) => {
+      const { organizationId } = caller;
+      assertMayChange(caller, await get(organizationId, id));
       const url = readApplicationUrl(text);
       const left = await store.removeApplicationUrl(organizationId, id, url);
       if (left !== undefined) return left;
@@ -157,7 +203,12 @@ export function createProxies({ knex, keyring, redactor, random, publicUrl }: Pr
       throw new AppError('NOT_FOUND', `OAuth proxy ${id} has no application URL '${cutText(url)}'.${hint}`);
     },
 
-    allowTarget: async (proxy, url) => store.nameTarget(proxy, hashOf(readRedirectUrl(url, 'query.state'))),
+    allowTarget: async (caller, proxy, text) => {
+      const url = readRedirectUrl(text, 'query.state');
+      if (mayChange(caller, proxy)) return store.nameTarget(proxy, hashOf(url));
+      if (proxy.applicationUrls.includes(withoutQuery(url))) return;
+      throw foreignTarget(proxy);
+    },
 
     redirectTarget: async (key, query) => {
       if (!KEY.test(key)) return refused('unknownProxy');
@@ -175,6 +226,55 @@ export function createProxies({ knex, keyring, redactor, random, publicUrl }: Pr
 
     purgeTargets: store.purgeTargets,
   };
+}
+
+/** The one place that says who may change a proxy: the account that made it. */
+function mayChange({ accountId }: ProxyCaller, proxy: Pick<OAuthProxy, 'accountId'>): boolean {
+  return accountId === proxy.accountId;
+}
+
+/** @throws AppError FORBIDDEN that names the account, which is of the caller's own organization */
+function assertMayChange(caller: ProxyCaller, proxy: OAuthProxy): void {
+  if (mayChange(caller, proxy)) return;
+  const message = `OAuth proxy ${proxy.id} belongs to account ${proxy.accountId} of your organization: only that account may change or delete it.`;
+  throw new AppError('FORBIDDEN', message);
+}
+
+function foreignTarget({ id, name, accountId }: OAuthProxy): AppError {
+  const message = `The OAuth proxy '${name}' belongs to account ${accountId} of your organization. From other accounts, state must be one of its application URLs, which account ${accountId} adds with POST /elements/oauthProxies/${id}/applicationUrls.`;
+  return new AppError('FORBIDDEN', message, {
+    details: [{ path: 'query.state', message: 'is not an application URL of the proxy' }],
+  });
+}
+
+export interface ProxyUse {
+  readonly caller: ProxyCaller;
+  readonly connector: Connector;
+  /** Where the secret would be sent. */
+  readonly origin: string;
+  /** A code is exchanged for an authorization that the caller began. */
+  readonly isBegunHere: boolean;
+}
+
+/**
+ * A caller who does not know the secret can have it used, but neither read nor for what others began: it is sent to the
+ * provider only, and another account than its own only gets a grant that its own user began.
+ * @throws AppError FORBIDDEN, REQUEST_INVALID
+ */
+export function assertProxyMayServe(client: ProxyClient, { caller, connector, origin, isBegunHere }: ProxyUse): void {
+  const { name, accountId, tokenOrigins } = client;
+  if (!mayChange(caller, client) && !isBegunHere) {
+    const message = `The OAuth proxy '${name}' belongs to account ${accountId} of your organization. From other accounts, it takes a code of an authorization that the caller began with GET /elements/${connector.key}/oauth/url in the last 15 minutes, or oauth.api.secret.`;
+    throw new AppError('FORBIDDEN', message);
+  }
+  if (typeof connector.hosts !== 'function' || tokenOrigins.includes(origin)) return;
+  const path = 'configuration.oauth.api.secret';
+  const message = `'oauth.api.secret' is missing: the settings lead to ${origin}, and the OAuth proxy '${name}' sends its secret only where "tokenOrigins" of its configuration says.`;
+  throw new AppError('REQUEST_INVALID', message, { details: [{ path, message }] });
+}
+
+function notFound(id: number): AppError {
+  return new AppError('NOT_FOUND', `There is no OAuth proxy ${id}.`);
 }
 
 /**
@@ -196,12 +296,14 @@ function readApplicationUrl(text: string): string {
   throw new AppError('REQUEST_INVALID', message, { details: [{ path: 'url', message }] });
 }
 
-function hashOf(url: URL): Buffer {
-  return createHash('sha256').update(url.href).digest();
-}
-
-function contextOf({ accountId, id }: Pick<ProxyRow, 'accountId' | 'id'>): string {
-  return encryptionContext('oauth_proxy.api_secret', accountId, id);
+function placeOf({
+  accountId,
+  id,
+  organizationId,
+  apiKey,
+  configuration,
+}: Pick<ProxyRow, 'accountId' | 'id' | 'organizationId' | 'apiKey' | 'configuration'>): BoundPlace {
+  return { column: 'oauth_proxy.api_secret', key: [accountId, id], bound: [organizationId, apiKey, configuration] };
 }
 
 function assertAllStorable(texts: Readonly<Record<string, string>>): void {
@@ -210,20 +312,4 @@ function assertAllStorable(texts: Readonly<Record<string, string>>): void {
     .map(([member]) => ({ path: `body.${member}`, message: `body.${member} ${UNSTORABLE}` }));
   const [first] = faults;
   if (first !== undefined) throw new AppError('REQUEST_INVALID', first.message, { details: faults });
-}
-
-function assertJsonObject(configuration: string): void {
-  if (isJsonObject(configuration)) return;
-  const message = 'body.configuration must be a text that holds a JSON object.';
-  throw new AppError('REQUEST_INVALID', message, { details: [{ path: 'body.configuration', message }] });
-}
-
-function isJsonObject(text: string): boolean {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value);
-  } catch (error) {
-    if (error instanceof SyntaxError) return false;
-    throw error;
-  }
 }

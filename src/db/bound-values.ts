@@ -1,0 +1,86 @@
+import { createHash } from 'node:crypto';
+import {
+  ENCRYPTED_COLUMNS,
+  type EncryptedColumn,
+  type EncryptedColumnSpec,
+  encryptionContext,
+  type KeyValue,
+} from './encrypted-columns.ts';
+import { DecryptionError, type Keyring } from './keyring.ts';
+
+/** Where a ciphertext stands, and what stands beside it. */
+export interface BoundPlace {
+  readonly column: EncryptedColumn;
+  readonly key: readonly KeyValue[];
+  /** The values of `EncryptedColumnSpec.bound`, in its order; empty where there are none. */
+  readonly bound: readonly unknown[];
+}
+
+export interface OpenedValue {
+  readonly plain: string;
+  /** False for a value of a release that bound it to nothing but its row. It is bound when it is written next. */
+  readonly isBound: boolean;
+}
+
+/** Encrypts a value for its row, and for what stands beside it there. */
+export function encryptBound(keyring: Pick<Keyring, 'encrypt'>, plain: string, place: BoundPlace): string {
+  return keyring.encrypt(plain, contextOf(place));
+}
+
+/**
+ * Opens what `encryptBound` made, and what was stored before there was anything to be bound to. The context is part of
+ * what is authenticated, so a bound value never passes for one that is not.
+ * @throws DecryptionError `REFUSED` also when something beside the value was changed without it
+ */
+export function decryptBound(keyring: Pick<Keyring, 'decrypt'>, ciphertext: string, place: BoundPlace): OpenedValue {
+  try {
+    return { plain: keyring.decrypt(ciphertext, contextOf(place)), isBound: true };
+  } catch (error) {
+    if (!isRefused(error) || boundColumnsOf(place.column).length === 0) throw error;
+    const plain = openUnbound(keyring, ciphertext, place);
+    if (plain === undefined) throw error;
+    return { plain, isBound: false };
+  }
+}
+
+export function isRefused(error: unknown): error is DecryptionError {
+  return error instanceof DecryptionError && error.code === 'REFUSED';
+}
+
+export function boundColumnsOf(column: EncryptedColumn): readonly string[] {
+  const { bound = [] }: EncryptedColumnSpec = ENCRYPTED_COLUMNS[column];
+  return bound;
+}
+
+function openUnbound(
+  keyring: Pick<Keyring, 'decrypt'>,
+  ciphertext: string,
+  { column, key }: BoundPlace,
+): string | undefined {
+  try {
+    return keyring.decrypt(ciphertext, encryptionContext(column, ...key));
+  } catch (error) {
+    if (isRefused(error)) return undefined;
+    throw error;
+  }
+}
+
+/** What is bound stands in it as a hash: contexts get into messages, and what is beside a secret is nobody else's business. */
+function contextOf({ column, key, bound }: BoundPlace): string {
+  const row = encryptionContext(column, ...key);
+  if (boundColumnsOf(column).length === 0) return row;
+  return `${row}:${createHash('sha256').update(canonicalJson(bound)).digest('base64url')}`;
+}
+
+/** The same for the same values, in whatever order PostgreSQL keeps the members of an object. */
+function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_, member: unknown) => (isObject(member) ? sortMembers(member) : member));
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function sortMembers(object: object): object {
+  return Object.fromEntries(Object.entries(object).sort(([one], [other]) => (one < other ? -1 : 1)));
+}
