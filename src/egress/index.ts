@@ -39,6 +39,11 @@ export interface EgressRequest {
    * nor decoded), and the connection is closed; for whoever only looks at an answer. Default `fail`, with `too-large`.
    */
   readonly onExcess?: 'fail' | 'cut';
+  /**
+   * Asked before a part of the body is kept: as sent, and once more as decoded where it was packed. False gives the call
+   * up with `no-room`.
+   */
+  readonly takeBytes?: (bytes: number) => boolean;
   readonly signal?: AbortSignal;
 }
 
@@ -126,6 +131,7 @@ async function send(agent: Agent, request: EgressRequest): Promise<EgressRespons
     timeoutMs: request.timeoutMs ?? DEFAULT_TIMEOUT_MS,
     maxBytes: request.maxBytes ?? DEFAULT_MAX_BYTES,
     onExcess,
+    takeBytes: request.takeBytes,
     signal: request.signal,
   };
   const exchange = new Exchange(limits);
