@@ -3333,10 +3333,10 @@ export interface components {
          */
         "Elements-Provider-Calls": number;
         /**
-         * @description Sent with `scan-budget` when `Elements-Max-Provider-Calls` ended the search before the page was full. Go on with `nextPage`.
+         * @description Sent when the page ended before it was full - with `scan-budget` by `Elements-Max-Provider-Calls`, with `bytes` because its rows are 64 MB. Go on with `nextPage`.
          * @example scan-budget
          */
-        "Elements-Partial-Result": "scan-budget";
+        "Elements-Partial-Result": "scan-budget" | "bytes";
         /**
          * @description The provider's budget of calls in the present window. Sent when the provider tells it.
          * @example 100

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { getHeapStatistics } from 'node:v8';
 import { createAccounts } from './accounts/accounts.ts';
 import { writeCredentials } from './accounts/credentials-file.ts';
 import { createIdempotency } from './accounts/idempotency/index.ts';
@@ -22,8 +23,8 @@ import { createEngine } from './app/engine.ts';
 import { closeListener, listen } from './app/listener.ts';
 import { watchLiveness } from './app/liveness.ts';
 import { type Config, publicUrlOf } from './config.ts';
-import { createProviderClient } from './connector/client/index.ts';
-import { measureProviderCalls } from './connector/client/measure.ts';
+import { createByteBudget, createProviderClient } from './connector/client/index.ts';
+import { measureBudget, measureProviderCalls } from './connector/client/measure.ts';
 import { createRegistry, loadConnectors, OWN_CONNECTORS } from './connector/registry.ts';
 import { startSimulators } from './connector/simulators/index.ts';
 import { openDatabase } from './db/database.ts';
@@ -121,8 +122,11 @@ async function build({ config, log, redactor, onLost, engineOptions }: AppPorts,
 
   const egress = createEgress({ allow: config.egressAllow, simulatorsUrl, quotesPrivate: config.isLocal });
   cleanup.add('egress', egress.close);
+  const budget = createByteBudget(config.providerMemoryBytes ?? getHeapStatistics().heap_size_limit / 3);
+  measureBudget(budget, metrics);
   const client = createProviderClient({
     egress,
+    budget,
     redactor,
     now: Date.now,
     sleep: (ms, signal) => sleep(ms, undefined, { signal }),
@@ -185,6 +189,7 @@ async function build({ config, log, redactor, onLost, engineOptions }: AppPorts,
   const { seal, open } = platformKeys;
   const resources = createResources({
     client,
+    budget,
     seal,
     open,
     now: Date.now,

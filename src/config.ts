@@ -170,6 +170,13 @@ export const VARIABLES = {
     defaultText: () => '30',
     description: 'Days that events and delivery attempts are kept. An event that is still to be delivered stays.',
   },
+  providerMemory: {
+    name: 'PROVIDER_MEMORY_MB',
+    format: integer(16, 1_000_000),
+    shownDefault: 'a third of the heap',
+    description:
+      'Memory for the answers of providers that are being worked on. One account may have half of it; beyond it calls get 503.',
+  },
   environment: {
     name: 'NODE_ENV',
     format: word('a name like production'),
@@ -202,6 +209,8 @@ export interface Config {
   readonly databasePoolSize: number;
   readonly shutdownTimeoutMs: number;
   readonly eventRetentionDays: number;
+  /** Undefined: a third of the heap. */
+  readonly providerMemoryBytes: number | undefined;
   readonly validateResponses: boolean;
 }
 
@@ -248,8 +257,13 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     databasePoolSize: required(VARIABLES.databasePoolSize),
     shutdownTimeoutMs: required(VARIABLES.shutdownTimeout) * 1000,
     eventRetentionDays: required(VARIABLES.eventRetention),
+    providerMemoryBytes: toBytes(optional(VARIABLES.providerMemory)),
     validateResponses: ENVIRONMENTS_THAT_VALIDATE_RESPONSES.includes(required(VARIABLES.environment)),
   });
+}
+
+function toBytes(megabytes: number | undefined): number | undefined {
+  return megabytes === undefined ? undefined : megabytes * 1024 * 1024;
 }
 
 /** PUBLIC_URL, or the URL of HOST and the port that was taken, as a browser on this machine reaches it. */

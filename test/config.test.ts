@@ -35,6 +35,7 @@ describe('readConfig', () => {
       databasePoolSize: 10,
       shutdownTimeoutMs: 30_000,
       eventRetentionDays: 30,
+      providerMemoryBytes: undefined,
       validateResponses: false,
     });
   });
@@ -63,6 +64,7 @@ describe('readConfig', () => {
       DATABASE_POOL_SIZE: '25',
       SHUTDOWN_TIMEOUT: '5',
       EVENT_RETENTION_DAYS: '7',
+      PROVIDER_MEMORY_MB: '64',
       NODE_ENV: 'test',
     });
     expect(config).to.deep.equal({
@@ -83,6 +85,7 @@ describe('readConfig', () => {
       databasePoolSize: 25,
       shutdownTimeoutMs: 5000,
       eventRetentionDays: 7,
+      providerMemoryBytes: 64 * 1024 * 1024,
       validateResponses: true,
     });
   });

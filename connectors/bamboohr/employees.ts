@@ -80,16 +80,20 @@ function readRows({ body }: ProviderResponse, input: ListInput<string>): ListPag
   const answer = getObject(body, 'the rows of the employee dataset');
   const offset = getOffset(input);
   const { skip } = findWindow(offset, input.limit);
-  const records = readRecords(answer).slice(skip, skip + input.limit);
+  const records = getRows(answer)
+    .slice(skip, skip + input.limit)
+    .map(readRow);
   const total = Number(getObject(answer.meta, 'the number of rows').totalItems);
   const end = offset + records.length;
   return { records, total, ...(records.length > 0 && end < total && { next: cursorAt(end) }) };
 }
 
-function readRecords(answer: Json): readonly Json[] {
-  return getArray(answer.data, 'the rows of the employee dataset').map((row) =>
-    getObject(getObject(row, 'a row').fields, 'the fields of a row'),
-  );
+function getRows(answer: Json): readonly unknown[] {
+  return getArray(answer.data, 'the rows of the employee dataset');
+}
+
+function readRow(row: unknown): Json {
+  return getObject(getObject(row, 'a row').fields, 'the fields of a row');
 }
 
 /** "The maximum number of fields per request." */
@@ -126,7 +130,8 @@ async function getShared(
 async function getRow({ send }: ConnectorContext, record: Json, natives: readonly string[]): Promise<Json> {
   const filter = `${ID} eq ${Number(record[ID])}`;
   const { body } = await send(queryDataset({ fields: natives, filter, page: 1, pageSize: 1 }));
-  return readRecords(getObject(body, 'the rows of the employee dataset'))[0] ?? {};
+  const [row] = getRows(getObject(body, 'the rows of the employee dataset'));
+  return row === undefined ? {} : readRow(row);
 }
 
 async function createEmployee(context: ConnectorContext, endpoints: Endpoints, input: CreateInput): Promise<Json> {

@@ -32,7 +32,6 @@ export interface Place {
 
 export function listOperation(set: EntitySet, place: Place): ListOperation<string> {
   const { pagesByOffset } = set.capabilities;
-  const readRecord = recordReader(set);
   return {
     maxPageSize: MAX_PAGE_SIZE,
     request: (input, config) => requestPage(set, place, input, config),
@@ -40,11 +39,12 @@ export function listOperation(set: EntitySet, place: Place): ListOperation<strin
       const values = readValues(response.body);
       const { shown, next } = endPage({ position: startOf(input), values, body: response.body, pagesByOffset });
       return {
-        records: values.slice(0, shown).map(readRecord),
+        records: values.slice(0, shown),
         ...(next !== undefined && { next: JSON.stringify(next) }),
         ...totalOf(response.body),
       } satisfies ListPage;
     },
+    readRecord: recordReader(set),
     // Sound because every order ends with the key: row n is the same row in every call.
     ...(pagesByOffset && isOrdered(set) && { cursorAt: (offset: number) => JSON.stringify({ skip: offset }) }),
   };

@@ -94,7 +94,7 @@ async function listAll(run: Connection['run'], object: ObjectSpec, input: Partia
     };
     const page: ListPage = await run(object.list, complete);
     if (cursor !== undefined && page.records.length === 0) throw new Error('A cursor led to an empty page.');
-    records.push(...page.records);
+    records.push(...page.records.map(object.list?.readRecord ?? ((record) => record)));
     cursor = page.next;
   } while (cursor !== undefined);
   return records.map((record) => toOurs(object, record));

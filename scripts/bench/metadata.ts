@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import odata from '../../connectors/odata/index.ts';
+import { createByteBudget, createProviderClient } from '../../src/connector/client/index.ts';
 import { createResources } from '../../src/resources/resources.ts';
 import { printLargeMetadata } from './s4-metadata.ts';
 
@@ -27,6 +28,7 @@ const resources = createResources({
   now: Date.now,
   tokensOf: () => undefined,
   onCredentials: async () => {},
+  budget: createByteBudget(Number.POSITIVE_INFINITY),
 });
 const instance = {
   accountId: 1,
@@ -35,6 +37,7 @@ const instance = {
   config: { 'base.url': 'https://demo.example.com' },
   disabled: false,
   valid: true,
+  intact: true,
 };
 
 interface Measured<Result> {

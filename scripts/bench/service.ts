@@ -11,7 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import autocannon from 'autocannon';
 import bamboohr from '../../connectors/bamboohr/index.ts';
-import { createProviderClient } from '../../src/connector/client/index.ts';
+import { createByteBudget, createProviderClient } from '../../src/connector/client/index.ts';
 import { createEgress, type EgressRequest } from '../../src/egress/index.ts';
 import { createResources } from '../../src/resources/resources.ts';
 
@@ -102,6 +102,7 @@ async function recordProviderRequest(simulatorsUrl: string): Promise<EgressReque
   const ports = { egress: recording, redactor, now: Date.now, sleep: (ms: number) => sleep(ms), random: Math.random };
   const resources = createResources({
     client: createProviderClient({ ...ports, simulatorsUrl }),
+    budget: createByteBudget(Number.POSITIVE_INFINITY),
     seal: (plain) => plain,
     open: (sealed) => sealed,
     now: Date.now,

@@ -27,7 +27,7 @@ export interface OperationRequest<Id extends OperationId> {
   readonly body: OperationBody<Id>;
   readonly principal: Principal;
   readonly instance: InstanceOf<Id>;
-  /** Aborts when the caller hangs up. */
+  /** Aborts when the caller hangs up, and when it has its answer. */
   readonly signal: AbortSignal;
   /** The absolute URL as sent, for links to the next page. */
   readonly url: string;

@@ -131,14 +131,14 @@ function toListRequest({ query, headers }: ListParts): ListRequest {
 }
 
 function listAnswer(list: RecordList, { instance, url }: { readonly instance: Instance; readonly url: string }) {
-  const { records, nextPage, totalCount, pushdown, cutShort } = list;
+  const { records, nextPage, totalCount, pushdown, cutBy } = list;
   return {
     body: [...records],
     headers: {
       ...listHeaders(records.length, { url, token: nextPage }),
       'Elements-Total-Count': totalCount,
       'Elements-Query-Pushdown': pushdown,
-      'Elements-Partial-Result': cutShort ? 'scan-budget' : undefined,
+      'Elements-Partial-Result': cutBy,
       ...callHeaders(instance, list),
     },
   };

@@ -11,6 +11,7 @@ import type { Metrics } from '../metrics.ts';
 import { type Answer, answersFiles, assertAcceptsJson, sendAnswer } from './answer.ts';
 import { type Authorization, type Caller, readSecrets, type Secrets, unauthenticated } from './authorization.ts';
 import type { ApiOperationId, Handlers } from './handler.ts';
+import { sendJson } from './json-answer.ts';
 import { jsonBody } from './json-body.ts';
 import { createProblemHandler, notFound } from './problem.ts';
 import { measureRequests } from './request-metrics.ts';
@@ -47,6 +48,7 @@ export function createServer(ports: ServerPorts): Express {
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('query parser', parseQuery);
+  app.response.json = sendJson;
   app.use(identify(ports.log));
   app.use(measureRequests(ports.metrics));
   app.use(ports.root);
@@ -191,7 +193,7 @@ function createRoute(id: ApiOperationId, { handlers, idempotency, publicUrl }: A
       body: request.body,
       principal,
       instance,
-      signal: hangUpSignal(response),
+      signal: signalEnd(response),
       url: publicUrl() + request.originalUrl,
     };
     const key = request.method === 'POST' ? request.get('idempotency-key') : undefined;
@@ -222,11 +224,12 @@ function missingBody(): AppError {
   return new AppError('REQUEST_INVALID', 'body is missing.', { details: [{ path: 'body', message: 'is missing' }] });
 }
 
-/** Aborts when the caller is gone before the answer is. */
-function hangUpSignal(response: Response): AbortSignal {
+const HUNG_UP = new AppError('INTERNAL', 'The caller hung up.');
+const ANSWERED = new AppError('INTERNAL', 'The caller was answered.');
+
+/** Aborts when the caller is gone before the answer is, and when the answer is sent: what was held for it can go. */
+function signalEnd(response: Response): AbortSignal {
   const controller = new AbortController();
-  response.once('close', () => {
-    if (!response.writableFinished) controller.abort(new AppError('INTERNAL', 'The caller hung up.'));
-  });
+  response.once('close', () => controller.abort(response.writableFinished ? ANSWERED : HUNG_UP));
   return controller.signal;
 }

@@ -116,6 +116,11 @@ export interface ListPage {
 
 export type ListOperation<Native> = Operation<ListInput<Native>, ListPage> & {
   readonly maxPageSize: number;
+  /**
+   * Makes a native record of one in `ListPage.records`, where that is work: it is called for the rows that are needed, a few
+   * at a time, while `read` holds up everybody for all rows of the page.
+   */
+  readonly readRecord?: (record: unknown) => unknown;
   /** For providers that page by position: the cursor of row `offset` (from 0) of the query. */
   readonly cursorAt?: (offset: number) => string;
 };

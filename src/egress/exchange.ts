@@ -14,6 +14,7 @@ export interface ExchangeLimits {
   readonly timeoutMs: number;
   readonly maxBytes: number;
   readonly onExcess: 'fail' | 'cut';
+  readonly takeBytes: ((bytes: number) => boolean) | undefined;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -61,10 +62,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    const { maxBytes, onExcess } = this.#limits;
+    const { maxBytes, onExcess, takeBytes } = this.#limits;
     const room = maxBytes - this.#size;
     this.#size += chunk.length;
-    if (onExcess === 'cut' && chunk.length >= room) this.#cut(controller, chunk.subarray(0, room));
+    if (this.#failure !== undefined || this.#isComplete) return;
+    if (takeBytes?.(chunk.length) === false) this.#fail(noRoom(this.#limits));
+    else if (onExcess === 'cut' && chunk.length >= room) this.#cut(controller, chunk.subarray(0, room));
     else if (chunk.length > room) this.#failBySize();
     else this.#chunks.push(chunk);
   }
@@ -122,6 +125,10 @@ export function tooLarge(limits: { readonly hostname: string; readonly maxBytes:
   return new EgressError('too-large', `${limits.hostname} sent more than ${limits.maxBytes} bytes.`);
 }
 
+export function noRoom({ hostname }: { readonly hostname: string }): EgressError {
+  return new EgressError('no-room', `There is no room here for what ${hostname} sent.`);
+}
+
 function joinHeaders(headers: IncomingHeaders): Record<string, string> {
   const joined: Record<string, string> = {};
   for (const name in headers) {
@@ -131,7 +138,7 @@ function joinHeaders(headers: IncomingHeaders): Record<string, string> {
   return joined;
 }
 
-function joinChunks(chunks: readonly Buffer[]): Buffer {
+export function joinChunks(chunks: readonly Buffer[]): Buffer {
   const first = chunks[0];
   return chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
 }

@@ -45,6 +45,11 @@ export interface EgressRequest {
   readonly onExcess?: 'fail' | 'cut';
   /** The URL is one of a simulator; anything else is refused. */
   readonly toSimulator?: boolean;
+  /**
+   * Asked before a part of the body is kept: as sent, and once more as decoded where it was packed. False gives the call
+   * up with `no-room`.
+   */
+  readonly takeBytes?: (bytes: number) => boolean;
   readonly signal?: AbortSignal;
 }
 
@@ -153,6 +158,7 @@ async function send(
     timeoutMs: request.timeoutMs ?? DEFAULT_TIMEOUT_MS,
     maxBytes: request.maxBytes ?? DEFAULT_MAX_BYTES,
     onExcess,
+    takeBytes: request.takeBytes,
     signal: request.signal,
   };
   const exchange = new Exchange(limits);

@@ -61,12 +61,13 @@ const KEEP_NOTHING = async () => false;
 export function createAuthenticate({ client, connect, authorizations, tokens }: AuthenticatePorts): Authenticate {
   async function withSecrets(
     connector: Connector,
-    { given, base, providerData, signal, earlier }: GivenCredentials & Partial<GivenAgain>,
+    { caller, given, base, providerData, signal, earlier }: GivenCredentials & Partial<GivenAgain>,
   ): Promise<Authenticated> {
+    const { accountId } = caller;
     assertNoCode(connector, providerData);
     const config = resolveConfiguration(connector, given, base);
     assertSecretsStay(connector, earlier, config);
-    await verifyCredentials(client, { connector, config, signal });
+    await verifyCredentials(client, { connector, config, accountId, signal });
     return { config, verified: true, keep: KEEP_NOTHING };
   }
 
@@ -76,8 +77,9 @@ export function createAuthenticate({ client, connect, authorizations, tokens }: 
   ): Promise<Authenticated> {
     const connection = await connect.connect({ connector, ...credentials });
     const { config, grant } = connection;
-    const { signal } = credentials;
-    await verifyCredentials(client, { connector, config, tokens: onlyToken(grant.accessToken), signal });
+    const { caller, signal } = credentials;
+    const { accountId } = caller;
+    await verifyCredentials(client, { connector, config, accountId, tokens: onlyToken(grant.accessToken), signal });
     return { config, verified: true, keep: (via, key) => keepGrant(connector, connection, via, key) };
   }
 
@@ -106,7 +108,8 @@ export function createAuthenticate({ client, connect, authorizations, tokens }: 
     const keep = isClientAsked ? tokens.acceptClient : KEEP_NOTHING;
     if (isSamePlace(connector, owner.config, config)) return { config, verified: false, keep };
     const accessToken = await currentToken(owner, signal);
-    await verifyCredentials(client, { connector, config, tokens: onlyToken(accessToken), signal });
+    const { accountId } = owner;
+    await verifyCredentials(client, { connector, config, accountId, tokens: onlyToken(accessToken), signal });
     return { config, verified: true, keep };
   }
 

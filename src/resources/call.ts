@@ -1,4 +1,4 @@
-import { type ProviderFile, type RateLimitState, readRateLimit } from '../connector/client/index.ts';
+import { judgeRateLimit, type ProviderFile, type RateLimitState, readRateLimit } from '../connector/client/index.ts';
 import type { Operation, ProviderRequest, ProviderResponse } from '../connector/contract.ts';
 import { AppError, isAppError } from '../errors.ts';
 import type { ConnectedInstance, ResourcePorts } from './ports.ts';
@@ -16,11 +16,14 @@ export interface InstanceCall {
   readonly sendForFile: (request: ProviderRequest) => Promise<ProviderFile>;
   readonly execute: <Input, Output>(operation: Operation<Input, Output>, input: Input) => Promise<Output>;
   readonly signal: AbortSignal;
+  /** All that is needed of the provider's answers so far is this many bytes. */
+  readonly keep: (bytes: number) => void;
   readonly providerCalls: () => number;
   readonly report: () => CallReport;
 }
 
 /**
+ * The answers of the provider are counted until `signal` aborts, which it does at the end of the request.
  * @throws AppError FORBIDDEN for a disabled instance, unless the call only describes it; INSTANCE_CREDENTIALS_FAILED for one
  * whose settings may lead anywhere
  */
@@ -42,6 +45,9 @@ export function startCall(
       `Instance ${instance.id} cannot call ${instance.connector.name}: its stored settings were changed outside of the service. PATCH /instances/${instance.id} with the whole configuration puts it right.`,
     );
   }
+  const hold = ports.budget.open(instance.accountId);
+  if (signal.aborted) hold.close();
+  else signal.addEventListener('abort', hold.close, { once: true });
   let providerCalls = 0;
   let rateLimit: RateLimitState | undefined;
   const call = {
@@ -49,11 +55,13 @@ export function startCall(
     config: instance.config,
     tokens: ports.tokensOf(instance),
     signal,
+    hold,
     onProviderCall: () => {
       providerCalls++;
     },
     onAnswer: (headers: Readonly<Record<string, string>>) => {
-      rateLimit = instance.connector.rateLimit?.(headers) ?? readRateLimit(headers, ports.now()) ?? rateLimit;
+      const own = instance.connector.rateLimit?.(headers);
+      rateLimit = own === undefined ? (readRateLimit(headers, ports.now()) ?? rateLimit) : judgeRateLimit(own);
     },
   };
   const judged = async <Result>(work: Promise<Result>): Promise<Result> => {
@@ -69,6 +77,7 @@ export function startCall(
   return {
     instance,
     signal,
+    keep: hold.keep,
     send: (request) => judged(ports.client.send(call, request)),
     sendForFile: (request) => judged(ports.client.sendForFile(call, request)),
     execute: (operation, input) => judged(ports.client.execute(operation, input, call)),

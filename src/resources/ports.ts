@@ -1,4 +1,4 @@
-import type { AccessTokens, ProviderClient } from '../connector/client/index.ts';
+import type { AccessTokens, ByteBudget, ProviderClient } from '../connector/client/index.ts';
 import type { Config, Connector } from '../connector/contract.ts';
 
 /** An instance as far as a call to its provider needs it. The object stays the same as long as its settings do. */
@@ -17,6 +17,8 @@ export interface ConnectedInstance {
 
 export interface ResourcePorts {
   readonly client: ProviderClient;
+  /** The memory for answers of providers. */
+  readonly budget: ByteBudget;
   /** Encrypts page tokens; `open` answers undefined for anything that `seal` did not make for the same context. */
   readonly seal: (plain: string, context: string) => string;
   readonly open: (sealed: string, context: string) => string | undefined;

@@ -11,12 +11,14 @@ import { openPosition, type Position, sealPosition, type TokenScope } from './pa
 import type { ConnectedInstance, ResourcePorts } from './ports.ts';
 import { createQueryCache, type Query } from './query-cache.ts';
 import { writeRecord } from './record.ts';
-import { firstPosition, scan } from './scan.ts';
+import { sizeOf } from './row-size.ts';
+import { firstPosition, type PartialReason, scan } from './scan.ts';
 
 /** Which record or list of an instance a request is about. */
 export interface Target {
   readonly instance: ConnectedInstance;
   readonly objectName: string;
+  /** Aborts when the caller hangs up, and at the end of the request: what its answer holds is counted until then. */
   readonly signal: AbortSignal;
 }
 
@@ -37,8 +39,7 @@ export interface RecordList extends CallReport {
   readonly nextPage?: string;
   readonly totalCount?: number;
   readonly pushdown: 'full' | 'partial' | 'none';
-  /** The budget of provider calls ended before the page was full. */
-  readonly cutShort: boolean;
+  readonly cutBy?: PartialReason;
 }
 
 export interface OneRecord extends CallReport {
@@ -94,13 +95,15 @@ export function createResources(ports: ResourcePorts): Resources {
       ...(result.next !== undefined && { nextPage: sealPosition(ports, result.next, scope) }),
       ...(result.total !== undefined && { totalCount: result.total }),
       pushdown: query.plan.sortPushed ? query.plan.pushdown : withoutSort(query.plan.pushdown),
-      cutShort: result.cutShort,
+      ...(result.cutBy !== undefined && { cutBy: result.cutBy }),
       ...call.report(),
     };
   }
 
   function answer(call: InstanceCall, object: ObjectSpec, native: unknown): OneRecord {
-    return { record: prepare(object, {}).steps.map(native), ...call.report() };
+    const record = prepare(object, {}).steps.map(native);
+    call.keep(sizeOf(record));
+    return { record, ...call.report() };
   }
 
   async function readRecord(target: Target, id: string, { call, object }: Opened): Promise<OneRecord> {

@@ -1,9 +1,16 @@
+import { toUnreadable } from '../connector/client/index.ts';
 import type { ListInput, ListOperation, ListPage } from '../connector/index.ts';
 import { AppError } from '../errors.ts';
+import { createPacer } from '../pace.ts';
 import { compareValues, type OrderBy, type Plan, type Row, reader } from '../where/index.ts';
 import type { InstanceCall } from './call.ts';
 import type { Position } from './page-token.ts';
+import { sizeOf } from './row-size.ts';
 import type { RowSteps } from './row-steps.ts';
+import { createTopRows } from './top-rows.ts';
+
+/** Why a page ended before it was full: the budget of provider calls, or of bytes. */
+export type PartialReason = 'scan-budget' | 'bytes';
 
 /** One page of a query. */
 export interface ScanResult {
@@ -11,8 +18,7 @@ export interface ScanResult {
   /** Where to go on; absent when there is no more. */
   readonly next?: Position;
   readonly total?: number;
-  /** The budget of provider calls ended before the page was full. */
-  readonly cutShort: boolean;
+  readonly cutBy?: PartialReason;
 }
 
 export interface ScanInput {
@@ -53,41 +59,76 @@ export function scan(call: InstanceCall, input: ScanInput): Promise<ScanResult> 
   return input.plan.sortPushed ? scanInOrder(call, input) : scanAndSort(call, input);
 }
 
+/** What is kept of providers' answers for one answer of ours. */
+export const MAX_KEPT_BYTES = 64 * 1024 * 1024;
+
 async function scanInOrder(call: InstanceCall, input: ScanInput): Promise<ScanResult> {
-  const { steps, plan, pageSize, start } = input;
+  const { steps, plan, pageSize } = input;
+  const isChecked = plan.residual !== undefined;
+  const pacer = createPacer(call.signal);
   const records: Row[] = [];
-  let position = start;
+  let position = input.start;
+  let bytes = 0;
   let total: number | undefined;
+  const end = (next?: Position, cutBy?: PartialReason): ScanResult => {
+    call.keep(bytes);
+    return toResult({ records, next, total, cutBy });
+  };
   for (;;) {
     const page = await fetchPage(call, input, position.cursor);
-    if (plan.residual === undefined) total = page.total ?? total;
+    if (!isChecked) total = page.total ?? total;
     let { skipMatches } = position;
     for (let index = position.skipRows; index < page.records.length; index++) {
-      const row = steps.map(page.records[index]);
+      if (pacer.isDue()) await pacer.pause();
+      const row = steps.map(page.read(page.records[index]));
       if (!steps.matches(row)) continue;
       if (skipMatches > 0) {
         skipMatches--;
-      } else if (records.length < pageSize) {
-        records.push(steps.project(row));
-      } else {
-        return result(records, { ...position, skipRows: index, skipMatches: 0 }, total);
+        continue;
       }
+      const record = steps.project(row);
+      bytes += sizeOf(record);
+      const isFull = records.length === pageSize;
+      const isCut = bytes > MAX_KEPT_BYTES && records.length > 0;
+      if (isFull || isCut) return end({ ...position, skipRows: index, skipMatches: 0 }, isFull ? undefined : 'bytes');
+      records.push(record);
     }
-    if (page.next === undefined) return result(records, undefined, total);
+    call.keep(bytes);
+    if (page.next === undefined) return end();
     position = { cursor: page.next, skipRows: 0, skipMatches, limit: position.limit };
     // Without a residual the provider's next page is known to hold rows of the query.
-    const full = records.length === pageSize;
-    if (full && plan.residual === undefined) return result(records, position, total);
-    if (call.providerCalls() >= input.maxProviderCalls) return { ...result(records, position, total), cutShort: !full };
+    const isFull = records.length === pageSize;
+    if (isFull && !isChecked) return end(position);
+    if (call.providerCalls() >= input.maxProviderCalls) return end(position, isFull ? undefined : 'scan-budget');
   }
 }
 
-function result(records: readonly Row[], next: Position | undefined, total: number | undefined): ScanResult {
-  return { records, cutShort: false, ...(next !== undefined && { next }), ...(total !== undefined && { total }) };
+type Outcome = { readonly [Part in keyof ScanResult]: ScanResult[Part] | undefined } & Pick<ScanResult, 'records'>;
+
+function toResult({ records, next, total, cutBy }: Outcome): ScanResult {
+  return {
+    records,
+    ...(next !== undefined && { next }),
+    ...(total !== undefined && { total }),
+    ...(cutBy !== undefined && { cutBy }),
+  };
 }
 
-function fetchPage(call: InstanceCall, input: ScanInput, cursor: string | undefined): Promise<ListPage> {
-  return call.execute(input.list, toListInput(input, cursor));
+/** A page with its numbers judged, and how its rows are read. */
+type FetchedPage = ListPage & { readonly read: (record: unknown) => unknown };
+
+async function fetchPage(call: InstanceCall, input: ScanInput, cursor: string | undefined): Promise<FetchedPage> {
+  const { total, ...page } = await call.execute(input.list, toListInput(input, cursor));
+  const isTotal = Number.isSafeInteger(total) && Number(total) >= 0;
+  return { ...page, ...(isTotal && { total }), read: (record) => readRecord(call, input.list, record) };
+}
+
+function readRecord({ instance }: InstanceCall, list: ListOperation<unknown>, record: unknown): unknown {
+  try {
+    return list.readRecord === undefined ? record : list.readRecord(record);
+  } catch (error) {
+    throw toUnreadable(instance, error);
+  }
 }
 
 /** What the connector is told of a query. */
@@ -109,29 +150,53 @@ export function toListInput(
 /** The provider cannot sort so: all rows are fetched and sorted here, as long as the budget reaches their end. */
 async function scanAndSort(call: InstanceCall, input: ScanInput): Promise<ScanResult> {
   const { plan, steps, pageSize, start } = input;
-  const rows: Row[] = [];
+  const pacer = createPacer(call.signal);
+  const from = start.skipMatches;
+  const rows = createTopRows(createOrder(plan.orderBy), from + pageSize);
   let cursor: string | undefined;
   do {
     if (cursor !== undefined && call.providerCalls() >= input.maxProviderCalls) throw tooManyToSort(plan, input);
     const page = await fetchPage(call, input, cursor);
     for (const native of page.records) {
-      const row = steps.map(native);
-      if (steps.matches(row)) rows.push(row);
+      if (pacer.isDue()) await pacer.pause();
+      const row = steps.map(page.read(native));
+      if (!steps.matches(row)) continue;
+      rows.add(row, sizeOf(row));
+      if (rows.bytes() > MAX_KEPT_BYTES) throw tooLargeToSort(plan);
     }
+    call.keep(rows.bytes());
     cursor = page.next;
   } while (cursor !== undefined);
-  rows.sort(createOrder(plan.orderBy));
-  const from = start.skipMatches;
-  const records = rows.slice(from, from + pageSize).map(steps.project);
-  const more = from + pageSize < rows.length;
+  const more = from + pageSize < rows.count();
   const next = more ? { skipRows: 0, skipMatches: from + pageSize, limit: start.limit } : undefined;
-  return result(records, next, rows.length);
+  const records: Row[] = [];
+  const kept = rows.bytes();
+  for (let index = Math.min(rows.count(), from + pageSize); index > from; index--) {
+    if (pacer.isDue()) await pacer.pause();
+    const row = rows.takeLast();
+    if (row !== undefined) records.push(steps.project(row));
+  }
+  call.keep(kept - rows.bytes());
+  return toResult({ records: records.reverse(), next, total: rows.count(), cutBy: undefined });
 }
 
 function tooManyToSort(plan: Plan, input: ScanInput): AppError {
-  const names = plan.orderBy.map(({ field }) => `'${field.name}'`).join(', ');
-  const message = `The provider cannot sort by ${names}, and there are more rows than ${input.maxProviderCalls} provider calls can fetch to sort them here. Narrow the filter, or raise Elements-Max-Provider-Calls.`;
-  return new AppError('WHERE_UNSUPPORTED', message, {
+  return notSortable(
+    plan,
+    `there are more rows than ${input.maxProviderCalls} provider calls can fetch to sort them here. Narrow the filter, or raise Elements-Max-Provider-Calls.`,
+  );
+}
+
+function tooLargeToSort(plan: Plan): AppError {
+  return notSortable(
+    plan,
+    'the rows up to the end of this page are more than 64 MB, too many to sort them here. Narrow the filter, or ask for fewer fields or a smaller page.',
+  );
+}
+
+function notSortable({ orderBy }: Plan, why: string): AppError {
+  const names = orderBy.map(({ field }) => `'${field.name}'`).join(', ');
+  return new AppError('WHERE_UNSUPPORTED', `The provider cannot sort by ${names}, and ${why}`, {
     details: [{ path: 'orderBy', message: 'Not sortable at the provider.' }],
   });
 }

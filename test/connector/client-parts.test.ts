@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { matchesHost } from '../../src/connector/client/hosts.ts';
-import { readRateLimit } from '../../src/connector/client/index.ts';
+import { judgeRateLimit, readRateLimit } from '../../src/connector/client/index.ts';
 import { readProviderMessage } from '../../src/connector/client/provider-message.ts';
 import type { Operation } from '../../src/connector/contract.ts';
 import { json, status } from '../support/misbehaving-server.ts';
@@ -49,6 +49,24 @@ describe('readRateLimit', () => {
     expect(readRateLimit({ 'x-other': '1' }, START)).to.equal(undefined);
     expect(readRateLimit({ 'ratelimit-limit': 'many', 'ratelimit-reset': '-5' }, START)).to.equal(undefined);
   });
+});
+
+describe('judgeRateLimit', () => {
+  it('passes on what can be, as whole numbers', () => {
+    expect(judgeRateLimit({ limit: 100.9, remaining: 0, resetSeconds: 0.2 })).to.deep.equal({
+      limit: 100,
+      remaining: 0,
+      resetSeconds: 1,
+    });
+    const longest = 31 * 24 * 3600;
+    expect(judgeRateLimit({ resetSeconds: longest })).to.deep.equal({ resetSeconds: longest });
+  });
+
+  for (const value of [-5, Number.NaN, Number.POSITIVE_INFINITY, 1e30, undefined]) {
+    it(`leaves out ${value}`, () => {
+      expect(judgeRateLimit({ limit: value, remaining: value, resetSeconds: value })).to.deep.equal({});
+    });
+  }
 });
 
 describe('readProviderMessage', () => {

@@ -1,3 +1,4 @@
+import { createByteBudget } from '../../src/connector/client/index.ts';
 import type {
   Connector,
   ConnectorContext,
@@ -99,6 +100,7 @@ export function createService(objects: Connector['objects']): FakeService {
       sent.push(request);
       if (failure !== undefined) throw failure;
     }),
+    budget: createByteBudget(Number.POSITIVE_INFINITY),
     ...createSeal(),
     now: () => nowMs,
     tokensOf: () => undefined,

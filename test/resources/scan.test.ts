@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { createPacer } from '../../src/pace.ts';
 import { createObject, createService, type FakeRow, type FakeService, failureOf } from './fake-provider.ts';
 
 const times = (count: number, create: (index: number) => FakeRow) =>
@@ -76,9 +77,9 @@ describe('a scan with a recheck', () => {
     it(`finds one row in a thousand in pages of ${pageSize}`, async () => {
       const { rows, answers } = await service.listAll({ where: "name = 'rare'", pageSize });
       expect(ids(rows)).to.deep.equal([999, 1999, 2999, 3999]);
-      for (const { records, cutShort, nextPage, providerCalls } of answers) {
+      for (const { records, cutBy, nextPage, providerCalls } of answers) {
         expect(providerCalls).to.be.at.most(25);
-        expect(cutShort).to.equal(nextPage !== undefined && records.length < pageSize);
+        expect(cutBy).to.equal(nextPage !== undefined && records.length < pageSize ? 'scan-budget' : undefined);
       }
     });
 
@@ -104,10 +105,10 @@ describe('a scan with a recheck', () => {
   it('stops at the budget with what it found, and goes on from there', async () => {
     const request = { where: "name = 'rare'", pageSize: 2 };
     const first = await service.list({ ...request, maxProviderCalls: 20 });
-    expect(first).to.deep.include({ providerCalls: 20, cutShort: true, pushdown: 'none' });
+    expect(first).to.deep.include({ providerCalls: 20, cutBy: 'scan-budget', pushdown: 'none' });
     expect(ids(first.records)).to.deep.equal([999]);
     const second = await service.list({ ...request, maxProviderCalls: 1000, nextPage: first.nextPage });
-    expect(second).to.deep.include({ cutShort: false });
+    expect(second).not.to.have.property('cutBy');
     expect(ids(second.records)).to.deep.equal([1999, 2999]);
   });
 
@@ -126,7 +127,7 @@ describe('a scan with a recheck', () => {
   it('passes over the rows of earlier pages also when the budget ends among them', async () => {
     const request = { where: "name = 'rare'", pageSize: 1 };
     const cut = await service.list({ ...request, page: 3, maxProviderCalls: 30 });
-    expect([cut.records, cut.cutShort]).to.deep.equal([[], true]);
+    expect([cut.records, cut.cutBy]).to.deep.equal([[], 'scan-budget']);
     const { records } = await service.list({ ...request, nextPage: cut.nextPage, maxProviderCalls: 100 });
     expect(ids(records)).to.deep.equal([2999]);
   });
@@ -212,6 +213,120 @@ describe('an order', () => {
     const service = createService({ rows: createObject(rows) });
     expect(ids((await service.list({ orderBy: 'name' })).records)).to.deep.equal([3, 2, 1]);
     expect(ids((await service.list({ orderBy: 'name desc' })).records)).to.deep.equal([1, 2, 3]);
+  });
+});
+
+/** A string of 1 MB that is there once, however many rows have it. */
+const MEGABYTE = 'x'.repeat(1024 * 1024);
+
+describe('the bytes of a page', () => {
+  const large = times(150, (id) => ({ id, name: MEGABYTE, score: (id * 7) % 150 }));
+  const service = createService({ rows: createObject(large) });
+
+  it('end it early at 64 MB, and the next one goes on from there', async () => {
+    for (const where of [undefined, "name LIKE '%x'"]) {
+      const { rows, answers } = await service.listAll({ where, pageSize: 100 });
+      expect(answers.map(({ records, cutBy }) => [records.length, cutBy])).to.deep.equal([
+        [63, 'bytes'],
+        [63, 'bytes'],
+        [24, undefined],
+      ]);
+      expect(ids(rows)).to.deep.equal(ids(large));
+    }
+  });
+
+  it('are those of the fields that are asked for', async () => {
+    const { records, cutBy } = await service.list({ fields: 'id,score', pageSize: 150 });
+    expect([records.length, cutBy]).to.deep.equal([150, undefined]);
+  });
+
+  it('never leave it empty', async () => {
+    const whole = createService({ rows: createObject([{ id: 1, name: 'x'.repeat(65 * 1024 * 1024) }]) });
+    expect(ids((await whole.list()).records)).to.deep.equal([1]);
+  });
+
+  it('are those of the rows that are kept, when they are sorted here', async () => {
+    const { records, totalCount } = await service.list({ orderBy: 'score', pageSize: 5, page: 3 });
+    const sorted = [...large].sort((a, b) => Number(a.score) - Number(b.score));
+    expect([ids(records), totalCount]).to.deep.equal([ids(sorted.slice(10, 15)), 150]);
+  });
+
+  it('refuse an order that would keep more of them', async () => {
+    const { code, message } = await failureOf(service.list({ orderBy: 'score', pageSize: 100 }));
+    expect([code, message]).to.deep.equal([
+      'WHERE_UNSUPPORTED',
+      "The provider cannot sort by 'score', and the rows up to the end of this page are more than 64 MB, too many to sort them here. Narrow the filter, or ask for fewer fields or a smaller page.",
+    ]);
+  });
+});
+
+describe('a page of very many rows', () => {
+  const COUNT = 400_000;
+
+  /** Answers all rows at once, and counts those that are looked at; the caller hangs up at the thousandth. */
+  function createEndless() {
+    const caller = new AbortController();
+    let seen = 0;
+    const rows = Array.from({ length: COUNT }, (_, id) => ({ id, name: 'odd', score: id % 10 }));
+    const service = createService({
+      rows: createObject([], {
+        run: async () => ({ records: rows }),
+        readRecord: (record) => {
+          seen++;
+          if (seen === 1000) caller.abort(new Error('The caller hung up.'));
+          return record;
+        },
+      }),
+    });
+    const list = (request: object) =>
+      service.resources.listRecords(
+        { instance: service.instance, objectName: 'rows', signal: caller.signal },
+        { pageSize: 5000, maxProviderCalls: 25, pushdownOnly: false, ...request },
+      );
+    return { list, seen: () => seen };
+  }
+
+  for (const request of [{ where: "name LIKE '%even%'" }, { orderBy: 'score' }]) {
+    it(`is left when the caller hangs up: ${JSON.stringify(request)}`, async () => {
+      const { list, seen } = createEndless();
+      const failure = await list(request).then(String, String);
+      expect(failure).to.equal('Error: The caller hung up.');
+      expect(seen()).to.be.within(1000, COUNT / 2);
+    });
+  }
+
+  it('lets others work in between', async () => {
+    const rows = Array.from({ length: COUNT }, (_, id) => ({ id, name: 'odd', score: id % 10 }));
+    const service = createService({ rows: createObject([], { run: async () => ({ records: rows }) }) });
+    let turns = 0;
+    let isDone = false;
+    const count = () => {
+      turns++;
+      if (!isDone) setImmediate(count);
+    };
+    setImmediate(count);
+    await service.list({ orderBy: 'name,score' });
+    isDone = true;
+    expect(turns).to.be.greaterThan(5);
+  });
+
+  it('gives one slice a turn to each of many queries', async () => {
+    const pacers = Array.from({ length: 5 }, () => createPacer(new AbortController().signal));
+    const resumed: number[] = [];
+    let turn = 0;
+    const count = () => {
+      turn++;
+      if (turn < 20) setImmediate(count);
+    };
+    setImmediate(count);
+    await Promise.all(pacers.map((pacer) => pacer.pause().then(() => resumed.push(turn))));
+    expect(new Set(resumed)).to.have.property('size', 5);
+  });
+
+  it('is a protocol error where a row cannot be read', async () => {
+    const readRecord = (record: unknown) => Reflect.get(Object(record), 'none').none;
+    const service = createService({ rows: createObject(ROWS.slice(0, 2), { readRecord }) });
+    expect((await failureOf(service.list())).code).to.equal('PROVIDER_PROTOCOL');
   });
 });
 

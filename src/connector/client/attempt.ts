@@ -54,6 +54,12 @@ async function exchange(ports: ClientPorts, attempt: Attempt, url: URL): Promise
   const headers = chooseHeaders(attempt, url);
   call.signal.throwIfAborted();
   call.onProviderCall?.();
+  let taken = 0;
+  const takeBytes = (bytes: number) => {
+    if (call.hold?.take(bytes) === false) return false;
+    taken += bytes;
+    return true;
+  };
   try {
     const raw = await requestMeasured(ports, call.connector.key, {
       url: binding.simulator?.enter(url) ?? url,
@@ -63,15 +69,21 @@ async function exchange(ports: ClientPorts, attempt: Attempt, url: URL): Promise
       timeoutMs: Math.max(1, attempt.deadlineMs - ports.now()),
       maxBytes: MAX_BYTES,
       toSimulator: binding.simulator !== undefined,
+      takeBytes,
       signal: call.signal,
     });
     call.onAnswer?.(raw.headers);
-    const answer = attempt.expects === 'file' ? readFileAnswer(raw) : readAnswer(raw, headers.accept);
+    const isFile = attempt.expects === 'file';
+    const answer = await (isFile ? readFileAnswer(call, raw) : readAnswer(call, raw, headers.accept));
+    // A file is its bytes: they stay counted. Of the others, what they were parsed to.
+    if (answer.file !== undefined) taken = 0;
     return { kind: 'answered', answer };
   } catch (error) {
     call.signal.throwIfAborted();
     if (!isEgressError(error)) throw error;
     return { kind: 'failed', failed: describeEgressError(error, getUndertaking(attempt, url)) };
+  } finally {
+    call.hold?.give(taken);
   }
 }
 

@@ -1,6 +1,7 @@
 import type { EgressError, EgressReason } from '../../egress/index.ts';
 import { AppError, type ErrorCode } from '../../errors.ts';
-import type { FailedCall, Resend } from './failure.ts';
+import { noRoom } from './byte-budget.ts';
+import { type FailedCall, neverAgain, type Resend } from './failure.ts';
 
 /** What the request was when it failed without an answer. */
 export interface Undertaking {
@@ -17,7 +18,7 @@ interface Report {
   readonly text: (undertaking: Undertaking, error: EgressError) => string;
 }
 
-const REPORTS: Record<Exclude<EgressReason, 'refused' | 'invalid'>, Report> = {
+const REPORTS: Record<Exclude<EgressReason, 'refused' | 'invalid' | 'no-room'>, Report> = {
   connect: {
     code: 'PROVIDER_UNAVAILABLE',
     resend: 'always',
@@ -69,6 +70,7 @@ const CONFIGURED: Report = {
 };
 
 export function describeEgressError(error: EgressError, undertaking: Undertaking): FailedCall {
+  if (error.reason === 'no-room') return neverAgain(noRoom(error));
   const report = getReport(error.reason, undertaking);
   return {
     error: new AppError(report.code, report.text(undertaking, error), { cause: error }),
@@ -77,7 +79,7 @@ export function describeEgressError(error: EgressError, undertaking: Undertaking
   };
 }
 
-function getReport(reason: EgressReason, undertaking: Undertaking): Report {
+function getReport(reason: Exclude<EgressReason, 'no-room'>, undertaking: Undertaking): Report {
   if (reason === 'refused' || reason === 'invalid') return undertaking.linked ? LINKED : CONFIGURED;
   return REPORTS[reason];
 }

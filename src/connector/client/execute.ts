@@ -35,7 +35,7 @@ async function run<Input, Output>(
 }
 
 /** An answer of another shape than documented shows as a TypeError in the connector; the cause goes to the log. */
-function toUnreadable({ connector }: ProviderCall, error: unknown): AppError {
+export function toUnreadable({ connector }: Pick<ProviderCall, 'connector'>, error: unknown): AppError {
   if (isAppError(error)) return error;
   return new AppError('PROVIDER_PROTOCOL', `The answer of ${connector.name} is not one that Causeway understands.`, {
     cause: error,

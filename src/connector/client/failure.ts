@@ -4,7 +4,7 @@ import type { Answer } from './answer.ts';
 import type { Binding } from './binding.ts';
 import type { ClientPorts } from './ports.ts';
 import { readProviderMessage, toShowable } from './provider-message.ts';
-import { readRetryAfterMs } from './rate-limit.ts';
+import { judgeWaitMs, readRetryAfterMs } from './rate-limit.ts';
 
 /** When a failed call may be sent again: `always` because nothing was sent, or only if sending twice does no harm. */
 export type Resend = 'always' | 'ifIdempotent' | 'never';
@@ -96,7 +96,7 @@ function mayPass({ failure, response, byConnector }: Verdict): boolean {
 
 function getRetryAfterMs(ports: FailurePorts, { response, failure }: Verdict): number | undefined {
   if (failure.kind !== 'rateLimited' && failure.kind !== 'unavailable') return undefined;
-  return failure.retryAfterMs ?? readRetryAfterMs(response.headers, ports.now());
+  return judgeWaitMs(failure.retryAfterMs) ?? readRetryAfterMs(response.headers, ports.now());
 }
 
 function getProviderMessage(ports: FailurePorts, { response, failure, quotable }: Verdict): string | undefined {

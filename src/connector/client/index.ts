@@ -2,14 +2,17 @@ import { isAppError } from '../../errors.ts';
 import type { Operation, ProviderRequest, ProviderResponse } from '../contract.ts';
 import { type Attempt, DEFAULT_TIMEOUT_MS, makeAttempt } from './attempt.ts';
 import { createBindings, createTokenBinder } from './binding.ts';
+import { createByteBudget } from './byte-budget.ts';
 import { execute } from './execute.ts';
 import { prepareOutgoing } from './outgoing.ts';
 import type { AccessTokens, ClientPorts, ProviderCall } from './ports.ts';
 import { isIdempotent, planRetry } from './retry.ts';
 import { resolveTarget } from './target.ts';
 
+export { type ByteBudget, createByteBudget, type Hold } from './byte-budget.ts';
+export { toUnreadable } from './execute.ts';
 export type { AccessTokens, ClientPorts, ProviderCall, Redactor } from './ports.ts';
-export { type RateLimitState, readRateLimit } from './rate-limit.ts';
+export { judgeRateLimit, type RateLimitState, readRateLimit } from './rate-limit.ts';
 
 export interface ProviderClient {
   /** Answers what the connector or a 2xx status calls a success. @throws AppError for the rest; the reason of `signal` when it aborts. */
@@ -43,6 +46,7 @@ export interface RequestPreview {
 type Errand = Pick<Attempt, 'binding' | 'call' | 'request' | 'target' | 'expects'>;
 
 export function createProviderClient(ports: ClientPorts): ProviderClient {
+  const budget = ports.budget ?? createByteBudget(Number.POSITIVE_INFINITY);
   const getBinding = createBindings(ports);
   const bindToken = createTokenBinder(ports.redactor);
 
@@ -50,6 +54,20 @@ export function createProviderClient(ports: ClientPorts): ProviderClient {
     call: ProviderCall,
     request: ProviderRequest,
     expects: Attempt['expects'] = 'record',
+  ): Promise<ProviderResponse> {
+    if (call.hold !== undefined) return sendCounted(call, request, expects);
+    const hold = budget.open(call.accountId);
+    try {
+      return await sendCounted({ ...call, hold }, request, expects);
+    } finally {
+      hold.close();
+    }
+  }
+
+  function sendCounted(
+    call: ProviderCall,
+    request: ProviderRequest,
+    expects: Attempt['expects'],
   ): Promise<ProviderResponse> {
     const binding = getBinding(call.connector, call.config);
     const errand = { binding, call, request, target: resolveTarget(binding, request), expects };

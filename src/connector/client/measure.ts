@@ -1,4 +1,5 @@
 import type { Metrics } from '../../metrics.ts';
+import type { ByteBudget } from './byte-budget.ts';
 
 /** One request to a provider and what came of it. */
 export interface MeasuredCall {
@@ -20,4 +21,12 @@ export function measureProviderCalls(metrics: Metrics): (call: MeasuredCall) => 
     buckets: BUCKETS_SECONDS,
   });
   return ({ element, outcome, durationMs }) => duration.observe({ element, outcome }, durationMs / 1000);
+}
+
+export function measureBudget({ heldBytes }: ByteBudget, metrics: Metrics): void {
+  metrics.gauge({
+    name: 'causeway_provider_answers_bytes',
+    help: 'Memory of the answers of providers that are being worked on, estimated; see PROVIDER_MEMORY_MB',
+    collect: (gauge) => gauge.set(heldBytes()),
+  });
 }

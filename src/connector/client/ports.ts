@@ -1,5 +1,6 @@
 import type { Egress } from '../../egress/index.ts';
 import type { Config, Connector } from '../contract.ts';
+import type { ByteBudget, Hold } from './byte-budget.ts';
 import type { MeasuredCall } from './measure.ts';
 
 export interface Redactor {
@@ -10,6 +11,8 @@ export interface Redactor {
 export interface ClientPorts {
   readonly egress: Pick<Egress, 'request'>;
   readonly redactor: Redactor;
+  /** For the answers of calls that have no `hold`. Default: no bound. */
+  readonly budget?: ByteBudget;
   /** Milliseconds since 1970. */
   readonly now: () => number;
   /** Rejects when the signal aborts. */
@@ -38,6 +41,10 @@ export interface ProviderCall {
   /** For connectors with OAuth: every call of theirs needs one. */
   readonly tokens?: AccessTokens | undefined;
   readonly signal: AbortSignal;
+  /** Whose it is. */
+  readonly accountId?: number;
+  /** Where the memory of answers is counted, what they are parsed to included. Default: one that ends with the call. */
+  readonly hold?: Hold;
   /** Called for every request that is sent, retries and redirects included. */
   readonly onProviderCall?: () => void;
   /** Called with the headers of every answer, whatever its status. */

@@ -16,13 +16,28 @@ export function readRateLimit(headers: Headers, nowMs: number): RateLimitState |
     const remaining = readNumber(headers[`${prefix}remaining`]);
     const reset = readNumber(headers[`${prefix}reset`]);
     if (limit === undefined && remaining === undefined && reset === undefined) continue;
-    return {
-      ...(limit !== undefined && { limit }),
-      ...(remaining !== undefined && { remaining }),
-      ...(reset !== undefined && { resetSeconds: toSecondsFromNow(reset, nowMs) }),
-    };
+    const resetSeconds = reset === undefined ? undefined : toSecondsFromNow(reset, nowMs);
+    return judgeRateLimit({ limit, remaining, resetSeconds });
   }
   return undefined;
+}
+
+type Claims = { readonly [Name in keyof RateLimitState]?: number | undefined };
+
+/** Budgets are counted by the month at most. */
+const MAX_RESET_SECONDS = 31 * 24 * 3_600;
+
+/** What a provider, or its connector, says is passed on where it can be true: whole numbers from 0 on that a caller can read. */
+export function judgeRateLimit({ limit, remaining, resetSeconds }: Claims): RateLimitState {
+  return {
+    ...(isCount(limit) && { limit: Math.floor(limit) }),
+    ...(isCount(remaining) && { remaining: Math.floor(remaining) }),
+    ...(isCount(resetSeconds) && resetSeconds <= MAX_RESET_SECONDS && { resetSeconds: Math.ceil(resetSeconds) }),
+  };
+}
+
+function isCount(value: number | undefined): value is number {
+  return typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER;
 }
 
 /** The first number: `100, 100;w=60` lists the policy behind it. */
@@ -41,9 +56,17 @@ function toSecondsFromNow(reset: number, nowMs: number): number {
   return Math.max(0, Math.ceil((resetMs - nowMs) / 1000));
 }
 
-/** `Retry-After` as delta seconds or HTTP date (RFC 9110, 10.2.3); else the end of a used-up budget. */
+/** `Retry-After` as delta seconds or HTTP date (RFC 9110, 10.2.3); else the end of a used-up budget. At most a day. */
 export function readRetryAfterMs(headers: Headers, nowMs: number): number | undefined {
-  return parseRetryAfterMs(headers['retry-after'], nowMs) ?? readResetMs(headers, nowMs);
+  return judgeWaitMs(parseRetryAfterMs(headers['retry-after'], nowMs) ?? readResetMs(headers, nowMs));
+}
+
+/** Whoever waits longer has forgotten why; a provider that still means it says so again. */
+const MAX_WAIT_MS = 24 * 3_600_000;
+
+/** A wait that a provider, or its connector, asks for: at most a day; undefined when it is none. */
+export function judgeWaitMs(ms: number | undefined): number | undefined {
+  return typeof ms === 'number' && ms >= 0 ? Math.min(ms, MAX_WAIT_MS) : undefined;
 }
 
 // Date.parse makes a date of nearly any text with a digit in it.

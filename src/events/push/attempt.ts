@@ -64,6 +64,7 @@ const CLASS_OF: Readonly<Record<Exclude<EgressReason, 'aborted'>, FailureClass>>
   timeout: 'timeout',
   reset: 'reset',
   'too-large': 'protocol',
+  'no-room': 'protocol',
   protocol: 'protocol',
 };
 

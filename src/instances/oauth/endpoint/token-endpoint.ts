@@ -218,6 +218,7 @@ const KIND_OF_REASON: Readonly<Record<EgressReason, TokenFailureKind>> = {
   reset: 'unknown',
   timeout: 'unknown',
   'too-large': 'unknown',
+  'no-room': 'unknown',
   protocol: 'unknown',
   aborted: 'unknown',
 };

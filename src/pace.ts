@@ -1,0 +1,41 @@
+import { performance } from 'node:perf_hooks';
+
+/** Work over bytes that somebody else chose is done in slices, so that it keeps nobody waiting, however much it is. */
+export interface Pacer {
+  /** A slice has lasted long enough: pause before going on. */
+  readonly isDue: () => boolean;
+  /** Lets everything else that is ready go first. @throws the reason of the signal, when it has aborted */
+  readonly pause: () => Promise<void>;
+}
+
+/** What one request may add to the wait of all others; a thousandth of it is lost to the pauses. */
+const SLICE_MS = 5;
+
+/** The first slice begins now. */
+export function createPacer(signal: AbortSignal): Pacer {
+  let startedAtMs = performance.now();
+  return {
+    isDue: () => performance.now() - startedAtMs >= SLICE_MS,
+    pause: async () => {
+      await takeTurn();
+      signal.throwIfAborted();
+      startedAtMs = performance.now();
+    },
+  };
+}
+
+const waiting: (() => void)[] = [];
+
+/** One slice a turn of the event loop, over all of the process: the slices of many requests would be one long stretch again. */
+function takeTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    waiting.push(resolve);
+    if (waiting.length === 1) setImmediate(giveTurn);
+  });
+}
+
+function giveTurn(): void {
+  const resume = waiting.shift();
+  if (waiting.length > 0) setImmediate(giveTurn);
+  resume?.();
+}

@@ -1,0 +1,79 @@
+import type { Row } from '../where/index.ts';
+
+interface Entry {
+  readonly row: Row;
+  readonly bytes: number;
+  /** Rows that are equal in the order stay in the order they came. */
+  readonly sequence: number;
+}
+
+export interface TopRows {
+  readonly add: (row: Row, bytes: number) => void;
+  /** Of the rows that are kept. */
+  readonly bytes: () => number;
+  /** All rows that were added. */
+  readonly count: () => number;
+  /** Takes the kept row that comes last; undefined when none is left. */
+  readonly takeLast: () => Row | undefined;
+}
+
+/** Keeps the first `most` of the rows that come: a heap with the last of them on top, so that no step takes long. */
+export function createTopRows(order: (a: Row, b: Row) => number, most: number): TopRows {
+  const heap: Entry[] = [];
+  let count = 0;
+  let bytes = 0;
+
+  const isBehind = (a: Entry | undefined, b: Entry | undefined): boolean => {
+    if (a === undefined || b === undefined) return a !== undefined;
+    const difference = order(a.row, b.row);
+    return difference === 0 ? a.sequence > b.sequence : difference > 0;
+  };
+
+  function swap(i: number, j: number): void {
+    const [a, b] = [heap[i], heap[j]];
+    if (a === undefined || b === undefined) return;
+    heap[i] = b;
+    heap[j] = a;
+  }
+
+  function rise(from: number): void {
+    for (let index = from; index > 0; ) {
+      const parent = (index - 1) >> 1;
+      if (!isBehind(heap[index], heap[parent])) return;
+      swap(index, parent);
+      index = parent;
+    }
+  }
+
+  function sink(): void {
+    for (let index = 0; ; ) {
+      const [left, right] = [2 * index + 1, 2 * index + 2];
+      const last = isBehind(heap[right], heap[left]) ? right : left;
+      if (!isBehind(heap[last], heap[index])) return;
+      swap(index, last);
+      index = last;
+    }
+  }
+
+  function takeLast(): Entry | undefined {
+    swap(0, heap.length - 1);
+    const last = heap.pop();
+    if (last !== undefined) bytes -= last.bytes;
+    sink();
+    return last;
+  }
+
+  return {
+    add: (row, rowBytes) => {
+      const entry = { row, bytes: rowBytes, sequence: count++ };
+      if (heap.length >= most && !isBehind(heap[0], entry)) return;
+      heap.push(entry);
+      bytes += rowBytes;
+      rise(heap.length - 1);
+      if (heap.length > most) takeLast();
+    },
+    bytes: () => bytes,
+    count: () => count,
+    takeLast: () => takeLast()?.row,
+  };
+}

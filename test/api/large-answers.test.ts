@@ -1,0 +1,122 @@
+import { expect } from 'chai';
+import { useApp } from '../support/app.ts';
+import { json, type MisbehavingServer, startMisbehavingServer, status } from '../support/misbehaving-server.ts';
+import { expectProblem } from './support/expect-problem.ts';
+import { useOutsideConnectors } from './support/outside-connectors.ts';
+
+const rowsOf = (count: number, characters: number) =>
+  Array.from({ length: count }, (_, id) => ({ id, name: String(id).padEnd(characters, 'x') }));
+
+describe('a provider whose answers are large', () => {
+  const service = useApp({
+    CONNECTORS_PATH: useOutsideConnectors(),
+    SIMULATORS_PORT: 'off',
+    PROVIDER_MEMORY_MB: '16',
+  });
+  let provider: MisbehavingServer;
+  let token: string;
+  before(async () => {
+    provider = await startMisbehavingServer();
+    provider.answer('/me', json({}));
+    const configuration = { 'base.url': provider.url, 'api.key': 'key of the provider' };
+    ({ token } = await service.createInstance('impatient', configuration));
+  });
+  after(() => provider.close());
+
+  it('has them passed on as they are, in pieces, and their memory given back', async () => {
+    const records = rowsOf(100, 20_000);
+    provider.answer('/items', json({ records }));
+    for (let times = 0; times < 8; times++) {
+      const answer = await service.call('/items', { token });
+      expect(answer.body).to.deep.equal(records);
+      expect(answer.headers.get('content-length')).to.equal(null);
+      expect(answer.headers.get('content-type')).to.equal('application/json; charset=utf-8');
+    }
+  });
+
+  it('gets OVERLOADED where they take more than the half that one account may have', async () => {
+    const message =
+      "There is no room at the moment for the provider's answer: others, or other calls of this account, take it up. Try again later, or ask for less: fewer fields, a smaller pageSize, a narrower filter.";
+    const large = JSON.stringify({ records: rowsOf(100, 60_000) });
+    for (const [path, body] of [
+      ['/items', large],
+      ['/items', JSON.stringify({ records: '[]'.repeat(5_000_000) })],
+      ['/items/1', large],
+    ] as const) {
+      provider.answer(path, status(200, { 'content-type': 'application/json' }, body));
+      const refused = await service.call(path, { token });
+      expectProblem(refused, 'OVERLOADED', message);
+      expect(refused.headers.get('retry-after')).to.equal('2');
+    }
+    provider.answer('/items', json({ records: [{ id: 1, name: 'one' }] }));
+    expect((await service.call('/items', { token })).body).to.deep.equal([{ id: 1, name: 'one' }]);
+  });
+
+  it('gets PROVIDER_PROTOCOL where they are nested deeper than anybody can walk', async () => {
+    const nested = '['.repeat(5_000) + ']'.repeat(5_000);
+    const body = (text: string) => status(200, { 'content-type': 'application/json' }, text);
+    const message = 'The provider answered JSON that is nested deeper than 200 levels.';
+    provider.answer('/items', body(`{"records":[{"id":1,"name":${nested}}]}`));
+    expectProblem(await service.call('/items', { token }), 'PROVIDER_PROTOCOL', message);
+    provider.answer('/items/1', body(`{"id":1,"name":${nested}}`));
+    expectProblem(await service.call('/items/1', { token }), 'PROVIDER_PROTOCOL', message);
+  });
+});
+
+describe('a provider whose numbers cannot be', () => {
+  const service = useApp({ CONNECTORS_PATH: useOutsideConnectors(), SIMULATORS_PORT: 'off' });
+  let provider: MisbehavingServer;
+  let token: string;
+  before(async () => {
+    provider = await startMisbehavingServer();
+    provider.answer('/me', json({}));
+    const configuration = { 'base.url': provider.url, 'api.key': 'key of the provider' };
+    ({ token } = await service.createInstance('impatient', configuration));
+  });
+  after(() => provider.close());
+
+  for (const total of [-1, 1.5, 1e30, '12', null]) {
+    it(`has a total of ${JSON.stringify(total)} left out`, async () => {
+      provider.answer('/items', json({ records: [{ id: 1, name: 'one' }], total }));
+      const answer = await service.call('/items', { token });
+      expect([answer.status, answer.headers.get('elements-total-count')]).to.deep.equal([200, null]);
+    });
+  }
+
+  for (const retryAfter of ['9'.repeat(400), '4000000000', 'Fri, 31 Dec 9999 23:59:59 GMT']) {
+    it(`is waited for a day at most when it says ${retryAfter.slice(0, 40)}`, async () => {
+      provider.answer('/items', json({}, 429, { 'retry-after': retryAfter }));
+      const answer = await service.call('/items', { token });
+      expectProblem(
+        answer,
+        'PROVIDER_RATE_LIMITED',
+        'Impatient answered 429: it takes no more calls for now. Try again in 86400 s.',
+      );
+      expect(answer.headers.get('retry-after')).to.equal('86400');
+    });
+  }
+
+  for (const retryAfter of ['1e30', '-5', 'Infinity', 'NaN', 'soon']) {
+    it(`is not believed that it takes calls again after ${retryAfter}`, async () => {
+      provider.answer('/items', json({}, 429, { 'retry-after': retryAfter }));
+      const answer = await service.call('/items', { token });
+      expect(answer.headers.get('retry-after')).to.equal('60');
+    });
+  }
+
+  it('has only those of its budget shown that can be', async () => {
+    const headers = { 'ratelimit-limit': '9'.repeat(400), 'ratelimit-remaining': '7.5', 'ratelimit-reset': '1e999' };
+    provider.answer('/items', json({ records: [] }, 200, headers));
+    const answer = await service.call('/items', { token });
+    const shown = ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset'].map((name) => answer.headers.get(name));
+    expect([answer.status, ...shown]).to.deep.equal([200, null, '7', null]);
+  });
+
+  it('is called 200 times for an answer at most', async () => {
+    const call = (times: number) =>
+      service.call('/items', { token, headers: { 'Elements-Max-Provider-Calls': String(times) } });
+    provider.answer('/items', json({ records: [] }));
+    expect((await call(200)).status).to.equal(200);
+    expectProblem(await call(201), 'REQUEST_INVALID', /^headers\.elements-max-provider-calls must be <= 200/);
+  });
+});

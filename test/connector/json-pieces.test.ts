@@ -1,0 +1,118 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { parsePieces } from '../../src/connector/client/json-pieces.ts';
+import { isAppError } from '../../src/errors.ts';
+
+function parse(text: string | Buffer, pieceBytes?: number): unknown {
+  const parsing = parsePieces(Buffer.from(text), pieceBytes);
+  for (;;) {
+    const step = parsing.next();
+    if (step.done) return step.value;
+  }
+}
+
+/** The value as text, so that the order of members counts and `__proto__` is seen; or that it is not JSON. */
+function outcome(read: () => unknown): string {
+  try {
+    return JSON.stringify(read());
+  } catch (error) {
+    if (error instanceof SyntaxError) return 'SyntaxError';
+    throw error;
+  }
+}
+
+const SIZES = [1, 2, 3, 7, 20, 1000];
+
+function expectSame(given: string): void {
+  // A half of a surrogate pair has no UTF-8.
+  const text = Buffer.from(given).toString();
+  const expected = outcome(() => JSON.parse(text));
+  for (const size of SIZES) {
+    expect(
+      outcome(() => parse(text, size)),
+      `${text} in pieces of ${size}`,
+    ).to.equal(expected);
+  }
+}
+
+const json = fc.oneof(
+  fc.json({ noUnicodeString: false, depthSize: 'large' }),
+  fc.jsonValue({ depthSize: 'medium' }).map((value) => JSON.stringify(value, null, 2)),
+);
+
+describe('JSON that is parsed in pieces', () => {
+  it('is what JSON.parse makes of it, however it is cut', () => {
+    fc.assert(fc.property(json, expectSame), { numRuns: 300 });
+  });
+
+  it('is refused where JSON.parse refuses it, when a character is lost, doubled or changed', () => {
+    const character = fc.constantFrom(...'{}[],:"\\ 1a-e.\n\u00a0\ufeff');
+    const broken = fc.tuple(json, fc.nat(), fc.constantFrom(0, 1), character).map(([text, at, lost, added]) => {
+      const place = at % (text.length + 1);
+      return text.slice(0, place) + added + text.slice(place + lost);
+    });
+    fc.assert(fc.property(broken, expectSame), { numRuns: 1000 });
+  });
+
+  for (const text of [
+    '{"a":[1,2],"a":3,"b":[4,5],"a":[6]}',
+    '{"__proto__":{"polluted":[1,2,3]},"constructor":[1,2,3]}',
+    '{"2":[1,2,3],"1":[1,2,3]}',
+    '[[1,2,3],,[4]]',
+    '[[1,2,3][4]]',
+    '[[1,2,3],]',
+    '[,[1,2,3]]',
+    '{"a":[1,2,3],}',
+    '{"a":[1,2,3] "b":1}',
+    '{"a":1{"b":[1,2,3]}}',
+    '{"a" [1,2,3]}',
+    '{"a":[1,2,3]}]',
+    '[[1,2,3]',
+    '[1,2}',
+    '"[1,2',
+    '[1,2,3] 4',
+    '[1],[2]',
+    '   ',
+    ' [ ] ',
+    '"a \\" [ b"',
+    '["\\\\","\\"]","]"]',
+    '12',
+    '{"a:b":[1,2,3],"\\":":[1,2,3]}',
+  ]) {
+    it(`is the same as in one go: ${text}`, () => expectSame(text));
+  }
+
+  it('keeps characters of several bytes whole, and replaces bytes that are none', () => {
+    expectSame(JSON.stringify(['äöü', { '😀': '€', 日本: ['語', '語'] }]));
+    const wrong = Buffer.concat([Buffer.from('["a'), Buffer.from([0xe2, 0x82]), Buffer.from('",["b"],"c"]')]);
+    expect(parse(wrong, 2)).to.deep.equal(['a\ufffd', ['b'], 'c']);
+  });
+
+  it('does no more work in a step than a piece needs, wherever the bytes are', () => {
+    const rows = Array.from({ length: 3000 }, (_, id) => ({ id, name: `Name ${id}`, tags: ['a', 'b'] }));
+    for (const value of [rows, { data: { rows } }, [[[rows]]], { text: 'x'.repeat(200_000), rows }]) {
+      const text = JSON.stringify(value);
+      const costs = [...parsePieces(Buffer.from(text), 1024)];
+      expect(costs).to.have.length(Math.ceil(text.length / 1024));
+      expect(Math.max(...costs)).to.be.below(64 * 1024);
+    }
+  });
+
+  it('is refused when it is nested deeper than 200 levels', () => {
+    const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
+    expect(outcome(() => parse(nested(200), 10))).to.equal(nested(200));
+    for (const text of [nested(201), '[{"a":'.repeat(1_000_000)]) {
+      const failed = (() => {
+        try {
+          return parse(text);
+        } catch (error) {
+          return error;
+        }
+      })();
+      expect(isAppError(failed, 'PROVIDER_PROTOCOL')).to.equal(true);
+      expect(failed)
+        .to.have.property('message')
+        .that.equals('The provider answered JSON that is nested deeper than 200 levels.');
+    }
+  });
+});
