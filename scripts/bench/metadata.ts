@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import odata from '../../connectors/odata/index.ts';
-import { createByteBudget, createProviderClient } from '../../src/connector/client/index.ts';
+import { createByteBudget } from '../../src/connector/client/index.ts';
 import { createResources } from '../../src/resources/resources.ts';
 import { printLargeMetadata } from './s4-metadata.ts';
 
