@@ -130,15 +130,15 @@ describe('the places of a tenant', () => {
       started.filter((lease) => lease.accountId === accountId && !ended.has(lease));
     const ended = new Set<Lease>();
     const grow = async (accountId: number, lanes: readonly number[]) => {
-      for (const lane of lanes) for (let event = 0; event < 800; event++) enqueue(accountId, lane);
-      for (let round = 0; round < 30; round++) {
+      for (const lane of lanes) for (let event = 0; event < 2_500; event++) enqueue(accountId, lane);
+      for (let round = 0; round < 60; round++) {
         for (const lease of running(accountId)) {
           ended.add(lease);
           await end(lease, DELIVERED);
         }
       }
     };
-    await grow(A, [1, 2, 3, 4, 5]);
+    await grow(A, [1, 2, 3, 4, 5, 6]);
     expect(running(A).length).to.be.greaterThan(100);
     await grow(B, [10]);
     expect(running(B).length).to.be.greaterThan(8);
