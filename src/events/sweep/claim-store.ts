@@ -226,6 +226,13 @@ const OLDEST_DUE = `select min(due) as due from delivery where state = 'waiting'
 
 const UNPARK = `
   update delivery d set due = ?, updated_at = now()
-  from unnest(?::bigint[], ?::bigint[]) as lane(account_id, subscription_id)
-  where d.account_id = lane.account_id and d.subscription_id = lane.subscription_id
-    and d.state = 'waiting' and d.ordered = false and d.is_retry = false and d.due > ?`;
+  where d.state = 'waiting' and d.ctid = any(array(
+    select p.place
+    from unnest(?::bigint[], ?::bigint[]) as lane(account_id, subscription_id)
+    cross join lateral (
+      select w.ctid as place from delivery w
+      where w.state = 'waiting' and w.subscription_id = lane.subscription_id and w.ordered = false
+        and w.is_retry = false and w.due > ? and w.account_id = lane.account_id
+      for update skip locked
+    ) p
+  ))`;
