@@ -147,6 +147,7 @@ export function createEvents(ports: EventPorts): Events {
     dispatcher,
     owner: owner.current,
     now,
+    random: ports.random,
     log,
     onClaimed: ({ id }) => void held.add(id),
     release: (lease) => outcomes.push({ kind: 'released', lease, dueAt: new Date(now()) }),

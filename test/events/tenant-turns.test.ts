@@ -133,6 +133,7 @@ describe('sweeping for two tenants', () => {
       },
       owner: () => 'o',
       now: Date.now,
+      random: Math.random,
       log: silentLog,
       onClaimed: () => undefined,
       release: () => undefined,

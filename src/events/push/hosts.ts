@@ -16,6 +16,8 @@ export interface Host {
 export type Hosts = ReturnType<typeof createHosts>;
 
 /**
+ * `probes`: first attempts at a time to a host that does not answer, of different subscriptions.
+ *
  * Many callback URLs on one host that hangs are one trouble, not many. A path that hangs while others answer is only its own: a failure
  * counts when nothing was answered since that push began, and the breaker opens when as many different subscriptions failed so as
  * a breaker of one takes failures.
@@ -24,10 +26,8 @@ export function createHosts(options: BreakerOptions, probes: number) {
   const hosts = new Map<string, Host>();
   const keyOf = (accountId: number, name: string) => `${accountId} ${name}`;
 
-  /** Of a subscription that did not fail lately: it may be one that works, so it is tried whatever the others came to. */
-  function stateOfInnocent(host: Host | undefined, nowMs: number, firstsInFlight = 0): BreakerState {
-    if (host === undefined || host.breaker.state(nowMs) === 'closed') return 'closed';
-    return host.firstsInFlight - firstsInFlight < probes ? 'probing' : 'open';
+  function probing(firstsOfOthers: number): BreakerState {
+    return firstsOfOthers < probes ? 'probing' : 'open';
   }
 
   return {
@@ -55,19 +55,24 @@ export function createHosts(options: BreakerOptions, probes: number) {
       if (host.lanes.size === 0) hosts.delete(keyOf(host.accountId, host.name));
     },
 
-    /** Of first attempts: by what the subscription's own pushes came to, and by those of its account to the same host. */
+    /**
+     * Of first attempts: by what the subscription's own pushes came to, and by those of its account to the same host. One that did not fail
+     * lately may work whatever the others came to, so it is tried during pauses too.
+     */
     stateOf: ({ host, breaker, firstsInFlight }: Lane, nowMs: number): BreakerState => {
       const own = breaker.state(nowMs);
       if (own === 'open') return own;
       const shared = host.breaker.state(nowMs);
       if (shared === 'closed') return own;
-      if (breaker.isClean()) return stateOfInnocent(host, nowMs, firstsInFlight);
-      return shared === 'probing' && host.firstsInFlight === firstsInFlight ? 'probing' : 'open';
+      if (shared === 'open' && !breaker.isClean()) return shared;
+      return probing(host.firstsInFlight - firstsInFlight);
     },
 
     /** Of a subscription that is not in memory. */
-    stateOfNew: (accountId: number, name: string, nowMs: number): BreakerState =>
-      stateOfInnocent(hosts.get(keyOf(accountId, name)), nowMs),
+    stateOfNew: (accountId: number, name: string, nowMs: number): BreakerState => {
+      const host = hosts.get(keyOf(accountId, name));
+      return host === undefined || host.breaker.state(nowMs) === 'closed' ? 'closed' : probing(host.firstsInFlight);
+    },
 
     /** Until when first attempts are parked that may not be made now. */
     parkedUntilMs: ({ host, breaker }: Lane, nowMs: number): number => {

@@ -2,7 +2,7 @@ import type { Logger } from '../../log.ts';
 import { hostOf, type Lease } from '../lease.ts';
 import type { EngineOptions } from '../options.ts';
 import type { Dispatcher } from '../push/dispatch.ts';
-import { createRotation, type Rotation } from '../rotation.ts';
+import { createRotation } from '../rotation.ts';
 import { type Budget, createBudget } from './budget.ts';
 import type { ClaimedRow, ClaimStore, DueEndpoint, Share } from './claim-store.ts';
 import { createOrderedSweep } from './ordered-sweep.ts';
@@ -15,6 +15,8 @@ export interface SweepPorts {
   >;
   readonly owner: () => string | undefined;
   readonly now: () => number;
+  /** From 0 to 1: where a look begins, so that nobody is the first to be asked each time. */
+  readonly random: () => number;
   readonly log: Logger;
   /** In memory from here on. */
   readonly onClaimed: (lease: Lease) => void;
@@ -105,19 +107,17 @@ export function createSweep(ports: SweepPorts): Sweep {
 
   /** Up to `maxVisits` subscriptions above the cursor: what of them is due, accounts in turns, and where to go on. */
   async function lookFrom(afterId: number): Promise<Look> {
-    const found = createRotation<DueEndpoint>();
+    const due: DueEndpoint[] = [];
     let lastId = afterId;
     let visited = 0;
     for (let visits = 0; visits < options.maxVisits && !stopped; visits += visited) {
       const endpoints = await store.endpoints(lastId, options.visits, new Date(ports.now()));
-      for (const endpoint of endpoints) {
-        if (endpoint.dueFirsts || endpoint.dueRetries) found.push(endpoint.accountId, endpoint);
-      }
+      due.push(...endpoints.filter(({ dueFirsts, dueRetries }) => dueFirsts || dueRetries));
       lastId = endpoints.at(-1)?.subscriptionId ?? lastId;
       visited = endpoints.length;
-      if (visited < options.visits) return { due: inTurns(found) };
+      if (visited < options.visits) return { due: inTurns(due, ports.random()) };
     }
-    return { due: inTurns(found), lastId };
+    return { due: inTurns(due, ports.random()), lastId };
   }
 
   async function claimFrom(due: readonly DueEndpoint[], owner: string): Promise<number> {
@@ -227,10 +227,14 @@ interface Look {
   readonly lastId?: number;
 }
 
-function inTurns(found: Rotation<DueEndpoint>): readonly DueEndpoint[] {
-  const due: DueEndpoint[] = [];
-  for (let next = found.shift(); next !== undefined; next = found.shift()) due.push(next);
-  return due;
+/** Of each account in turn; `start`, from 0 to 1, is where each begins. */
+function inTurns(due: readonly DueEndpoint[], start: number): readonly DueEndpoint[] {
+  const first = Math.floor(due.length * start);
+  const turns = createRotation<DueEndpoint>();
+  for (const endpoint of [...due.slice(first), ...due.slice(0, first)]) turns.push(endpoint.accountId, endpoint);
+  const ordered: DueEndpoint[] = [];
+  for (let next = turns.shift(); next !== undefined; next = turns.shift()) ordered.push(next);
+  return ordered;
 }
 
 function toLease(row: ClaimedRow, owner: string, payload: string): Lease {
