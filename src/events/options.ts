@@ -29,8 +29,8 @@ export const DEFAULT_OPTIONS = {
   maxLaneDeliveries: 10_000,
   maxLaneBytes: 16 * 1024 * 1024,
   maxBytes: 64 * 1024 * 1024,
-  /** What the sweep brings into memory: in all, and of one subscription. */
-  maxSwept: 5_000,
+  /** What the sweep brings into memory: in all, of which one account alone gets half, and of one subscription. */
+  maxSwept: 10_000,
   maxLaneSwept: 1_000,
   /** Subscriptions of one account that have nothing in memory but what their last pushes came to. */
   maxIdleLanes: 1_000,

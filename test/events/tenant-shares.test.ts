@@ -190,7 +190,7 @@ describe('the memory of a tenant', () => {
     const { dispatcher, enqueue } = useDispatcher({ concurrency: 16 });
     let lane = 0;
     while (dispatcher.accountRoom(A) > 0) enqueue(A, ++lane);
-    expect(dispatcher.figures().held).to.equal(2_500);
+    expect(dispatcher.figures().held).to.equal(5_000);
     expect(dispatcher.accountRoom(B)).to.be.at.least(500);
     expect(dispatcher.sweepRoom(key(B, 9_999))).to.deep.equal({ firsts: 1_000, retries: 1_000 });
   });
