@@ -27,6 +27,10 @@ const ENDPOINTS = 100;
 const RATES = [50, 200, 1_000, 2_000] as const;
 const SATURATION_IN_FLIGHT = 2_000;
 const HANGING = `/many/${ENDPOINTS}`;
+/** Of a tenant: eight pushes to each would take every place. */
+const HANGING_URLS = 200;
+const QUIET_PER_SECOND = 10;
+const QUIET_SECONDS = 4;
 
 interface Bench {
   readonly database: LoadDatabase;
@@ -47,7 +51,11 @@ function takeNumbers(count: number): number {
 
 const ONE_ENDPOINT = [0] as const;
 const MANY_ENDPOINTS = Array.from({ length: ENDPOINTS }, (_, index) => index + 1);
-const CALLBACK_PATHS = ['/one', ...MANY_ENDPOINTS.map((index) => `/many/${index}`)];
+const HANGING_TENANT = Array.from({ length: HANGING_URLS }, (_, index) => ENDPOINTS + 1 + index);
+const QUIET_TENANT = ENDPOINTS + HANGING_URLS + 1;
+const HANGING_PATHS = HANGING_TENANT.map((index) => `/tenant/${index}`);
+const QUIET_PATH = '/quiet';
+const CALLBACK_PATHS = ['/one', ...MANY_ENDPOINTS.map((index) => `/many/${index}`), ...HANGING_PATHS, QUIET_PATH];
 
 async function drained({ database }: Bench): Promise<void> {
   for (;;) {
@@ -136,6 +144,27 @@ async function withHangingEndpoint(bench: Bench): Promise<Figures> {
   };
 }
 
+/** All receivers of one tenant hang; how many events of another arrive within a second after the last was sent, and when. */
+async function withHangingTenant(bench: Bench): Promise<Figures> {
+  const { receiver, database } = bench;
+  const quiet = async () => {
+    await receiver.report();
+    await load(bench, [QUIET_TENANT], QUIET_PER_SECOND, QUIET_SECONDS);
+    await sleep(1000);
+    return (await receiver.report([QUIET_PATH])).latency;
+  };
+  const before = await quiet();
+  for (const path of HANGING_PATHS) await receiver.behave(path, 'hang');
+  await load(bench, HANGING_TENANT, 2_000, 2);
+  await sleep(1000);
+  const latency = await quiet();
+  for (const path of HANGING_PATHS) await receiver.behave(path, 'answer');
+  await database.knex('delivery').whereIn('state', ['waiting', 'queued']).delete();
+  await drained(bench);
+  const sent = QUIET_PER_SECOND * QUIET_SECONDS;
+  return { sent, delivered: latency.count, baselineP99Ms: before.p99, p50Ms: latency.p50, p99Ms: latency.p99 };
+}
+
 async function withStoredAttempts(bench: Bench): Promise<Figures> {
   return compareStoredAttempts(bench.database, async () => {
     const { costs } = await measure(bench, () => load(bench, MANY_ENDPOINTS, 1_000));
@@ -149,6 +178,7 @@ const MEASUREMENTS: Readonly<Record<string, (bench: Bench) => Promise<Figures>>>
   'accepting alone': acceptance,
   ...Object.fromEntries(RATES.map((rate) => [`${rate}/s`, (bench: Bench) => latencyAt(bench, rate)])),
   'hanging endpoint with 10 %': withHangingEndpoint,
+  'tenant beside one with 200 hanging URLs': withHangingTenant,
   'with 5 million attempts': withStoredAttempts,
 };
 
@@ -182,7 +212,13 @@ const limit = setTimeout(() => {
 }, LIMIT_MS);
 const [database, receiver] = await Promise.all([startLoadDatabase(), startReceiver()]);
 try {
-  const setup = { databaseUrl: database.url, accountId: database.accountId, bodyBytes: BODY_BYTES, options: {} };
+  const setup = {
+    databaseUrl: database.url,
+    accountId: database.accountId,
+    accountIds: { [QUIET_TENANT]: await database.addAccount() },
+    bodyBytes: BODY_BYTES,
+    options: {},
+  };
   const callbackUrls = CALLBACK_PATHS.map((path) => receiver.url + path);
   const execArgv = given.profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${given.profile}`];
   const sender = await startSender({ ...setup, callbackUrls }, { execArgv });

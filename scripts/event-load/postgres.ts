@@ -24,6 +24,8 @@ export interface LoadDatabase {
   readonly url: string;
   readonly knex: Knex;
   readonly accountId: number;
+  /** Another account, of another organization. */
+  readonly addAccount: () => Promise<number>;
   /** Immediate shutdown: nothing is flushed, no client is told. Answers when it takes connections again. */
   readonly crash: () => Promise<void>;
   readonly walBytes: () => Promise<number>;
@@ -59,6 +61,7 @@ export async function startLoadDatabase(): Promise<LoadDatabase> {
     url,
     knex,
     accountId: await createAccount(knex),
+    addAccount: () => createAccount(knex),
     crash: async () => {
       signalProcess(server.pid, 'SIGQUIT');
       while ((await findRunningPostmaster(cluster.directory)) !== undefined);

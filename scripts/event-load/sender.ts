@@ -21,7 +21,7 @@ import {
   writeObjectId,
 } from './messages.ts';
 
-const { databaseUrl, accountId, callbackUrls, bodyBytes, options } = readSetup<SenderSetup>();
+const { databaseUrl, accountId, callbackUrls, accountIds = {}, bodyBytes, options } = readSetup<SenderSetup>();
 /** Not a secret: the databases of measurements are thrown away. */
 const KEYS = `load:${Buffer.alloc(32, 9).toString('base64')}`;
 const COMMIT_REPORT_MS = 5;
@@ -65,7 +65,7 @@ const sources = new Map<number, EventSource>(
   callbackUrls.map((callbackUrl, instanceId) => [
     instanceId,
     {
-      accountId,
+      accountId: accountOf(instanceId),
       instanceId,
       instanceName: `Instance ${instanceId}`,
       tags: ['load'],
@@ -80,6 +80,10 @@ const sources = new Map<number, EventSource>(
 const object = { text: 'x'.repeat(Math.max(0, bodyBytes - 300)) };
 let committed: number[] = [];
 
+function accountOf(instanceId: number): number {
+  return accountIds[instanceId] ?? accountId;
+}
+
 async function findSource(_account: number, instanceId: number): Promise<EventSource | undefined> {
   return sources.get(instanceId);
 }
@@ -92,7 +96,7 @@ async function countingRequest(request: EgressRequest) {
 
 function toEvent(instanceId: number, number: number, scheduledMicros: number): NewEvent {
   const objectId = writeObjectId(number, scheduledMicros);
-  return { accountId, instanceId, type: 'items.updated', objectName: 'items', objectId, object };
+  return { accountId: accountOf(instanceId), instanceId, type: 'items.updated', objectName: 'items', objectId, object };
 }
 
 /** Told in batches: a message for each would be most of the work. */
@@ -175,7 +179,7 @@ async function saturate({ seconds, inFlight, until, ...rest }: SaturationOptions
 
 /** Makes the subscriptions, so that no measurement does. */
 async function prepare(): Promise<void> {
-  for (const url of new Set(callbackUrls)) await subscriptions.ensure(accountId, url);
+  for (const [instanceId, url] of callbackUrls.entries()) await subscriptions.ensure(accountOf(instanceId), url);
 }
 
 async function stop(): Promise<void> {

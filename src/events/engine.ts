@@ -23,6 +23,7 @@ import { createPush } from './push/push.ts';
 import { createAnnouncement, DUE_TOPIC } from './sweep/announcement.ts';
 import { createClaimStore } from './sweep/claim-store.ts';
 import { createSweep } from './sweep/sweep.ts';
+import { createUnparker } from './sweep/unparker.ts';
 
 export interface EventPorts {
   readonly knex: Knex;
@@ -134,16 +135,19 @@ export function createEvents(ports: EventPorts): Events {
     abort: () => breakOff.abort(),
     canStart: outcomes.hasRoom,
     onRoom: wake,
-    onClosed: ({ accountId, subscriptionId }) => void unpark(accountId, subscriptionId),
+    onClosed: (lanes) => unparker.add(lanes),
     now,
     options,
   });
+
+  const unparker = createUnparker({ unpark: claims.unpark, onUnparked: wake, now, log });
 
   const sweep = createSweep({
     store: claims,
     dispatcher,
     owner: owner.current,
     now,
+    random: ports.random,
     log,
     onClaimed: ({ id }) => void held.add(id),
     release: (lease) => outcomes.push({ kind: 'released', lease, dueAt: new Date(now()) }),
@@ -228,16 +232,6 @@ export function createEvents(ports: EventPorts): Events {
     });
   }
 
-  async function unpark(accountId: number, subscriptionId: number): Promise<void> {
-    try {
-      await claims.unpark(accountId, subscriptionId, new Date(now()));
-      wake();
-    } catch (error) {
-      // They come by themselves when their pause is over.
-      log.warn({ err: error }, 'could not call parked deliveries back');
-    }
-  }
-
   let unsubscribe: readonly (() => void)[] = [];
 
   return {
@@ -269,11 +263,12 @@ export function createEvents(ports: EventPorts): Events {
 }
 
 function toLease(accepted: Acceptance & { readonly id: number; readonly owner: string }): Lease {
-  const { accountId, id, subscriptionId, owner, eventId, instanceId, ordered, payload, acceptedAtMs } = accepted;
+  const { accountId, id, subscriptionId, host, owner, eventId, instanceId, ordered, payload, acceptedAtMs } = accepted;
   return {
     accountId,
     id,
     subscriptionId,
+    host,
     owner,
     attempts: 0,
     retries: 0,

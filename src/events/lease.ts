@@ -5,6 +5,8 @@ import type { Progress } from './push/transition.ts';
 export interface Lease extends Fence, Progress {
   /** UUID. */
   readonly eventId: string;
+  /** Of the callback URL, see `hostOf`. */
+  readonly host: string;
   /** Undefined: an event of the account itself. */
   readonly instanceId: number | undefined;
   readonly ordered: boolean;
@@ -17,4 +19,14 @@ export interface Lease extends Fence, Progress {
 /** One that was tried before: it counts as a probe, and never waits for the breaker. */
 export function isRetry({ firstFailedAtMs }: Pick<Lease, 'firstFailedAtMs'>): boolean {
   return firstFailedAtMs !== undefined;
+}
+
+/** It came from the database, not from whoever accepted it. */
+export function isSwept({ acceptedAtMs }: Pick<Lease, 'acceptedAtMs'>): boolean {
+  return acceptedAtMs === undefined;
+}
+
+/** With its port, where that is not the usual one. Empty for what is no URL: that is not pushed at all. */
+export function hostOf(url: string): string {
+  return URL.parse(url)?.host ?? '';
 }

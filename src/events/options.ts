@@ -16,7 +16,10 @@ export const DEFAULT_OPTIONS = {
   maxPendingAccepts: 20_000,
   maxPendingAcceptBytes: 64 * 1024 * 1024,
 
-  /** Pushes of this process at a time. Retries use at most half of them, what subscriptions have beyond `laneConcurrency` a quarter. */
+  /**
+   * Pushes of this process at a time. Retries use at most half of them, what subscriptions have beyond `laneConcurrency` a quarter. Of this and
+   * of whatever else is for all accounts together one account has a share, see `createPool`: half of it when it is alone.
+   */
   concurrency: 1_024,
   /** Pushes to one subscription at a time, at the start and after a failure; it grows to the most while the receiver is quick. */
   laneConcurrency: 8,
@@ -26,9 +29,11 @@ export const DEFAULT_OPTIONS = {
   maxLaneDeliveries: 10_000,
   maxLaneBytes: 16 * 1024 * 1024,
   maxBytes: 64 * 1024 * 1024,
-  /** What the sweep brings into memory: in all, and of one subscription. */
-  maxSwept: 5_000,
+  /** What the sweep brings into memory: in all, of which one account alone gets half, and of one subscription. */
+  maxSwept: 10_000,
   maxLaneSwept: 1_000,
+  /** Subscriptions of one account that have nothing in memory but what their last pushes came to. */
+  maxIdleLanes: 1_000,
   breaker: { failures: 5, hardFailures: 3, shortestParkMs: 5_000, longestParkMs: 60_000 } satisfies BreakerOptions,
 
   outcomeBatchRows: 500,
@@ -48,6 +53,8 @@ export const DEFAULT_OPTIONS = {
   minClaimShare: 8,
   /** Subscriptions looked at by one statement. */
   visits: 1_000,
+  /** Subscriptions looked at before something of them is claimed, so that accounts can take turns. */
+  maxVisits: 10_000,
   /** The sweep looks at least that often, whatever it knows. */
   sweepBackstopMs: 5_000,
   /** Between two notices to other processes that deliveries became due. */

@@ -120,6 +120,18 @@ describe('claims over 300,000 deliveries', () => {
     expectIndexedPlans();
   });
 
+  it('calls parked first attempts of many subscriptions back by an index', async () => {
+    const lanes = Array.from({ length: 500 }, (_, index) => ({
+      accountId: 1 + (index % 7),
+      subscriptionId: index + 300,
+    }));
+    const store = createClaimStore(explaining());
+    expect(await store.unpark(lanes, new Date(0))).to.be.greaterThan(100);
+    // All that is found is changed, so that it does not matter in which order the table is gone through.
+    expect(plans.join()).to.match(/delivery_waiting/);
+    expect(plans.join()).not.to.match(/Seq Scan on delivery|Sort/);
+  });
+
   it('knows the next due time from one entry', async () => {
     const store = createClaimStore(explaining());
     const asked = now();

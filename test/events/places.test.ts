@@ -28,6 +28,7 @@ function newLease(subscriptionId: number, more: Partial<Lease> = {}): Lease {
     accountId: 1,
     id: ++lastId,
     subscriptionId,
+    host: 'receiver.example.com',
     owner: 'o',
     attempts: 0,
     retries: 0,

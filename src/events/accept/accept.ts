@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import { AppError } from '../../errors.ts';
 import { showEventId } from '../event-id.ts';
+import { hostOf } from '../lease.ts';
 import type { Accepted, DeliverySettings, EventSource, NewEvent, ReadySubscription } from '../model.ts';
 import type { EngineOptions } from '../options.ts';
+import { createPool } from '../pool.ts';
 import type { AcceptStore, NewRow, StoredRow } from './accept-store.ts';
 import { createGroupCommit, type Unit } from './group-commit.ts';
 import { buildPayload } from './payload.ts';
@@ -17,7 +19,7 @@ export interface AcceptPorts {
   readonly now: () => number;
   /** Under which deliveries may be held in memory; undefined: not now. */
   readonly owner: () => string | undefined;
-  readonly reserve: (accountId: number, subscriptionId: number, bytes: number) => boolean;
+  readonly reserve: (receiver: Pick<Acceptance, 'accountId' | 'subscriptionId' | 'host'>, bytes: number) => boolean;
   readonly cancel: (subscriptionId: number, bytes: number) => void;
   /** Stored and ours: to be pushed from memory. Its memory is reserved. */
   readonly onLeased: (lease: Acceptance & { readonly id: number; readonly owner: string }) => void;
@@ -33,12 +35,15 @@ export interface AcceptPorts {
 /** An event on its way into the database. */
 export interface Acceptance extends Omit<NewRow, 'state'> {
   readonly bytes: number;
+  /** Of the callback URL, see `hostOf`. */
+  readonly host: string;
   readonly acceptedAtMs: number;
   /** By the account's policy: not pushed. */
   readonly isQueued: boolean;
 }
 
 interface Call extends Unit {
+  readonly bytes: number;
   readonly events: readonly (Acceptance | undefined)[];
   readonly rows: readonly Acceptance[];
   readonly settle: PromiseWithResolvers<Accepted>;
@@ -46,7 +51,7 @@ interface Call extends Unit {
 
 export interface Acceptor {
   /**
-   * Resolves when all are committed: with the ids in the order given. Nothing of a call is stored when it rejects, unless the connection broke
+   * Takes events of one account. Resolves when all are committed: with the ids in the order given. Nothing of a call is stored when it rejects, unless the connection broke
    * while the database was committing.
    * @throws AppError PAYLOAD_TOO_LARGE, OVERLOADED
    */
@@ -62,28 +67,41 @@ export function createAcceptor(ports: AcceptPorts): Acceptor {
   const maxRows = options.acceptBatchRows;
   const unordered = createGroupCommit<Call>({ write, maxRows, writesInFlight: options.acceptsInFlight });
   const ordered = createGroupCommit<Call>({ write, maxRows, writesInFlight: 1 });
+  const pendingRows = createPool(options.maxPendingAccepts);
+  const pendingBytes = createPool(options.maxPendingAcceptBytes);
   let stopped = false;
 
-  function assertRoom(): void {
+  function assertRoom(accountId: number): void {
     if (stopped) throw overloaded('This process is stopping and takes no more events.');
-    const rows = unordered.pendingRows() + ordered.pendingRows();
-    const bytes = unordered.pendingBytes() + ordered.pendingBytes();
-    if (rows < options.maxPendingAccepts && bytes < options.maxPendingAcceptBytes) return;
+    if (pendingRows.room(accountId) > 0 && pendingBytes.room(accountId) > 0) return;
     throw overloaded('Too many events wait to be stored.');
+  }
+
+  async function commit(call: Call): Promise<Accepted> {
+    const { accountId, rowCount, bytes } = call;
+    pendingRows.take(accountId, rowCount);
+    pendingBytes.take(accountId, bytes);
+    try {
+      (call.rows.some((row) => row.ordered) ? ordered : unordered).add(call);
+      return await call.settle.promise;
+    } finally {
+      pendingRows.give(accountId, rowCount);
+      pendingBytes.give(accountId, bytes);
+    }
   }
 
   return {
     accept: async (events) => {
-      assertRoom();
+      const accountId = events[0]?.accountId;
+      if (accountId === undefined) return { eventIds: [] };
+      assertRoom(accountId);
       const acceptances = await Promise.all(events.map((event) => prepare(ports, event)));
       const rows = acceptances.filter((acceptance) => acceptance !== undefined);
       if (rows.length === 0) return { eventIds: acceptances.map(() => undefined) };
-      assertRoom();
-      const commit = rows.some((row) => row.ordered) ? ordered : unordered;
-      const settle = Promise.withResolvers<Accepted>();
+      assertRoom(accountId);
       const bytes = rows.reduce((sum, row) => sum + row.bytes, 0);
-      commit.add({ events: acceptances, rows, rowCount: rows.length, bytes, settle });
-      return settle.promise;
+      const settle = Promise.withResolvers<Accepted>();
+      return commit({ accountId, events: acceptances, rows, rowCount: rows.length, bytes, settle });
     },
     stop: async () => {
       stopped = true;
@@ -117,6 +135,7 @@ async function prepare(ports: AcceptPorts, event: NewEvent): Promise<Acceptance 
     payload: text,
     bytes,
     subscriptionId: subscription.id,
+    host: hostOf(subscription.url),
     ordered: source.ordered,
     keyHash: event.deduplicationKey === undefined ? undefined : hashKey(instanceId, event.deduplicationKey),
     acceptedAtMs,
@@ -175,5 +194,5 @@ function withoutRepeats(rows: readonly Acceptance[]): readonly Acceptance[] {
 function wantedState(ports: AcceptPorts, row: Acceptance, owner: string | undefined): NewRow['state'] {
   if (row.isQueued) return 'queued';
   if (row.ordered || owner === undefined) return 'waiting';
-  return ports.reserve(row.accountId, row.subscriptionId, row.bytes) ? 'delivering' : 'waiting';
+  return ports.reserve(row, row.bytes) ? 'delivering' : 'waiting';
 }

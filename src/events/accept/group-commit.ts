@@ -1,7 +1,10 @@
+import { createRotation } from '../rotation.ts';
+
 /** What is written together with others, whole. */
 export interface Unit {
+  /** Accounts take turns. */
+  readonly accountId: number;
   readonly rowCount: number;
-  readonly bytes: number;
 }
 
 export interface GroupCommitPorts<Work extends Unit> {
@@ -14,24 +17,21 @@ export interface GroupCommitPorts<Work extends Unit> {
 
 export interface GroupCommit<Work extends Unit> {
   readonly add: (unit: Work) => void;
-  /** Waiting and being written. */
-  readonly pendingRows: () => number;
-  readonly pendingBytes: () => number;
   readonly idle: () => Promise<void>;
 }
 
 /** What comes in one turn of the event loop, or while others are written, shares a write. */
 export function createGroupCommit<Work extends Unit>(ports: GroupCommitPorts<Work>): GroupCommit<Work> {
-  let waiting: Work[] = [];
+  const waiting = createRotation<Work>();
   let waitingRows = 0;
+  /** Waiting and being written. */
   let pendingRows = 0;
-  let pendingBytes = 0;
   let running = 0;
   let scheduled = false;
   const onIdle = new Set<() => void>();
 
   function schedule(): void {
-    if (scheduled || running >= ports.writesInFlight || waiting.length === 0) return;
+    if (scheduled || running >= ports.writesInFlight || waitingRows === 0) return;
     scheduled = true;
     setImmediate(() => {
       scheduled = false;
@@ -40,7 +40,7 @@ export function createGroupCommit<Work extends Unit>(ports: GroupCommitPorts<Wor
   }
 
   function flush(): void {
-    if (running >= ports.writesInFlight || waiting.length === 0) return;
+    if (running >= ports.writesInFlight || waitingRows === 0) return;
     const units = takeUnits();
     running++;
     void ports.write(units).then(() => finish(units));
@@ -49,10 +49,7 @@ export function createGroupCommit<Work extends Unit>(ports: GroupCommitPorts<Wor
 
   function finish(units: readonly Work[]): void {
     running--;
-    for (const { rowCount, bytes } of units) {
-      pendingRows -= rowCount;
-      pendingBytes -= bytes;
-    }
+    for (const { rowCount } of units) pendingRows -= rowCount;
     schedule();
     if (pendingRows > 0) return;
     for (const resolve of onIdle) resolve();
@@ -62,24 +59,21 @@ export function createGroupCommit<Work extends Unit>(ports: GroupCommitPorts<Wor
   function takeUnits(): readonly Work[] {
     const units: Work[] = [];
     let rows = 0;
-    for (const unit of waiting) {
+    for (let unit = waiting.peek(); unit !== undefined; unit = waiting.peek()) {
       if (rows > 0 && rows + unit.rowCount > ports.maxRows) break;
+      waiting.shift();
       units.push(unit);
       rows += unit.rowCount;
     }
-    waiting = waiting.slice(units.length);
     waitingRows -= rows;
     return units;
   }
 
   return {
-    pendingRows: () => pendingRows,
-    pendingBytes: () => pendingBytes,
     add: (unit) => {
-      waiting.push(unit);
+      waiting.push(unit.accountId, unit);
       waitingRows += unit.rowCount;
       pendingRows += unit.rowCount;
-      pendingBytes += unit.bytes;
       if (waitingRows >= ports.maxRows) flush();
       else schedule();
     },

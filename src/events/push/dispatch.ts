@@ -1,6 +1,8 @@
-import { isRetry, type Lease } from '../lease.ts';
-import { createFifo } from './fifo.ts';
-import { createLanes, type Lane, type LaneLimits, queueLease } from './lanes.ts';
+import { isRetry, isSwept, type Lease } from '../lease.ts';
+import { createRotation } from '../rotation.ts';
+import type { BreakerState } from './breaker.ts';
+import type { Host } from './hosts.ts';
+import { createLanes, type Lane, type LaneKey, type LaneLimits, queueLease } from './lanes.ts';
 import { createPlaces } from './places.ts';
 
 /** What a push came to, as far as the next one depends on it. `hard`: it held a connection for long, or got none. */
@@ -21,8 +23,8 @@ export interface DispatchPorts {
   readonly canStart: () => boolean;
   /** There is something to claim, or room for it. */
   readonly onRoom: () => void;
-  /** The receiver of parked first attempts answers again. */
-  readonly onClosed: (lane: { readonly accountId: number; readonly subscriptionId: number }) => void;
+  /** The receiver of parked first attempts answers again, or the host of several. */
+  readonly onClosed: (lanes: readonly Pick<LaneKey, 'accountId' | 'subscriptionId'>[]) => void;
   readonly now: () => number;
   readonly options: LaneLimits & { readonly concurrency: number; readonly abortMs: number };
 }
@@ -32,14 +34,20 @@ export interface SweepRoom {
   readonly retries: number;
 }
 
-/** Pushes what it is given: at most so many at a time, each subscription in its turn. */
+/** Pushes what it is given: at most so many at a time, each account in its turn, and each subscription in its account's. */
 export interface Dispatcher {
   /** Holds memory for a first attempt; false: it cannot be pushed from memory now. */
-  readonly reserve: (accountId: number, subscriptionId: number, bytes: number) => boolean;
+  readonly reserve: (key: LaneKey, bytes: number) => boolean;
   readonly cancel: (subscriptionId: number, bytes: number) => void;
   /** Takes a lease whose memory is reserved already, or not (from the sweep). */
   readonly enqueue: (lease: Lease, reserved: boolean) => void;
-  readonly sweepRoom: (subscriptionId: number) => SweepRoom;
+  /** For one subscription; `accountRoom` is for all of an account together. */
+  readonly sweepRoom: (key: LaneKey) => SweepRoom;
+  readonly accountRoom: (accountId: number) => number;
+  /** Tells by `onRoom` when the account has room for many again. */
+  readonly wantRoom: (accountId: number) => void;
+  /** Whether an account may have more bodies in memory; the last one may be larger than its room. */
+  readonly hasBytes: (accountId: number) => boolean;
   readonly freeBytes: () => number;
   /** Starts what may be started. */
   readonly pump: () => void;
@@ -58,10 +66,17 @@ export interface DispatchFigures {
   readonly bytes: number;
 }
 
+interface PushCircumstances {
+  /** The lane had as many pushes under way as were allowed. */
+  readonly wasFull: boolean;
+  readonly startedMs: number;
+}
+
 export function createDispatcher(ports: DispatchPorts): Dispatcher {
   const { now, options } = ports;
   const lanes = createLanes(options, ports.onRoom);
-  const ready = createFifo<Lane>();
+  const { hosts } = lanes;
+  const ready = createRotation<Lane>();
   const places = createPlaces(options, join);
   const timers = new Set<NodeJS.Timeout>();
   let draining = false;
@@ -70,11 +85,17 @@ export function createDispatcher(ports: DispatchPorts): Dispatcher {
   function join(lane: Lane): void {
     if (lane.ready || lane.firsts.size + lane.retries.size === 0) return;
     lane.ready = true;
-    ready.push(lane);
+    ready.push(lane.accountId, lane);
   }
 
   function pump(): void {
     while (places.isFree() && ports.canStart()) {
+      const accountId = ready.turn();
+      if (accountId === undefined) return;
+      if (!places.hasRoom(accountId)) {
+        ready.pause(accountId);
+        continue;
+      }
       const lane = ready.shift();
       if (lane === undefined) return;
       lane.ready = false;
@@ -95,50 +116,76 @@ export function createDispatcher(ports: DispatchPorts): Dispatcher {
   }
 
   function takeFirst(lane: Lane): Lease | undefined {
-    const state = lane.breaker.state(now());
-    if (state === 'open' || (state === 'probing' && lane.firstsInFlight > 0)) return undefined;
-    return lane.firsts.shift();
+    if (lane.firsts.size === 0) return undefined;
+    const state = hosts.stateOf(lane, now());
+    if (state === 'open') park(lane);
+    return state === 'closed' || (state === 'probing' && lane.firstsInFlight === 0) ? lane.firsts.shift() : undefined;
   }
 
   async function run(lane: Lane, lease: Lease): Promise<void> {
+    const startedMs = now();
     places.enter(lane, lease);
     const result = await ports.push(lease);
     const wasFull = lane.inFlight >= lane.concurrency.limit();
     if (!places.leave(lane, lease)) return;
-    note(lane, result, wasFull);
-    lanes.free(lane, lease.body.length);
+    note(lane, result, { wasFull, startedMs });
+    lanes.free(lane, lease.body.length, isSwept(lease));
+    ready.resume(lane.accountId);
     join(lane);
     pump();
     if (places.inFlight() === 0) onIdle?.();
   }
 
-  function note(lane: Lane, result: PushResult, wasFull: boolean): void {
+  function note(lane: Lane, result: PushResult, { wasFull, startedMs }: PushCircumstances): void {
     if (result.kind === 'released') return;
-    if (result.kind === 'delivered') {
-      lane.concurrency.succeed(result.durationMs, wasFull);
-      if (lane.breaker.succeed()) ports.onClosed(lane);
-      return;
-    }
-    lane.concurrency.fail();
-    if (lane.breaker.fail(now(), result.hard)) park(lane);
+    if (result.kind === 'delivered') lane.concurrency.succeed(result.durationMs, wasFull);
+    else lane.concurrency.fail();
+    if (result.kind === 'failed' && result.hard) noteHanging(lane, startedMs);
+    else noteAnswer(lane, result.kind === 'delivered');
+  }
+
+  function noteHanging(lane: Lane, startedMs: number): void {
+    if (lane.breaker.fail(now(), true)) parkUntilRetry(lane);
+    if (hosts.fail(lane, startedMs, now())) parkHost(lane.host);
+  }
+
+  function noteAnswer(lane: Lane, isDelivered: boolean): void {
+    const closesLane = isDelivered && lane.breaker.succeed();
+    if (!isDelivered && lane.breaker.fail(now(), false)) parkUntilRetry(lane);
+    const closesHost = hosts.succeed(lane, now());
+    if (closesHost) ports.onClosed([...lane.host.lanes]);
+    else if (closesLane) ports.onClosed([lane]);
+  }
+
+  function parkUntilRetry(lane: Lane): void {
+    park(lane);
+    wakeAt(lane.breaker.openUntilMs());
+  }
+
+  function parkHost(host: Host): void {
+    for (const lane of [...host.lanes]) if (hosts.stateOf(lane, now()) === 'open') park(lane);
+    wakeAt(host.breaker.openUntilMs());
   }
 
   /** First attempts go back to the database; after the pause one of them is tried. */
   function park(lane: Lane): void {
-    const untilMs = lane.breaker.openUntilMs();
+    const untilMs = hosts.parkedUntilMs(lane, now());
     for (const lease of lane.firsts.drain()) giveBack(lane, lease, untilMs);
+  }
+
+  function wakeAt(atMs: number): void {
     const timer = setTimeout(
       () => {
         timers.delete(timer);
         ports.onRoom();
       },
-      Math.max(0, untilMs - now()) + 1,
+      Math.max(0, atMs - now()) + 1,
     );
     timers.add(timer);
   }
 
   function giveBack(lane: Lane, lease: Lease, dueAtMs: number): void {
-    lanes.free(lane, lease.body.length);
+    lanes.free(lane, lease.body.length, isSwept(lease));
     ports.release(lease, dueAtMs);
   }
 
@@ -146,6 +193,10 @@ export function createDispatcher(ports: DispatchPorts): Dispatcher {
     for (const lane of [...lanes.all()]) {
       for (const lease of [...lane.firsts.drain(), ...lane.retries.drain()]) giveBack(lane, lease, now());
     }
+  }
+
+  function stateOf({ accountId, host }: LaneKey, lane: Lane | undefined): BreakerState {
+    return lane === undefined ? hosts.stateOfNew(accountId, host, now()) : hosts.stateOf(lane, now());
   }
 
   async function idleWithin(timeoutMs: number): Promise<void> {
@@ -158,37 +209,41 @@ export function createDispatcher(ports: DispatchPorts): Dispatcher {
   }
 
   return {
-    reserve: (accountId, subscriptionId, bytes) => {
+    reserve: (key, bytes) => {
       if (draining) return false;
-      const lane = lanes.laneOf(accountId, subscriptionId);
-      return lane.breaker.state(now()) === 'closed' && lanes.reserve(lane, bytes);
+      const lane = lanes.laneOf(key);
+      const isReserved = hosts.stateOf(lane, now()) === 'closed' && lanes.reserve(lane, bytes);
+      if (!isReserved) lanes.tidy(lane);
+      return isReserved;
     },
 
     cancel: (subscriptionId, bytes) => {
       const lane = lanes.find(subscriptionId);
-      if (lane !== undefined) lanes.free(lane, bytes);
+      if (lane !== undefined) lanes.free(lane, bytes, false);
     },
 
     enqueue: (lease, reserved) => {
-      const lane = lanes.laneOf(lease.accountId, lease.subscriptionId);
-      if (!reserved) lanes.hold(lane, lease.body.length);
-      const isParked = !isRetry(lease) && lane.breaker.state(now()) === 'open';
-      if (draining || isParked) return giveBack(lane, lease, isParked ? lane.breaker.openUntilMs() : now());
+      const lane = lanes.laneOf(lease);
+      if (!reserved) lanes.hold(lane, lease.body.length, isSwept(lease));
+      const isParked = !isRetry(lease) && hosts.stateOf(lane, now()) === 'open';
+      if (draining || isParked) return giveBack(lane, lease, isParked ? hosts.parkedUntilMs(lane, now()) : now());
       queueLease(lane, lease);
       join(lane);
       pump();
     },
 
-    sweepRoom: (subscriptionId) => {
+    sweepRoom: (key) => {
       if (draining) return { firsts: 0, retries: 0 };
-      const lane = lanes.find(subscriptionId);
+      const lane = lanes.find(key.subscriptionId);
       const room = lanes.sweepRoom(lane);
-      const state = lane?.breaker.state(now()) ?? 'closed';
       const isProbed = lane !== undefined && lane.firsts.size + lane.firstsInFlight > 0;
-      const firsts = { closed: room, open: 0, probing: isProbed ? 0 : Math.min(room, 1) }[state];
+      const firsts = { closed: room, open: 0, probing: isProbed ? 0 : Math.min(room, 1) }[stateOf(key, lane)];
       return { firsts, retries: room };
     },
 
+    accountRoom: lanes.accountRoom,
+    wantRoom: lanes.wantRoom,
+    hasBytes: lanes.hasBytes,
     freeBytes: lanes.freeBytes,
     pump,
 
@@ -200,7 +255,7 @@ export function createDispatcher(ports: DispatchPorts): Dispatcher {
             queueLease(lane, lease);
             continue;
           }
-          lanes.free(lane, lease.body.length);
+          lanes.free(lane, lease.body.length, isSwept(lease));
           forgotten.push(lease);
         }
       }
@@ -221,7 +276,7 @@ export function createDispatcher(ports: DispatchPorts): Dispatcher {
       const all = [...lanes.all()];
       return {
         lanes: all.length,
-        blockedLanes: all.filter(({ breaker }) => breaker.state(now()) !== 'closed').length,
+        blockedLanes: all.filter((lane) => hosts.stateOf(lane, now()) !== 'closed').length,
         inFlight: places.inFlight(),
         held: lanes.held(),
         bytes: lanes.bytes(),

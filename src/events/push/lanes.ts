@@ -1,12 +1,18 @@
+import { createFifo, type Fifo } from '../fifo.ts';
 import { isRetry, type Lease } from '../lease.ts';
+import { createPool } from '../pool.ts';
 import { type Breaker, type BreakerOptions, createBreaker } from './breaker.ts';
-import { type Concurrency, type ConcurrencyOptions, createConcurrency } from './concurrency.ts';
-import { createFifo, type Fifo } from './fifo.ts';
+import { type Concurrency, createConcurrency } from './concurrency.ts';
+import { createHosts, type Host } from './hosts.ts';
+
+/** Whose lane it is. */
+export type LaneKey = Pick<Lease, 'accountId' | 'subscriptionId' | 'host'>;
 
 /** What is in memory for one subscription. */
 export interface Lane {
   readonly accountId: number;
   readonly subscriptionId: number;
+  readonly host: Host;
   readonly firsts: Fifo<Lease>;
   readonly retries: Fifo<Lease>;
   readonly breaker: Breaker;
@@ -35,6 +41,7 @@ export interface LaneLimits {
   readonly maxBytes: number;
   readonly maxSwept: number;
   readonly maxLaneSwept: number;
+  readonly maxIdleLanes: number;
   readonly breaker: BreakerOptions;
 }
 
@@ -43,102 +50,148 @@ export type Lanes = ReturnType<typeof createLanes>;
 /** Accounts for the memory of all lanes. `onRoom` is called when there is room again after somebody was turned away. */
 export function createLanes(limits: LaneLimits, onRoom: () => void) {
   const lanes = new Map<number, Lane>();
-  const concurrency = {
-    least: limits.laneConcurrency,
-    most: limits.maxLaneConcurrency,
-    quickMs: limits.quickPushMs,
-  };
+  const hosts = createHosts(limits.breaker, limits.laneConcurrency);
+  const bytes = createPool(limits.maxBytes);
+  const swept = createPool(limits.maxSwept);
+  /** By account: lanes that hold nothing, the one that is so for longest first. */
+  const idle = new Map<number, Set<Lane>>();
+  /** Accounts that were turned away. */
+  const wanted = new Set<number>();
+  /** One of them held nothing itself: what others give back is its room. */
+  let exhausted = false;
   let held = 0;
-  let bytes = 0;
-  let wanted = false;
 
-  function laneOf(accountId: number, subscriptionId: number): Lane {
+  function laneOf({ accountId, subscriptionId, host: name }: LaneKey): Lane {
     const known = lanes.get(subscriptionId);
     if (known !== undefined) return known;
-    const lane = createLane({ accountId, subscriptionId, breaker: limits.breaker, concurrency });
+    const host = hosts.hostOf(accountId, name);
+    const lane = createLane({ accountId, subscriptionId, host }, limits);
+    host.lanes.add(lane);
     lanes.set(subscriptionId, lane);
     return lane;
+  }
+
+  function remove(lane: Lane): void {
+    lanes.delete(lane.subscriptionId);
+    hosts.remove(lane);
+    setBusy(lane);
+  }
+
+  function setBusy(lane: Lane): void {
+    const idlers = idle.get(lane.accountId);
+    if (idlers?.delete(lane) === true && idlers.size === 0) idle.delete(lane.accountId);
+  }
+
+  /** One that holds nothing is kept for its breaker alone, while its account has not too many of them. */
+  function tidy(lane: Lane): void {
+    if (lane.held > 0) return;
+    if (lane.breaker.isClean()) {
+      remove(lane);
+      return;
+    }
+    const idlers = idle.get(lane.accountId) ?? new Set();
+    idle.set(lane.accountId, idlers.add(lane));
+    const [oldest] = idlers;
+    if (idlers.size > limits.maxIdleLanes && oldest !== undefined) remove(oldest);
   }
 
   function hasRoomFor(lane: Lane, size: number): boolean {
     if (lane.held >= limits.maxLaneDeliveries) return false;
     // A lane that holds nothing takes one of any size.
-    if (lane.bytes + size > limits.maxLaneBytes && lane.held > 0) return false;
-    return bytes + size <= limits.maxBytes;
+    return lane.bytes + size <= limits.maxLaneBytes || lane.held === 0;
   }
 
-  function hold(lane: Lane, size: number): void {
+  function hold(lane: Lane, size: number, isSwept: boolean): void {
+    if (lane.held === 0) setBusy(lane);
     lane.held++;
     lane.bytes += size;
     held++;
-    bytes += size;
+    bytes.take(lane.accountId, size);
+    if (isSwept) swept.take(lane.accountId);
   }
 
-  function free(lane: Lane, size: number): void {
+  function free(lane: Lane, size: number, isSwept: boolean): void {
     lane.held--;
     lane.bytes -= size;
     held--;
-    bytes -= size;
+    bytes.give(lane.accountId, size);
+    if (isSwept) swept.give(lane.accountId);
     tellOfRoom(lane);
-    if (lane.held === 0 && !lane.wanted && lane.breaker.isClean()) lanes.delete(lane.subscriptionId);
+    tidy(lane);
   }
 
   /** Half of what is swept at most, so that the sweep brings many at a time. */
   function tellOfRoom(lane: Lane): void {
     const laneHasRoom = lane.wanted && lane.held <= limits.maxLaneSwept / 2 && lane.bytes <= limits.maxLaneBytes / 2;
-    const allHaveRoom = wanted && held <= limits.maxSwept / 2 && bytes <= limits.maxBytes / 2;
-    if (!laneHasRoom && !allHaveRoom) return;
+    const accountHasRoom = wanted.has(lane.accountId) && isHalfEmpty(lane.accountId);
+    const allHaveRoom = exhausted && swept.free() >= limits.maxSwept / 4 && bytes.free() >= limits.maxBytes / 4;
+    if (!laneHasRoom && !accountHasRoom && !allHaveRoom) return;
     if (laneHasRoom) lane.wanted = false;
-    if (allHaveRoom) wanted = false;
+    if (accountHasRoom) wanted.delete(lane.accountId);
+    if (allHaveRoom) exhausted = false;
     onRoom();
   }
 
+  function isHalfEmpty(accountId: number): boolean {
+    return [swept, bytes].every((pool) => pool.room(accountId) >= Math.max(1, pool.usedBy(accountId)));
+  }
+
+  function wantRoom(accountId: number): void {
+    wanted.add(accountId);
+    exhausted ||= bytes.usedBy(accountId) === 0;
+  }
+
   return {
+    hosts,
     laneOf,
     find: (subscriptionId: number): Lane | undefined => lanes.get(subscriptionId),
     all: (): Iterable<Lane> => lanes.values(),
     hold,
     free,
+    tidy,
 
     /** Holds memory for one that is about to be stored; false: it must go by the sweep. */
     reserve: (lane: Lane, size: number): boolean => {
-      if (!hasRoomFor(lane, size)) {
-        lane.wanted = true;
-        return false;
+      if (!hasRoomFor(lane, size)) lane.wanted = true;
+      else if (bytes.room(lane.accountId) < size) wantRoom(lane.accountId);
+      else {
+        hold(lane, size, false);
+        return true;
       }
-      hold(lane, size);
-      return true;
+      return false;
     },
 
-    /** How many the sweep may bring. */
+    /** How many the sweep may bring for one subscription. */
     sweepRoom: (lane: Lane | undefined): number => {
-      const room = Math.min(limits.maxSwept - held, bytes < limits.maxBytes ? limits.maxSwept : 0);
-      if (room <= 0) wanted = true;
-      const laneRoom = lane === undefined ? limits.maxLaneSwept : limits.maxLaneSwept - lane.held;
-      const hasBytes = lane === undefined || lane.bytes < limits.maxLaneBytes;
-      if (lane !== undefined && (laneRoom <= 0 || !hasBytes)) lane.wanted = true;
-      return Math.max(0, Math.min(room, hasBytes ? laneRoom : 0));
+      if (lane === undefined) return limits.maxLaneSwept;
+      if (lane.held < limits.maxLaneSwept && lane.bytes < limits.maxLaneBytes) return limits.maxLaneSwept - lane.held;
+      lane.wanted = true;
+      return 0;
     },
 
-    freeBytes: (): number => Math.max(0, limits.maxBytes - bytes),
-    bytes: (): number => bytes,
+    /** How many it may bring for one account. */
+    accountRoom: (accountId: number): number => (bytes.room(accountId) > 0 ? swept.room(accountId) : 0),
+    /** Somebody found too little of it. */
+    wantRoom,
+    hasBytes: (accountId: number): boolean => bytes.room(accountId) > 0,
+
+    freeBytes: (): number => Math.max(0, bytes.free()),
+    bytes: (): number => limits.maxBytes - bytes.free(),
     held: (): number => held,
   };
 }
 
-interface LaneInput extends Pick<Lane, 'accountId' | 'subscriptionId'> {
-  readonly breaker: BreakerOptions;
-  readonly concurrency: ConcurrencyOptions;
-}
-
-function createLane({ accountId, subscriptionId, breaker, concurrency }: LaneInput): Lane {
+function createLane(key: Pick<Lane, 'accountId' | 'subscriptionId' | 'host'>, limits: LaneLimits): Lane {
   return {
-    accountId,
-    subscriptionId,
-    concurrency: createConcurrency(concurrency),
+    ...key,
+    concurrency: createConcurrency({
+      least: limits.laneConcurrency,
+      most: limits.maxLaneConcurrency,
+      quickMs: limits.quickPushMs,
+    }),
     firsts: createFifo(),
     retries: createFifo(),
-    breaker: createBreaker(breaker),
+    breaker: createBreaker(limits.breaker),
     held: 0,
     bytes: 0,
     inFlight: 0,

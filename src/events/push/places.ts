@@ -1,17 +1,20 @@
 import { isRetry, type Lease } from '../lease.ts';
-import { createFifo } from './fifo.ts';
+import { createPool } from '../pool.ts';
+import { createRotation } from '../rotation.ts';
 import type { Lane } from './lanes.ts';
 
 export interface PlaceLimits {
   /** Pushes at a time. */
   readonly concurrency: number;
-  /** What each lane may have of them whatever the others do. */
+  /** What each lane may have of them whatever its receiver does. */
   readonly laneConcurrency: number;
 }
 
-/** The pushes that may be under way at a time, and what each kind may have of them. */
+/** The pushes that may be under way at a time, and what each account and each kind may have of them. */
 export interface Places {
   readonly isFree: () => boolean;
+  /** False: the account has in flight what it may, and comes back when one of them ends. */
+  readonly hasRoom: (accountId: number) => boolean;
   /** False: the lane has in flight what it may, and comes back when one of them ends. */
   readonly mayPush: (lane: Lane) => boolean;
   /** Undefined: there is none, or the lane is told of by `leave` when it may push one. */
@@ -26,25 +29,30 @@ export interface Places {
 
 /**
  * Half of the places at most are for retries, and a quarter for what lanes have beyond their own share: receivers that were quick and suddenly hang,
- * however many, leave the last quarter to the first attempts of others.
+ * however many, leave the last quarter to the first attempts of others. Of the whole and of each of these an account has its share only.
  */
 export function createPlaces(limits: PlaceLimits, onRetryPlace: (lane: Lane) => void): Places {
-  const maxRetries = Math.max(1, Math.floor(limits.concurrency / 2));
-  const maxExtras = Math.floor(limits.concurrency / 4);
+  const places = createPool(limits.concurrency);
+  const retries = createPool(Math.max(1, Math.floor(limits.concurrency / 2)));
+  const extras = createPool(Math.floor(limits.concurrency / 4));
   const leases = new Set<Lease>();
   /** Lanes that could push a retry, were there not so many already. */
-  const blockedByRetries = createFifo<Lane>();
-  let retries = 0;
-  let extras = 0;
+  const blockedByRetries = createRotation<Lane>();
 
   function mayPush(lane: Lane): boolean {
     if (lane.inFlight < limits.laneConcurrency) return true;
-    return lane.inFlight < lane.concurrency.limit() && extras < maxExtras;
+    return lane.inFlight < lane.concurrency.limit() && extras.room(lane.accountId) > 0;
   }
 
-  /** One that can use the place now; the others there come back by their own pushes. */
+  /** One that can use the place now; other lanes come back by their own pushes, and other accounts by their own retries. */
   function unblockOne(): void {
-    for (let lane = blockedByRetries.shift(); lane !== undefined; lane = blockedByRetries.shift()) {
+    for (let id = blockedByRetries.turn(); id !== undefined; id = blockedByRetries.turn()) {
+      if (retries.room(id) === 0) {
+        blockedByRetries.pause(id);
+        continue;
+      }
+      const lane = blockedByRetries.shift();
+      if (lane === undefined) return;
       lane.retriesBlocked = false;
       if (lane.retries.size === 0 || !mayPush(lane)) continue;
       onRetryPlace(lane);
@@ -54,32 +62,42 @@ export function createPlaces(limits: PlaceLimits, onRetryPlace: (lane: Lane) => 
 
   return {
     isFree: () => leases.size < limits.concurrency,
+    hasRoom: (accountId) => places.room(accountId) > 0,
     mayPush,
 
     takeRetry: (lane) => {
       if (lane.retries.size === 0) return undefined;
-      if (retries < maxRetries) return lane.retries.shift();
-      if (!lane.retriesBlocked) blockedByRetries.push(lane);
+      if (retries.room(lane.accountId) > 0) return lane.retries.shift();
+      if (!lane.retriesBlocked) blockedByRetries.push(lane.accountId, lane);
       lane.retriesBlocked = true;
       return undefined;
     },
 
     enter: (lane, lease) => {
       leases.add(lease);
+      places.take(lane.accountId);
       lane.inFlight++;
-      if (lane.inFlight > limits.laneConcurrency) extras++;
-      if (isRetry(lease)) retries++;
-      else lane.firstsInFlight++;
+      if (lane.inFlight > limits.laneConcurrency) extras.take(lane.accountId);
+      if (isRetry(lease)) retries.take(lane.accountId);
+      else {
+        lane.firstsInFlight++;
+        lane.host.firstsInFlight++;
+      }
     },
 
     leave: (lane, lease) => {
       if (!leases.delete(lease)) return false;
-      if (lane.inFlight > limits.laneConcurrency) extras--;
+      places.give(lane.accountId);
+      if (lane.inFlight > limits.laneConcurrency) extras.give(lane.accountId);
       lane.inFlight--;
       if (isRetry(lease)) {
-        retries--;
+        retries.give(lane.accountId);
+        blockedByRetries.resume(lane.accountId);
         unblockOne();
-      } else lane.firstsInFlight--;
+      } else {
+        lane.firstsInFlight--;
+        lane.host.firstsInFlight--;
+      }
       return true;
     },
 

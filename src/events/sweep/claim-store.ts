@@ -2,7 +2,10 @@ import type { Knex } from 'knex';
 
 /** A subscription with deliveries that are due. */
 export interface DueEndpoint {
+  readonly accountId: number;
   readonly subscriptionId: number;
+  /** Null: there is no such subscription. */
+  readonly url: string | null;
   readonly dueFirsts: boolean;
   readonly dueRetries: boolean;
 }
@@ -26,6 +29,8 @@ export interface ClaimedRow {
   readonly attempts: number;
   readonly retries: number;
   readonly firstFailedAt: Date | null;
+  /** Null: there is no such subscription. */
+  readonly url: string | null;
 }
 
 /** The oldest unfinished delivery of an ordered subscription. */
@@ -112,9 +117,17 @@ export function createClaimStore(knex: Knex) {
       return due === null ? 0 : Math.max(0, (now.getTime() - due.getTime()) / 1000);
     },
 
-    /** Makes parked first attempts of a subscription due at once. */
-    unpark: async (accountId: number, subscriptionId: number, now: Date): Promise<number> => {
-      const { rowCount } = await knex.raw(UNPARK, [now, accountId, subscriptionId, now]);
+    /** Makes parked first attempts of subscriptions due at once. */
+    unpark: async (
+      lanes: readonly { readonly accountId: number; readonly subscriptionId: number }[],
+      now: Date,
+    ): Promise<number> => {
+      const { rowCount } = await knex.raw(UNPARK, [
+        now,
+        lanes.map(({ accountId }) => accountId),
+        lanes.map(({ subscriptionId }) => subscriptionId),
+        now,
+      ]);
       return rowCount;
     },
   };
@@ -127,18 +140,23 @@ function sortedById(rows: readonly ClaimedRow[]): readonly ClaimedRow[] {
 
 const CLAIMED = `d.account_id as "accountId", d.id, d.subscription_id as "subscriptionId", d.event_id as "eventId",
   d.event_at as "eventAt", d.instance_id as "instanceId", d.ordered, d.attempts, d.retries,
-  d.first_failed_at as "firstFailedAt"`;
+  d.first_failed_at as "firstFailedAt", ${urlOf('d')} as url`;
+
+/** A sub-select, so that it is looked up by its key whatever else is joined. */
+function urlOf(row: string): string {
+  return `(select s.url from subscription s where s.account_id = ${row}.account_id and s.id = ${row}.subscription_id)`;
+}
 
 /** PostgreSQL has no skip scan before version 18: a recursion that asks for the next subscription each time does the same. */
 function hop(condition: string): string {
   const next = (after: string) =>
-    `select subscription_id from delivery where ${condition} and subscription_id > ${after} order by subscription_id limit 1`;
+    `select account_id, subscription_id from delivery where ${condition} and subscription_id > ${after} order by subscription_id limit 1`;
   return `with recursive hop as (
       (${next('?')})
       union all
-      select (${next('hop.subscription_id')}) from hop where hop.subscription_id is not null
+      select step.* from hop cross join lateral (${next('hop.subscription_id')}) step
     ),
-    endpoint as (select subscription_id from hop where subscription_id is not null limit ?)`;
+    endpoint as (select account_id, subscription_id from hop limit ?)`;
 }
 
 // `ordered` and `is_retry` are named as the index has them, so that each question is answered by its first entry.
@@ -150,7 +168,7 @@ const isDue = (isRetry: boolean) => `coalesce((
   ), false)`;
 
 const ENDPOINTS = `${hop("state = 'waiting'")}
-  select subscription_id as "subscriptionId", ${isDue(false)} as "dueFirsts", ${isDue(true)} as "dueRetries"
+  select account_id as "accountId", subscription_id as "subscriptionId", ${urlOf('endpoint')} as url, ${isDue(false)} as "dueFirsts", ${isDue(true)} as "dueRetries"
   from endpoint`;
 
 // An array of places in the table, as the planner knows no better way to them than going there; a join by key might read all of a large table.
@@ -207,5 +225,14 @@ const NEXT_DUE = `select min(due) as due from delivery where state = 'waiting' a
 const OLDEST_DUE = `select min(due) as due from delivery where state = 'waiting' and not ordered`;
 
 const UNPARK = `
-  update delivery set due = ?, updated_at = now()
-  where account_id = ? and subscription_id = ? and state = 'waiting' and ordered = false and is_retry = false and due > ?`;
+  update delivery d set due = ?, updated_at = now()
+  where d.state = 'waiting' and d.ctid = any(array(
+    select p.place
+    from unnest(?::bigint[], ?::bigint[]) as lane(account_id, subscription_id)
+    cross join lateral (
+      select w.ctid as place from delivery w
+      where w.state = 'waiting' and w.subscription_id = lane.subscription_id and w.ordered = false
+        and w.is_retry = false and w.due > ? and w.account_id = lane.account_id
+      for update skip locked
+    ) p
+  ))`;

@@ -1,9 +1,11 @@
 import type { EngineOptions } from '../options.ts';
+import type { Budget } from './budget.ts';
 import type { ClaimedRow, ClaimStore, OrderedHead } from './claim-store.ts';
 
 export interface OrderedSweepPorts {
   readonly store: Pick<ClaimStore, 'orderedHeads' | 'claimHeads'>;
   readonly now: () => number;
+  readonly budgetOf: () => Budget;
   readonly takeIn: (rows: readonly ClaimedRow[], owner: string) => Promise<void>;
   readonly options: Pick<EngineOptions, 'visits'>;
 }
@@ -19,7 +21,7 @@ export interface OrderedSweep {
   readonly nextDueMs: () => number;
 }
 
-export function createOrderedSweep({ store, now, takeIn, options }: OrderedSweepPorts): OrderedSweep {
+export function createOrderedSweep({ store, now, budgetOf, takeIn, options }: OrderedSweepPorts): OrderedSweep {
   const wanted = new Set<number>();
   /** When the heads are due that were not when they were looked at. */
   const heldUp = new Map<number, number>();
@@ -28,7 +30,8 @@ export function createOrderedSweep({ store, now, takeIn, options }: OrderedSweep
     const nowMs = now();
     const waiting = heads.filter(({ state }) => state === 'waiting');
     for (const head of waiting) if (dueAt(head) > nowMs) heldUp.set(head.subscriptionId, dueAt(head));
-    const due = waiting.filter((head) => dueAt(head) <= nowMs);
+    const budget = budgetOf();
+    const due = waiting.filter((head) => dueAt(head) <= nowMs && budget.take(head.accountId, 1) > 0);
     if (due.length === 0) return;
     await takeIn(await claimHeads(due, { owner, now: new Date(nowMs) }), owner);
   }

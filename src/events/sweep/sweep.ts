@@ -1,15 +1,22 @@
 import type { Logger } from '../../log.ts';
-import type { Lease } from '../lease.ts';
+import { hostOf, type Lease } from '../lease.ts';
 import type { EngineOptions } from '../options.ts';
 import type { Dispatcher } from '../push/dispatch.ts';
+import { createRotation } from '../rotation.ts';
+import { type Budget, createBudget } from './budget.ts';
 import type { ClaimedRow, ClaimStore, DueEndpoint, Share } from './claim-store.ts';
 import { createOrderedSweep } from './ordered-sweep.ts';
 
 export interface SweepPorts {
   readonly store: ClaimStore;
-  readonly dispatcher: Pick<Dispatcher, 'enqueue' | 'sweepRoom' | 'freeBytes'>;
+  readonly dispatcher: Pick<
+    Dispatcher,
+    'enqueue' | 'sweepRoom' | 'accountRoom' | 'wantRoom' | 'hasBytes' | 'freeBytes'
+  >;
   readonly owner: () => string | undefined;
   readonly now: () => number;
+  /** From 0 to 1: where a look begins, so that nobody is the first to be asked each time. */
+  readonly random: () => number;
   readonly log: Logger;
   /** In memory from here on. */
   readonly onClaimed: (lease: Lease) => void;
@@ -18,7 +25,7 @@ export interface SweepPorts {
   readonly onMissing: (lease: Lease) => void;
   readonly options: Pick<
     EngineOptions,
-    'claimRows' | 'minClaimShare' | 'visits' | 'sweepBackstopMs' | 'storeRetryMs' | 'maxBytes'
+    'claimRows' | 'minClaimShare' | 'visits' | 'maxVisits' | 'sweepBackstopMs' | 'storeRetryMs'
   >;
 }
 
@@ -37,7 +44,8 @@ export interface Sweep {
 
 export function createSweep(ports: SweepPorts): Sweep {
   const { store, dispatcher, log, options } = ports;
-  const ordered = createOrderedSweep({ ...ports, takeIn });
+  const budgetOf = () => createBudget(dispatcher);
+  const ordered = createOrderedSweep({ ...ports, budgetOf, takeIn });
   let started = false;
   let stopped = false;
   let wanted = false;
@@ -88,25 +96,38 @@ export function createSweep(ports: SweepPorts): Sweep {
   /** Past every subscription that has something waiting. Answers how many deliveries it claimed. */
   async function sweepOnce(owner: string): Promise<number> {
     let claimed = 0;
-    let afterId = 0;
-    let visited = options.visits;
-    while (visited === options.visits && !stopped) {
-      const endpoints = await store.endpoints(afterId, options.visits, new Date(ports.now()));
-      visited = endpoints.length;
-      afterId = endpoints.at(-1)?.subscriptionId ?? afterId;
-      claimed += await claimFrom(endpoints, owner);
+    let afterId: number | undefined = 0;
+    while (afterId !== undefined && !stopped) {
+      const look = await lookFrom(afterId);
+      claimed += await claimFrom(look.due, owner);
+      afterId = look.lastId;
     }
     return claimed;
   }
 
-  async function claimFrom(endpoints: readonly DueEndpoint[], owner: string): Promise<number> {
-    const due = endpoints.filter(({ dueFirsts, dueRetries }) => dueFirsts || dueRetries);
+  /** Up to `maxVisits` subscriptions above the cursor: what of them is due, accounts in turns, and where to go on. */
+  async function lookFrom(afterId: number): Promise<Look> {
+    const due: DueEndpoint[] = [];
+    let lastId = afterId;
+    let visited = 0;
+    for (let visits = 0; visits < options.maxVisits && !stopped; visits += visited) {
+      const endpoints = await store.endpoints(lastId, options.visits, new Date(ports.now()));
+      due.push(...endpoints.filter(({ dueFirsts, dueRetries }) => dueFirsts || dueRetries));
+      lastId = endpoints.at(-1)?.subscriptionId ?? lastId;
+      visited = endpoints.length;
+      if (visited < options.visits) return { due: inTurns(due, ports.random()) };
+    }
+    return { due: inTurns(due, ports.random()), lastId };
+  }
+
+  async function claimFrom(due: readonly DueEndpoint[], owner: string): Promise<number> {
     const limit = Math.max(options.minClaimShare, Math.floor(options.claimRows / Math.max(1, due.length)));
     const groupSize = Math.ceil(options.claimRows / limit);
     let claimed = 0;
     for (let at = 0; at < due.length && !stopped; at += groupSize) {
       // Asked for at the last moment: what was claimed before has taken room.
-      const shares = due.slice(at, at + groupSize).flatMap((endpoint) => sharesOf(endpoint, limit));
+      const budget = budgetOf();
+      const shares = due.slice(at, at + groupSize).flatMap((endpoint) => sharesOf(endpoint, limit, budget));
       if (shares.length === 0) continue;
       const rows = await store.claim(shares, { owner, now: new Date(ports.now()) });
       await takeIn(rows, owner);
@@ -115,10 +136,12 @@ export function createSweep(ports: SweepPorts): Sweep {
     return claimed;
   }
 
-  function sharesOf({ subscriptionId, dueFirsts, dueRetries }: DueEndpoint, limit: number): Share[] {
-    const room = dispatcher.sweepRoom(subscriptionId);
-    const retries = { subscriptionId, isRetry: true, limit: dueRetries ? Math.min(room.retries, limit) : 0 };
-    const firsts = { subscriptionId, isRetry: false, limit: dueFirsts ? Math.min(room.firsts, limit) : 0 };
+  function sharesOf(endpoint: DueEndpoint, limit: number, budget: Budget): Share[] {
+    const { accountId, subscriptionId, url, dueFirsts, dueRetries } = endpoint;
+    const room = dispatcher.sweepRoom({ accountId, subscriptionId, host: hostOf(url ?? '') });
+    const grant = (isDue: boolean, most: number) => (isDue ? budget.take(accountId, Math.min(most, limit)) : 0);
+    const retries = { subscriptionId, isRetry: true, limit: grant(dueRetries, room.retries) };
+    const firsts = { subscriptionId, isRetry: false, limit: grant(dueFirsts, room.firsts) };
     return [retries, firsts].filter((share) => share.limit > 0);
   }
 
@@ -126,21 +149,27 @@ export function createSweep(ports: SweepPorts): Sweep {
     let left = rows;
     while (left.length > 0) {
       const payloads = await store.payloads(left, dispatcher.freeBytes());
-      const [first, ...others] = left;
       for (const row of left) {
         const payload = payloads.get(row.id);
         if (payload !== undefined) take(toLease(row, owner, payload));
       }
+      const [first, ...others] = left;
       // The first one always comes, if its event is there.
       if (first !== undefined && !payloads.has(first.id)) ports.onMissing(toLease(first, owner, ''));
-      left = others.filter((row) => !payloads.has(row.id));
-      if (dispatcher.freeBytes() > 0) continue;
-      for (const row of left) ports.release(toLease(row, owner, ''));
-      return;
+      left = others.filter((row) => !payloads.has(row.id) && !releaseExcess(toLease(row, owner, '')));
     }
   }
 
+  /** True: its account has in memory what it may. */
+  function releaseExcess(lease: Lease): boolean {
+    if (dispatcher.hasBytes(lease.accountId)) return false;
+    dispatcher.wantRoom(lease.accountId);
+    ports.release(lease);
+    return true;
+  }
+
   function take(lease: Lease): void {
+    if (releaseExcess(lease)) return;
     ports.onClaimed(lease);
     dispatcher.enqueue(lease, false);
   }
@@ -192,11 +221,28 @@ export function createSweep(ports: SweepPorts): Sweep {
   };
 }
 
+interface Look {
+  readonly due: readonly DueEndpoint[];
+  /** Absent: there are no more. */
+  readonly lastId?: number;
+}
+
+/** Of each account in turn; `start`, from 0 to 1, is where each begins. */
+function inTurns(due: readonly DueEndpoint[], start: number): readonly DueEndpoint[] {
+  const first = Math.floor(due.length * start);
+  const turns = createRotation<DueEndpoint>();
+  for (const endpoint of [...due.slice(first), ...due.slice(0, first)]) turns.push(endpoint.accountId, endpoint);
+  const ordered: DueEndpoint[] = [];
+  for (let next = turns.shift(); next !== undefined; next = turns.shift()) ordered.push(next);
+  return ordered;
+}
+
 function toLease(row: ClaimedRow, owner: string, payload: string): Lease {
   return {
     accountId: row.accountId,
     id: row.id,
     subscriptionId: row.subscriptionId,
+    host: hostOf(row.url ?? ''),
     owner,
     attempts: row.attempts,
     retries: row.retries,

@@ -2,6 +2,7 @@
 export interface Fifo<Item> {
   readonly size: number;
   readonly push: (item: Item) => void;
+  readonly peek: () => Item | undefined;
   readonly shift: () => Item | undefined;
   /** Takes all. */
   readonly drain: () => Item[];
@@ -24,6 +25,7 @@ export function createFifo<Item>(): Fifo<Item> {
       return items.length - head;
     },
     push: (item) => void items.push(item),
+    peek: () => items[head],
     shift: () => {
       const item = items[head];
       if (head >= items.length) return undefined;

@@ -1,0 +1,79 @@
+import { createFifo, type Fifo } from './fifo.ts';
+
+/** What waits, by account: accounts take turns, and each has one thing taken in its turn, the first that came. */
+export interface Rotation<Item> {
+  readonly push: (accountId: number, item: Item) => void;
+  /** Whose turn it is; undefined: nobody's. */
+  readonly turn: () => number | undefined;
+  /** What `shift` would take. */
+  readonly peek: () => Item | undefined;
+  readonly shift: () => Item | undefined;
+  /** It has no turn until it is resumed. */
+  readonly pause: (accountId: number) => void;
+  readonly resume: (accountId: number) => void;
+}
+
+interface Line<Item> {
+  readonly accountId: number;
+  readonly items: Fifo<Item>;
+  paused: boolean;
+  /** It stands among those that have turns. */
+  queued: boolean;
+}
+
+export function createRotation<Item>(): Rotation<Item> {
+  const lines = new Map<number, Line<Item>>();
+  const turns = createFifo<Line<Item>>();
+
+  function lineOf(accountId: number): Line<Item> {
+    const known = lines.get(accountId);
+    if (known !== undefined) return known;
+    const line = { accountId, items: createFifo<Item>(), paused: false, queued: false };
+    lines.set(accountId, line);
+    return line;
+  }
+
+  function queue(line: Line<Item>): void {
+    if (line.queued || line.paused || line.items.size === 0) return;
+    line.queued = true;
+    turns.push(line);
+  }
+
+  function current(): Line<Item> | undefined {
+    for (let line = turns.peek(); line?.paused === true; line = turns.peek()) {
+      turns.shift();
+      line.queued = false;
+    }
+    return turns.peek();
+  }
+
+  return {
+    push: (accountId, item) => {
+      const line = lineOf(accountId);
+      line.items.push(item);
+      queue(line);
+    },
+    turn: () => current()?.accountId,
+    peek: () => current()?.items.peek(),
+    shift: () => {
+      const line = current();
+      if (line === undefined) return undefined;
+      turns.shift();
+      line.queued = false;
+      const item = line.items.shift();
+      if (line.items.size === 0) lines.delete(line.accountId);
+      else queue(line);
+      return item;
+    },
+    pause: (accountId) => {
+      const line = lines.get(accountId);
+      if (line !== undefined) line.paused = true;
+    },
+    resume: (accountId) => {
+      const line = lines.get(accountId);
+      if (line?.paused !== true) return;
+      line.paused = false;
+      queue(line);
+    },
+  };
+}

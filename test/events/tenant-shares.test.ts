@@ -1,0 +1,327 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { Lease } from '../../src/events/lease.ts';
+import { DEFAULT_OPTIONS, type EngineOptions } from '../../src/events/options.ts';
+import { createDispatcher, type Dispatcher, type PushResult } from '../../src/events/push/dispatch.ts';
+
+const [A, B] = [1, 2];
+const HANGS: PushResult = { kind: 'failed', hard: true };
+const FAILS: PushResult = { kind: 'failed', hard: false };
+const DELIVERED: PushResult = { kind: 'delivered', durationMs: 1 };
+
+interface Bench {
+  readonly dispatcher: Dispatcher;
+  /** In the order of their start; they end by `end` only. */
+  readonly started: Lease[];
+  readonly released: { readonly lease: Lease; readonly dueAtMs: number }[];
+  /** Subscriptions whose parked deliveries were called back. */
+  readonly calledBack: number[];
+  nowMs: number;
+  canStart: boolean;
+  readonly enqueue: (accountId: number, subscriptionId: number, more?: Partial<Lease>) => Lease;
+  readonly end: (lease: Lease, result: PushResult) => Promise<void>;
+}
+
+let lastId = 0;
+
+function newLease(accountId: number, subscriptionId: number, more: Partial<Lease> = {}): Lease {
+  return {
+    accountId,
+    id: ++lastId,
+    subscriptionId,
+    host: `host-${subscriptionId}.example.com`,
+    owner: 'o',
+    attempts: 0,
+    retries: 0,
+    firstFailedAtMs: undefined,
+    eventId: 'e',
+    instanceId: 1,
+    ordered: false,
+    body: Buffer.alloc(10),
+    acceptedAtMs: undefined,
+    ...more,
+  };
+}
+
+const RETRY: Partial<Lease> = { firstFailedAtMs: 1, retries: 0 };
+
+/** A dispatcher whose clock stands still unless it is moved. */
+function useDispatcher(options: Partial<EngineOptions> = {}): Bench {
+  const ends = new Map<Lease, (result: PushResult) => void>();
+  const bench: Bench = {
+    dispatcher: createDispatcher({
+      push: (lease) => {
+        bench.started.push(lease);
+        return new Promise((resolve) => void ends.set(lease, resolve));
+      },
+      release: (lease, dueAtMs) => void bench.released.push({ lease, dueAtMs }),
+      abort: () => ends.forEach((end) => void end({ kind: 'released' })),
+      canStart: () => bench.canStart,
+      onRoom: () => undefined,
+      onClosed: (lanes) => void bench.calledBack.push(...lanes.map(({ subscriptionId }) => subscriptionId)),
+      now: () => bench.nowMs,
+      options: { ...DEFAULT_OPTIONS, ...options },
+    }),
+    started: [],
+    released: [],
+    calledBack: [],
+    nowMs: 1_000_000,
+    canStart: true,
+    enqueue: (accountId, subscriptionId, more) => {
+      const lease = newLease(accountId, subscriptionId, more);
+      bench.dispatcher.enqueue(lease, false);
+      return lease;
+    },
+    end: async (lease, result) => {
+      ends.get(lease)?.(result);
+      ends.delete(lease);
+      await turn();
+    },
+  };
+  benches.push(bench);
+  return bench;
+}
+
+const benches: Bench[] = [];
+
+/** Their pauses would keep this process. */
+afterEach(async () => {
+  await Promise.all(benches.splice(0).map(({ dispatcher }) => dispatcher.drain(0)));
+});
+
+describe('the places of a tenant', () => {
+  it('are free for its first attempts and its retries, however many pushes of another hang', async () => {
+    const load = fc.record({
+      lanes: fc.integer({ min: 1, max: 1_500 }),
+      eventsOfEach: fc.integer({ min: 1, max: 12 }),
+      retries: fc.boolean(),
+      isRetry: fc.boolean(),
+    });
+    await fc.assert(
+      fc.asyncProperty(load, async ({ lanes, eventsOfEach, retries, isRetry }) => {
+        const { dispatcher, enqueue, started } = useDispatcher();
+        for (let event = 0; event < eventsOfEach; event++) {
+          for (let lane = 1; lane <= lanes; lane++) enqueue(A, lane, retries && lane % 2 === 0 ? RETRY : {});
+        }
+        expect(started.length).to.be.at.most(512);
+        const before = started.length;
+        const mine = Array.from({ length: 8 }, () => enqueue(B, 10_000, isRetry ? RETRY : {}));
+        expect(started.slice(before)).to.deep.equal(mine);
+        await dispatcher.drain(0);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it('are free for 8 pushes of each, when 30 others hang', () => {
+    const { enqueue, started } = useDispatcher();
+    for (let account = 1; account <= 30; account++) {
+      for (let event = 0; event < 1_200; event++) enqueue(account, account * 1_000 + (event % 150));
+    }
+    const before = started.length;
+    for (let event = 0; event < 8; event++) enqueue(99, 99_000);
+    expect(started.slice(before).map(({ accountId }) => accountId)).to.deep.equal(Array(8).fill(99));
+  });
+
+  it('beyond 8 for a quick receiver are there too, when those of another have grown and hang', async () => {
+    const { enqueue, started, end } = useDispatcher();
+    const running = (accountId: number) =>
+      started.filter((lease) => lease.accountId === accountId && !ended.has(lease));
+    const ended = new Set<Lease>();
+    const grow = async (accountId: number, lanes: readonly number[]) => {
+      for (const lane of lanes) for (let event = 0; event < 2_500; event++) enqueue(accountId, lane);
+      for (let round = 0; round < 60; round++) {
+        for (const lease of running(accountId)) {
+          ended.add(lease);
+          await end(lease, DELIVERED);
+        }
+      }
+    };
+    await grow(A, [1, 2, 3, 4, 5, 6]);
+    expect(running(A).length).to.be.greaterThan(100);
+    await grow(B, [10]);
+    expect(running(B).length).to.be.greaterThan(8);
+  });
+
+  it('come in turns by tenant, not by subscription', async () => {
+    const bench = useDispatcher({ concurrency: 16 });
+    bench.canStart = false;
+    for (let lane = 1; lane <= 1_000; lane++) bench.enqueue(A, lane);
+    for (let event = 0; event < 4; event++) bench.enqueue(B, 5_000);
+    bench.canStart = true;
+    bench.dispatcher.pump();
+    expect(bench.started.slice(0, 8).map(({ accountId }) => accountId)).to.deep.equal([A, B, A, B, A, B, A, B]);
+    expect(bench.started.slice(0, 8).map(({ subscriptionId }) => subscriptionId)).to.deep.equal([
+      1, 5_000, 2, 5_000, 3, 5_000, 4, 5_000,
+    ]);
+  });
+
+  it('come back to it with each of its pushes that ends, retries too', async () => {
+    for (const more of [{}, RETRY]) {
+      const { enqueue, started, end } = useDispatcher({ concurrency: 64 });
+      for (let lane = 1; lane <= 200; lane++) enqueue(A, lane, more);
+      const most = started.length;
+      expect(most).to.be.below(64);
+      for (let ended = 0; ended < 200; ended++) {
+        const lease = started[ended];
+        if (lease === undefined) throw new Error(`Only ${started.length} were started`);
+        await end(lease, DELIVERED);
+      }
+      expect(new Set(started).size).to.equal(200);
+    }
+  });
+});
+
+describe('the memory of a tenant', () => {
+  const key = (accountId: number, subscriptionId: number) => ({ accountId, subscriptionId, host: 'example.com' });
+
+  it('is there for its events, when another has taken all it could', () => {
+    const { dispatcher } = useDispatcher();
+    const megabyte = 1024 * 1024;
+    let taken = 0;
+    while (dispatcher.reserve(key(A, 1 + (taken % 40)), megabyte)) taken++;
+    expect(taken).to.equal(32);
+    expect(dispatcher.reserve(key(B, 1_000), megabyte)).to.equal(true);
+    expect(dispatcher.hasBytes(B)).to.equal(true);
+  });
+
+  it('is there for the sweep, when another holds what it may', () => {
+    const { dispatcher, enqueue } = useDispatcher({ concurrency: 16 });
+    let lane = 0;
+    while (dispatcher.accountRoom(A) > 0) enqueue(A, ++lane);
+    expect(dispatcher.figures().held).to.equal(5_000);
+    expect(dispatcher.accountRoom(B)).to.be.at.least(500);
+    expect(dispatcher.sweepRoom(key(B, 9_999))).to.deep.equal({ firsts: 1_000, retries: 1_000 });
+  });
+
+  it('is not less for the sweep because another has many events of its own there', () => {
+    const { dispatcher } = useDispatcher();
+    for (let event = 0; event < 20_000; event++) dispatcher.reserve(key(A, 1 + (event % 40)), 100);
+    expect(dispatcher.accountRoom(B)).to.be.at.least(2_000);
+    expect(dispatcher.accountRoom(A)).to.be.at.least(2_000);
+  });
+
+  it('keeps 1,000 subscriptions that failed and no more', async () => {
+    const { dispatcher, enqueue, end } = useDispatcher();
+    for (let lane = 1; lane <= 3_000; lane++) await end(enqueue(A, lane), FAILS);
+    await end(enqueue(B, 5_000), FAILS);
+    expect(dispatcher.figures().lanes).to.equal(1_001);
+  });
+
+  it('forgets a subscription that was only asked for', () => {
+    const { dispatcher } = useDispatcher({ maxLaneDeliveries: 0 });
+    for (let lane = 1; lane <= 50; lane++) expect(dispatcher.reserve(key(A, lane), 10)).to.equal(false);
+    expect(dispatcher.figures().lanes).to.equal(0);
+  });
+});
+
+describe('the breaker of a host', () => {
+  const host = { host: 'hanging.example.com' };
+  const longestParkMs = DEFAULT_OPTIONS.breaker.longestParkMs;
+
+  /** As many subscriptions of A as it takes. */
+  async function open(bench: Bench): Promise<void> {
+    const leases = [1, 2, 3].map((lane) => bench.enqueue(A, lane, host));
+    bench.nowMs += 15_000;
+    for (const lease of leases) await bench.end(lease, HANGS);
+  }
+
+  it('opens when three subscriptions hang, and parks what all of them have, unattempted', async () => {
+    const bench = useDispatcher({ laneConcurrency: 1 });
+    for (const lane of [1, 2, 3]) for (let event = 0; event < 5; event++) bench.enqueue(A, lane, host);
+    bench.nowMs += 15_000;
+    for (const lease of [...bench.started]) await bench.end(lease, HANGS);
+    expect(bench.started.length).to.be.below(7);
+    const parked = bench.released.map(({ dueAtMs }) => dueAtMs - bench.nowMs);
+    expect(parked.length).to.be.at.least(9);
+    for (const pauseMs of parked) expect(pauseMs).to.be.within(1, longestParkMs);
+    expect(bench.dispatcher.sweepRoom({ accountId: A, subscriptionId: 1, ...host }).firsts).to.equal(0);
+  });
+
+  it('is its own for each tenant', async () => {
+    const bench = useDispatcher();
+    await open(bench);
+    const before = bench.started.length;
+    for (let event = 0; event < 8; event++) bench.enqueue(B, 100, host);
+    expect(bench.started.length - before).to.equal(8);
+    expect(bench.dispatcher.reserve({ accountId: B, subscriptionId: 101, ...host }, 10)).to.equal(true);
+    expect(bench.dispatcher.reserve({ accountId: A, subscriptionId: 1, ...host }, 10)).to.equal(false);
+  });
+
+  it('lets retries pass, as probes', async () => {
+    const bench = useDispatcher();
+    await open(bench);
+    const retry = bench.enqueue(A, 2, { ...host, ...RETRY });
+    expect(bench.started.at(-1)).to.equal(retry);
+    await bench.end(retry, DELIVERED);
+    expect(bench.calledBack.toSorted()).to.deep.equal([1, 2, 3]);
+    expect(bench.dispatcher.sweepRoom({ accountId: A, subscriptionId: 1, ...host }).firsts).to.equal(1_000);
+  });
+
+  it('does not open for one path that hangs, nor while another path answers', async () => {
+    const bench = useDispatcher();
+    const hanging = [1, 2, 3].map((lane) => bench.enqueue(A, lane, host));
+    bench.nowMs += 10_000;
+    await bench.end(bench.enqueue(A, 4, host), FAILS);
+    bench.nowMs += 5_000;
+    for (const lease of hanging) await bench.end(lease, HANGS);
+    const onePath = Array.from({ length: 8 }, () => bench.enqueue(A, 1, host));
+    bench.nowMs += 15_000;
+    for (const lease of onePath) await bench.end(lease, HANGS);
+    expect(bench.dispatcher.sweepRoom({ accountId: A, subscriptionId: 1, ...host }).firsts).to.equal(0);
+    const before = bench.started.length;
+    for (let event = 0; event < 8; event++) bench.enqueue(A, 4, host);
+    // The path that answered with an error goes on as before.
+    expect(bench.started.length - before).to.equal(8);
+  });
+
+  it('does not open for errors that are answered, however many subscriptions have them', async () => {
+    const bench = useDispatcher();
+    for (let lane = 1; lane <= 20; lane++) await bench.end(bench.enqueue(A, lane, host), FAILS);
+    expect(bench.dispatcher.sweepRoom({ accountId: A, subscriptionId: 50, ...host }).firsts).to.equal(1_000);
+  });
+
+  it('tries subscriptions that did not fail all the same, 8 at a time, and the first that answers closes it', async () => {
+    const bench = useDispatcher();
+    await open(bench);
+    const before = bench.started.length;
+    for (let lane = 10; lane < 30; lane++) bench.enqueue(A, lane, host);
+    const probes = bench.started.slice(before);
+    expect(probes.map(({ subscriptionId }) => subscriptionId)).to.deep.equal([10, 11, 12, 13, 14, 15, 16, 17]);
+    for (const { dueAtMs } of bench.released) expect(dueAtMs - bench.nowMs).to.be.within(1, longestParkMs);
+    const [probe] = probes;
+    if (probe === undefined) throw new Error('nothing was tried');
+    await bench.end(probe, DELIVERED);
+    expect(bench.calledBack).to.include.members([1, 2, 3]);
+    for (let event = 0; event < 4; event++) bench.enqueue(A, 10, host);
+    expect(bench.started.length - before).to.equal(12);
+  });
+
+  it('tries 8 of those that failed when its pause is over', async () => {
+    const bench = useDispatcher();
+    const leases = Array.from({ length: 20 }, (_, index) => bench.enqueue(A, index + 1, host));
+    bench.nowMs += 15_000;
+    for (const lease of leases) await bench.end(lease, HANGS);
+    bench.nowMs += 5_000;
+    const before = bench.started.length;
+    for (let lane = 1; lane <= 20; lane++) bench.enqueue(A, lane, host);
+    expect(bench.started.length - before).to.equal(8);
+    expect(bench.released).to.have.length(12);
+  });
+
+  it('tries some of those that failed when its pause is over, and pauses twice as long at most a minute', async () => {
+    const bench = useDispatcher();
+    await open(bench);
+    for (const pauseMs of [5_000, 10_000, 20_000, 40_000, 60_000, 60_000]) {
+      bench.enqueue(A, 1, host);
+      expect(bench.released.at(-1)?.dueAtMs).to.equal(bench.nowMs + pauseMs);
+      bench.nowMs += pauseMs;
+      const before = bench.started.length;
+      const probe = bench.enqueue(A, 2, host);
+      bench.enqueue(A, 2, host);
+      expect(bench.started.slice(before)).to.deep.equal([probe]);
+      await bench.end(probe, HANGS);
+    }
+  });
+});

@@ -1,0 +1,155 @@
+import { expect } from 'chai';
+import { createAcceptor } from '../../src/events/accept/accept.ts';
+import type { NewRow, StoredRow } from '../../src/events/accept/accept-store.ts';
+import type { EventSource, NewEvent } from '../../src/events/model.ts';
+import { DEFAULT_OPTIONS } from '../../src/events/options.ts';
+import type { ClaimStore, DueEndpoint, Share } from '../../src/events/sweep/claim-store.ts';
+import { createSweep } from '../../src/events/sweep/sweep.ts';
+import { silentLog } from '../support/database.ts';
+import { until } from '../support/events.ts';
+
+const [A, B] = [1, 2];
+
+function newEvent(accountId: number): NewEvent {
+  return { accountId, instanceId: accountId, type: 'orders.created' };
+}
+
+function toSource(accountId: number, instanceId: number): EventSource {
+  return {
+    accountId,
+    instanceId,
+    instanceName: '',
+    tags: [],
+    elementKey: 'odata',
+    hub: 'general',
+    callbackUrl: 'https://receiver.example.com/',
+    signatureKey: undefined,
+    ordered: false,
+  };
+}
+
+describe('accepting events of two tenants', () => {
+  interface Write {
+    readonly rows: readonly NewRow[];
+    readonly end: () => void;
+  }
+
+  /** Statements end when they are told to. */
+  function useAcceptor() {
+    const writes: Write[] = [];
+    const acceptor = createAcceptor({
+      store: {
+        insert: (rows) =>
+          new Promise<ReadonlyMap<string, StoredRow>>((resolve) => {
+            const stored = rows.map(({ eventId }) => [eventId, { deliveryId: 1, state: 'queued' }] as const);
+            writes.push({ rows, end: () => resolve(new Map(stored)) });
+          }),
+      },
+      findSource: async (accountId, instanceId) => toSource(accountId, instanceId),
+      ensureSubscription: async (accountId, url) => ({ accountId, id: accountId, url, state: 'active', secrets: [] }),
+      settings: async () => ({ failurePolicy: 'queue', retryCount: 5 }),
+      newEventId: () => crypto.randomUUID(),
+      now: Date.now,
+      owner: () => 'o',
+      reserve: () => true,
+      cancel: () => undefined,
+      onLeased: () => undefined,
+      onWaiting: () => undefined,
+      onStored: () => undefined,
+      options: DEFAULT_OPTIONS,
+    });
+    return { acceptor, writes };
+  }
+
+  async function refusal(call: Promise<unknown>): Promise<unknown> {
+    return call.then(
+      () => undefined,
+      (error) => error,
+    );
+  }
+
+  it('refuses what one has beyond its share, and takes what the other sends', async () => {
+    const { acceptor, writes } = useAcceptor();
+    const calls = Array.from({ length: 100 }, () => acceptor.accept(Array.from({ length: 100 }, () => newEvent(A))));
+    await until(() => writes.length === DEFAULT_OPTIONS.acceptsInFlight);
+    expect(await refusal(acceptor.accept([newEvent(A)]))).to.include({
+      code: 'OVERLOADED',
+      message: 'Too many events wait to be stored.',
+    });
+    const other = acceptor.accept([newEvent(B)]);
+    for (let write = 0; write < 100 && write < writes.length; write++) {
+      writes[write]?.end();
+      await until(() => writes.length > write + 1 || writes.flatMap(({ rows }) => rows).length === 10_001);
+    }
+    for (const { end } of writes) end();
+    expect((await other).eventIds).to.have.length(1);
+    await Promise.all(calls);
+    // It had not to wait for what was there before it.
+    const found = writes.findIndex(({ rows }) => rows.some(({ accountId }) => accountId === B));
+    expect(found).to.equal(DEFAULT_OPTIONS.acceptsInFlight);
+    expect(writes.length).to.be.greaterThan(15);
+    await acceptor.stop();
+  });
+});
+
+describe('sweeping for two tenants', () => {
+  const SUBSCRIPTIONS = 4_000;
+
+  it('claims for one at once, however many subscriptions of the other are due before it', async () => {
+    const due = Array.from(
+      { length: SUBSCRIPTIONS },
+      (_, index): DueEndpoint => ({
+        accountId: index === SUBSCRIPTIONS - 1 ? B : A,
+        subscriptionId: index + 1,
+        url: `https://receiver.example.com/${index}`,
+        dueFirsts: false,
+        dueRetries: true,
+      }),
+    );
+    const claims: (readonly Share[])[] = [];
+    const claimed = new Map<number, number>();
+    const store = {
+      endpoints: async (afterId: number, visits: number) => due.slice(afterId, afterId + visits),
+      claim: async (shares: readonly Share[]) => {
+        claims.push(shares);
+        return [];
+      },
+      orderedHeads: async () => [],
+      claimHeads: async () => [],
+      payloads: async () => new Map<number, string>(),
+      nextDue: async () => undefined,
+      oldestDueSeconds: async () => 0,
+      unpark: async () => 0,
+    } satisfies ClaimStore;
+    const sweep = createSweep({
+      store,
+      dispatcher: {
+        enqueue: () => undefined,
+        sweepRoom: () => ({ firsts: 1_000, retries: 1_000 }),
+        accountRoom: (accountId) => (accountId === A ? 20 : 500),
+        wantRoom: (accountId) => void claimed.set(accountId, 0),
+        hasBytes: () => true,
+        freeBytes: () => 1,
+      },
+      owner: () => 'o',
+      now: Date.now,
+      random: Math.random,
+      log: silentLog,
+      onClaimed: () => undefined,
+      release: () => undefined,
+      onMissing: () => undefined,
+      options: DEFAULT_OPTIONS,
+    });
+    sweep.start();
+    await until(() => claims.length > 3);
+    await sweep.stop();
+
+    expect(claims[0]?.some(({ subscriptionId }) => subscriptionId === SUBSCRIPTIONS)).to.equal(true);
+    // Of the other no more than there is room for it, in all subscriptions of one statement together.
+    for (const shares of claims) {
+      const taken = shares.filter(({ subscriptionId }) => subscriptionId < SUBSCRIPTIONS);
+      expect(taken.reduce((sum, { limit }) => sum + limit, 0)).to.equal(20);
+    }
+    expect([...claimed.keys()]).to.deep.equal([A]);
+  });
+});
