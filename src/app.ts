@@ -33,12 +33,14 @@ import { migrateDatabase } from './db/migrate.ts';
 import { createNotifier } from './db/notifier.ts';
 import { openPlatformKeys } from './db/platform-keys.ts';
 import { measurePool } from './db/pool-metrics.ts';
+import { createPoolShares } from './db/pool-shares.ts';
 import { createEgress } from './egress/index.ts';
 import type { EngineOptions } from './events/options.ts';
 import { createPartitions } from './events/upkeep/partitions.ts';
 import { createUpkeep } from './events/upkeep/upkeep.ts';
 import { createAuthenticate } from './instances/authenticate.ts';
 import { withEventCallbacks } from './instances/event-callbacks.ts';
+import { assertUsable } from './instances/fault.ts';
 import { createInstances } from './instances/instances.ts';
 import { createAuthorizations } from './instances/oauth/connect/authorizations.ts';
 import { createConnect } from './instances/oauth/connect/connect.ts';
@@ -103,6 +105,7 @@ async function build({ config, log, redactor, engineOptions }: AppPorts, cleanup
   const database = openDatabase({ url: databaseUrl, poolSize: config.databasePoolSize, log });
   cleanup.add('database', database.close);
   const { knex } = database;
+  const shares = createPoolShares({ knex, poolSize: config.databasePoolSize });
   const metrics = createMetrics();
   measureBuild(metrics);
   measurePool(knex, metrics);
@@ -130,8 +133,8 @@ async function build({ config, log, redactor, engineOptions }: AppPorts, cleanup
   const baseUrl = () => publicUrl() + BASE_PATH;
 
   const accounts = createAccounts({ knex, platformKeys, random: randomBytes });
-  const { callbacks, ...delivery } = createDeliveryParts({ knex, keyring, notifier, egress, redactor });
-  const proxies = createProxies({ knex, keyring, redactor, random: randomBytes, publicUrl });
+  const { callbacks, ...delivery } = createDeliveryParts({ knex, shares, keyring, notifier, egress, redactor, log });
+  const proxies = createProxies({ knex, shares, keyring, redactor, random: randomBytes, publicUrl });
   const endpoint = createTokenEndpoint({ egress, redactor, now: Date.now, simulatorsUrl });
   const tokens = createTokens({
     knex,
@@ -140,7 +143,7 @@ async function build({ config, log, redactor, engineOptions }: AppPorts, cleanup
     redactor,
     endpoint,
     log,
-    loadOwner: (accountId, id) => instances.get(accountId, id),
+    loadOwner: async (accountId, id) => assertUsable(await instances.get(accountId, id)),
     onRefused: (refusal, via) => instances.invalidate(refusal, via),
     onValues: (told, via) => instances.adoptValues(told, via),
     onRecovered: (key) => instances.noteCredentials(key, 'accepted'),
@@ -158,10 +161,12 @@ async function build({ config, log, redactor, engineOptions }: AppPorts, cleanup
   const instances = withEventCallbacks(
     createInstances({
       knex,
+      shares,
       keyring,
       platformKeys,
       notifier,
       registry,
+      log,
       authenticate: createAuthenticate({ client, connect, authorizations, tokens }),
       redactor,
       random: randomBytes,
@@ -248,7 +253,7 @@ async function build({ config, log, redactor, engineOptions }: AppPorts, cleanup
           ...createQueryHandlers(resources),
         },
         publicUrl,
-        authorization: createAuthorization({ accounts, instances, redactor }),
+        authorization: createAuthorization({ accounts, instances, shares, redactor }),
         idempotency,
         validateResponses: config.validateResponses,
       },

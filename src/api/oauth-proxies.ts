@@ -1,5 +1,5 @@
 import { MASK } from '../instances/configuration.ts';
-import type { OAuthProxy, Proxies } from '../instances/oauth/proxies/proxies.ts';
+import type { Proxies, ShownProxy } from '../instances/oauth/proxies/proxies.ts';
 import type { Handlers } from './handler.ts';
 
 type ProxyHandlers = Pick<
@@ -16,10 +16,13 @@ type ProxyHandlers = Pick<
 export function createProxyHandlers(proxies: Proxies): ProxyHandlers {
   return {
     listOAuthProxies: async ({ principal }) =>
-      listAnswer((await proxies.list(principal.organizationId)).map(toMaskedRecord)),
-    createOAuthProxy: async ({ principal, body }) => ({ body: toRecord(await proxies.create(principal, body)) }),
+      listAnswer((await proxies.list(principal)).map((proxy) => toRecord(proxy, MASK))),
+    createOAuthProxy: async ({ principal, body }) => {
+      const proxy = await proxies.create(principal, body);
+      return { body: toRecord(proxy, proxy.apiSecret) };
+    },
     getOAuthProxy: async ({ principal, path }) => ({
-      body: toMaskedRecord(await proxies.get(principal.organizationId, path.id)),
+      body: toRecord(await proxies.get(principal.organizationId, path.id), MASK),
     }),
     deleteOAuthProxy: async ({ principal, path }) => {
       await proxies.remove(principal.organizationId, path.id);
@@ -40,10 +43,6 @@ function listAnswer<Entry>(entries: readonly Entry[]) {
   return { body: [...entries], headers: { 'Elements-Returned-Count': entries.length } };
 }
 
-function toRecord({ id, name, apiKey, apiSecret, configuration, proxyUrl }: OAuthProxy) {
+function toRecord({ id, name, apiKey, configuration, proxyUrl }: ShownProxy, apiSecret: string) {
   return { id, name, apiKey, apiSecret, configuration, proxyUrl };
-}
-
-function toMaskedRecord(proxy: OAuthProxy) {
-  return { ...toRecord(proxy), apiSecret: MASK };
 }

@@ -18,8 +18,12 @@ export interface Database {
 }
 
 const CONNECT_TIMEOUT_MS = 10_000;
-/** A query that runs longer is a fault of ours, and holds a connection that others wait for. */
-const STATEMENT_TIMEOUT_MS = 60_000;
+/** What runs or waits longer is a fault of ours, and holds a connection or locks that others wait for. */
+const TIMEOUTS = {
+  statement_timeout: 60_000,
+  lock_timeout: 10_000,
+  idle_in_transaction_session_timeout: 60_000,
+} as const;
 
 /** `_int8` in pg_type; the driver's table has no name for it. */
 const INT8_ARRAY = 1016;
@@ -36,7 +40,7 @@ const TYPE_PARSERS: Readonly<Record<number, TextParser>> = {
 
 /** Opens a pool; connections are made when they are needed. Queries fail with DatabaseUnavailableError when it is lost. */
 export function openDatabase({ url, poolSize, log }: DatabaseOptions): Database {
-  const knex = createKnex({ url, poolSize, log, statementTimeoutMs: STATEMENT_TIMEOUT_MS });
+  const knex = createKnex({ url, poolSize, log, timeouts: TIMEOUTS });
   return {
     knex,
     close: () => knex.destroy(),
@@ -53,14 +57,15 @@ export function openDatabase({ url, poolSize, log }: DatabaseOptions): Database 
 }
 
 interface KnexOptions extends DatabaseOptions {
-  readonly statementTimeoutMs: number;
+  /** In milliseconds, by the names of PostgreSQL. */
+  readonly timeouts?: Readonly<Partial<Record<keyof typeof TIMEOUTS, number>>>;
 }
 
-/** @internal Shared with the migrations, which have a pool of their own without a time limit (0). */
-export function createKnex({ url, poolSize, log, statementTimeoutMs }: KnexOptions): Knex {
+/** @internal Shared with the migrations, which have a pool of their own without time limits. */
+export function createKnex({ url, poolSize, log, timeouts }: KnexOptions): Knex {
   return knexPackage({
     client: LossReportingClient,
-    connection: { ...connectionOptions(url), statement_timeout: statementTimeoutMs },
+    connection: { ...connectionOptions(url), ...timeouts },
     pool: { min: 0, max: poolSize },
     acquireConnectionTimeout: CONNECT_TIMEOUT_MS,
     log: knexLog(log),

@@ -63,6 +63,14 @@ export function unmasked(given: Readonly<Record<string, unknown>>, before: Confi
   );
 }
 
+/** Where what a mask stands for is not known. @throws AppError REQUEST_INVALID that names every key with a mask */
+export function assertNotMasked(connector: Connector, given: Readonly<Record<string, unknown>>): void {
+  const faults = Object.entries(given)
+    .filter(([, value]) => value === MASK)
+    .map(([key]) => fault(key, `'${key}' cannot be read any more: send it as it is.`));
+  if (faults.length > 0) throw invalidConfiguration(connector, faults);
+}
+
 function unknownKeys(connector: Connector, fields: readonly ConfigField[], settings: Config): readonly ErrorDetail[] {
   const known = fields.map(({ key }) => key);
   return Object.keys(settings)

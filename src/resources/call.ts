@@ -20,13 +20,14 @@ export interface InstanceCall {
   readonly report: () => CallReport;
 }
 
-/** @throws AppError FORBIDDEN for a disabled instance, unless the call only describes it. */
+/** @throws AppError FORBIDDEN for a disabled instance, unless the call only describes it; the fault of one that cannot be called. */
 export function startCall(
   ports: ResourcePorts,
   instance: ConnectedInstance,
   signal: AbortSignal,
   purpose: 'discovery' | 'records' = 'records',
 ): InstanceCall {
+  if (instance.fault !== undefined) throw new AppError(instance.fault.code, instance.fault.message);
   if (instance.disabled && purpose === 'records') {
     throw new AppError(
       'FORBIDDEN',

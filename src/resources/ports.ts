@@ -1,5 +1,6 @@
 import type { AccessTokens, ProviderClient } from '../connector/client/index.ts';
 import type { Config, Connector } from '../connector/contract.ts';
+import type { ErrorCode } from '../errors.ts';
 
 /** An instance as far as a call to its provider needs it. The object stays the same as long as its settings do. */
 export interface ConnectedInstance {
@@ -11,6 +12,8 @@ export interface ConnectedInstance {
   readonly disabled: boolean;
   /** Whether the provider took the credentials the last time. */
   readonly valid: boolean;
+  /** Why it cannot be called at all. */
+  readonly fault?: { readonly code: ErrorCode; readonly message: string };
 }
 
 export interface ResourcePorts {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Knex } from 'knex';
 import { createKeyring } from '../../../src/db/keyring.ts';
+import { createPoolShares } from '../../../src/db/pool-shares.ts';
 import { createProxies, type Proxies } from '../../../src/instances/oauth/proxies/proxies.ts';
 import { type ApiAnswer, ENCRYPTION_KEYS, type TestApp } from '../../support/app.ts';
 import { sendRaw } from './raw-request.ts';
@@ -39,6 +40,7 @@ export function purgeTargets(service: TestApp, before: Date): Promise<number> {
 function openProxies(service: TestApp, knex: Knex): Proxies {
   return createProxies({
     knex,
+    shares: createPoolShares({ knex, poolSize: 2 }),
     keyring: createKeyring(ENCRYPTION_KEYS),
     redactor: { add: () => {} },
     random: randomBytes,

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Knex } from 'knex';
 import { encryptionContext } from '../../../db/encrypted-columns.ts';
-import type { Keyring } from '../../../db/keyring.ts';
+import { DecryptionError, type Keyring } from '../../../db/keyring.ts';
+import type { PoolShares } from '../../../db/pool-shares.ts';
 import { AppError, suggestName } from '../../../errors.ts';
 import type { Redactor } from '../../../log.ts';
 import { isStorable, UNSTORABLE } from '../../storable.ts';
@@ -22,6 +23,9 @@ export interface OAuthProxy extends Omit<ProxyRow, 'apiSecret'> {
   /** The redirect URL to register at the provider. */
   readonly proxyUrl: string;
 }
+
+/** Without its secret, which may be one that cannot be read. */
+export type ShownProxy = Omit<OAuthProxy, 'apiSecret'>;
 
 export interface NewProxy {
   readonly name: string;
@@ -47,12 +51,12 @@ export interface Proxies {
   /** @throws AppError REQUEST_INVALID; CONFLICT for a name that the organization has */
   readonly create: (creator: Creator, input: NewProxy) => Promise<OAuthProxy>;
   /** From old to new. */
-  readonly list: (organizationId: number) => Promise<readonly OAuthProxy[]>;
+  readonly list: (caller: Creator) => Promise<readonly ShownProxy[]>;
   /** @throws AppError NOT_FOUND */
-  readonly get: (organizationId: number, id: number) => Promise<OAuthProxy>;
-  /** @throws AppError NOT_FOUND with the nearest name */
+  readonly get: (organizationId: number, id: number) => Promise<ShownProxy>;
+  /** @throws AppError NOT_FOUND with the nearest name, CONFLICT when its secret cannot be read */
   readonly find: (organizationId: number, name: string) => Promise<OAuthProxy>;
-  /** The proxy whose `proxyUrl` this is. */
+  /** The proxy whose `proxyUrl` this is. @throws AppError CONFLICT when its secret cannot be read */
   readonly findByUrl: (organizationId: number, callbackUrl: string) => Promise<OAuthProxy | undefined>;
   /** @throws AppError NOT_FOUND */
   readonly remove: (organizationId: number, id: number) => Promise<void>;
@@ -70,6 +74,7 @@ export interface Proxies {
 
 export interface ProxyPorts {
   readonly knex: Knex;
+  readonly shares: Pick<PoolShares, 'list'>;
   readonly keyring: Pick<Keyring, 'encrypt' | 'decrypt'>;
   readonly redactor: Pick<Redactor, 'add'>;
   /** Cryptographically random bytes. */
@@ -83,20 +88,34 @@ const KEY = /^[A-Za-z0-9_-]{32}$/;
 const KEEP_TARGET_HOURS = 24;
 const MAX_APPLICATION_URLS = 100;
 
-export function createProxies({ knex, keyring, redactor, random, publicUrl }: ProxyPorts): Proxies {
+export function createProxies({ knex, shares, keyring, redactor, random, publicUrl }: ProxyPorts): Proxies {
   const store = createProxyStore(knex);
   const proxyUrlOf = (key: string) => `${publicUrl()}/oauth/proxy/${key}`;
 
   function decode(row: ProxyRow): OAuthProxy {
-    const apiSecret = keyring.decrypt(row.apiSecret, contextOf(row));
+    const apiSecret = openSecret(row);
     redactor.add(apiSecret);
-    return Object.freeze({ ...row, apiSecret, proxyUrl: proxyUrlOf(row.key) });
+    return Object.freeze({ ...show(row), apiSecret });
   }
 
-  async function get(organizationId: number, id: number): Promise<OAuthProxy> {
+  function openSecret(row: ProxyRow): string {
+    try {
+      return keyring.decrypt(row.apiSecret, contextOf(row));
+    } catch (cause) {
+      if (!(cause instanceof DecryptionError)) throw cause;
+      const message = `The stored secret of the OAuth proxy '${row.name}' cannot be read. Delete the proxy and make it again.`;
+      throw new AppError('CONFLICT', message, { cause });
+    }
+  }
+
+  function show({ apiSecret: _, ...row }: ProxyRow): ShownProxy {
+    return Object.freeze({ ...row, proxyUrl: proxyUrlOf(row.key) });
+  }
+
+  async function get(organizationId: number, id: number): Promise<ShownProxy> {
     const row = await store.find(organizationId, { id });
     if (row === undefined) throw new AppError('NOT_FOUND', `There is no OAuth proxy ${id}.`);
-    return decode(row);
+    return show(row);
   }
 
   return {
@@ -113,7 +132,10 @@ export function createProxies({ knex, keyring, redactor, random, publicUrl }: Pr
       return Object.freeze({ ...row, apiSecret, proxyUrl: proxyUrlOf(key), applicationUrls: [] });
     },
 
-    list: async (organizationId) => (await store.list(organizationId)).map(decode),
+    list: async ({ organizationId, accountId }) => {
+      const rows = await shares.list(accountId, (via) => createProxyStore(via).list(organizationId));
+      return rows.map(show);
+    },
 
     get,
 

@@ -1,8 +1,9 @@
 import type { Knex } from 'knex';
 import { LRUCache } from 'lru-cache';
 import { encryptionContext } from '../../../db/encrypted-columns.ts';
-import type { Keyring } from '../../../db/keyring.ts';
+import { DecryptionError, type Keyring } from '../../../db/keyring.ts';
 import type { Notifier } from '../../../db/notifier.ts';
+import { AppError } from '../../../errors.ts';
 import type { Redactor } from '../../../log.ts';
 import { planMarginMs } from './lifetime.ts';
 import type { NewTokens, TokenKey, TokenRow, TokenStore } from './token-store.ts';
@@ -111,8 +112,14 @@ export function createHeldTokens({ store, keyring, notifier, redactor, clock }: 
   }
 
   function decode(key: TokenKey, row: TokenRow): Held {
-    const secrets: Secrets = JSON.parse(keyring.decrypt(row.tokens, contextOf(key)));
-    return hold(secrets, row);
+    try {
+      const secrets: Secrets = JSON.parse(keyring.decrypt(row.tokens, contextOf(key)));
+      return hold(secrets, row);
+    } catch (cause) {
+      if (!(cause instanceof DecryptionError)) throw cause;
+      const message = `The stored tokens of instance ${key.id} cannot be read. Authenticate it again.`;
+      throw new AppError('INSTANCE_CREDENTIALS_FAILED', message, { cause });
+    }
   }
 
   function hold({ accessToken, refreshToken }: Secrets, row: Omit<TokenRow, 'tokens'>): Held {
