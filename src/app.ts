@@ -5,6 +5,7 @@ import { createAccounts } from './accounts/accounts.ts';
 import { writeCredentials } from './accounts/credentials-file.ts';
 import { createIdempotency } from './accounts/idempotency/index.ts';
 import { createAuthorization } from './api/authorization.ts';
+import { createRedactCall } from './api/call-redactor.ts';
 import { createClientErrorAnswer } from './api/client-error.ts';
 import { createElementHandlers } from './api/elements.ts';
 import { createEventHandlers } from './api/events.ts';
@@ -38,6 +39,7 @@ import type { EngineOptions } from './events/options.ts';
 import { createPartitions } from './events/upkeep/partitions.ts';
 import { createUpkeep } from './events/upkeep/upkeep.ts';
 import { createAuthenticate } from './instances/authenticate.ts';
+import { secretKeysOf } from './instances/configuration.ts';
 import { withEventCallbacks } from './instances/event-callbacks.ts';
 import { createInstances } from './instances/instances.ts';
 import { createAuthorizations } from './instances/oauth/connect/authorizations.ts';
@@ -47,7 +49,7 @@ import { createProxies } from './instances/oauth/proxies/proxies.ts';
 import { createTokens } from './instances/oauth/tokens/tokens.ts';
 import { createJobs } from './jobs/jobs.ts';
 import { createQueues } from './jobs/queues.ts';
-import type { Logger, Redactor } from './log.ts';
+import type { Logger } from './log.ts';
 import { createMetrics, measureBuild } from './metrics.ts';
 import { createResources } from './resources/resources.ts';
 
@@ -66,7 +68,6 @@ export interface App {
 export interface AppPorts {
   readonly config: Config;
   readonly log: Logger;
-  readonly redactor: Redactor;
   /** Limits of the engine of events, for tests and measurements. */
   readonly engineOptions?: Partial<EngineOptions>;
 }
@@ -85,7 +86,7 @@ export async function startApp(ports: AppPorts): Promise<App> {
   }
 }
 
-async function build({ config, log, redactor, engineOptions }: AppPorts, cleanup: Cleanup): Promise<App> {
+async function build({ config, log, engineOptions }: AppPorts, cleanup: Cleanup): Promise<App> {
   const { dataDir, role } = config;
   const databaseUrl = config.databaseUrl ?? (await embeddedDatabase());
   const folders = [OWN_CONNECTORS, ...config.connectorsPath];
@@ -117,7 +118,6 @@ async function build({ config, log, redactor, engineOptions }: AppPorts, cleanup
   cleanup.add('egress', egress.close);
   const client = createProviderClient({
     egress,
-    redactor,
     now: Date.now,
     sleep: (ms, signal) => sleep(ms, undefined, { signal }),
     random: Math.random,
@@ -130,14 +130,13 @@ async function build({ config, log, redactor, engineOptions }: AppPorts, cleanup
   const baseUrl = () => publicUrl() + BASE_PATH;
 
   const accounts = createAccounts({ knex, platformKeys, random: randomBytes });
-  const { callbacks, ...delivery } = createDeliveryParts({ knex, keyring, notifier, egress, redactor });
-  const proxies = createProxies({ knex, keyring, redactor, random: randomBytes, publicUrl });
-  const endpoint = createTokenEndpoint({ egress, redactor, now: Date.now, simulatorsUrl });
+  const { callbacks, ...delivery } = createDeliveryParts({ knex, keyring, notifier, egress });
+  const proxies = createProxies({ knex, keyring, random: randomBytes, publicUrl });
+  const endpoint = createTokenEndpoint({ egress, now: Date.now, simulatorsUrl });
   const tokens = createTokens({
     knex,
     keyring,
     notifier,
-    redactor,
     endpoint,
     log,
     loadOwner: (accountId, id) => instances.get(accountId, id),
@@ -150,11 +149,10 @@ async function build({ config, log, redactor, engineOptions }: AppPorts, cleanup
     knex,
     keyring,
     proxies,
-    redactor,
     random: randomBytes,
     simulatorsUrl,
   });
-  const connect = createConnect({ authorizations, endpoint, proxies, redactor, simulatorsUrl });
+  const connect = createConnect({ authorizations, endpoint, proxies, simulatorsUrl });
   const instances = withEventCallbacks(
     createInstances({
       knex,
@@ -163,7 +161,6 @@ async function build({ config, log, redactor, engineOptions }: AppPorts, cleanup
       notifier,
       registry,
       authenticate: createAuthenticate({ client, connect, authorizations, tokens }),
-      redactor,
       random: randomBytes,
       notifications: delivery.notifications,
     }),
@@ -194,7 +191,6 @@ async function build({ config, log, redactor, engineOptions }: AppPorts, cleanup
     egress,
     notifier,
     log,
-    redactor,
     metrics,
     instances,
     sweeps: role !== 'api',
@@ -223,7 +219,7 @@ async function build({ config, log, redactor, engineOptions }: AppPorts, cleanup
 
   const server = createServer({
     log,
-    redactor,
+    redactCall: createRedactCall(secretKeysOf(registry.connectors)),
     metrics,
     root: createServiceRouter({
       checks: { database: database.isReachable, queue: jobs.isReachable },
@@ -248,7 +244,7 @@ async function build({ config, log, redactor, engineOptions }: AppPorts, cleanup
           ...createQueryHandlers(resources),
         },
         publicUrl,
-        authorization: createAuthorization({ accounts, instances, redactor }),
+        authorization: createAuthorization({ accounts, instances }),
         idempotency,
         validateResponses: config.validateResponses,
       },

@@ -1,15 +1,17 @@
 import { startApp } from './app.ts';
 import { ConfigError, readConfig, secretsOf } from './config.ts';
 import { ConnectorError } from './connector/validate.ts';
-import { createLogger, createRedactor } from './log.ts';
+import { createLogger } from './log.ts';
+import { createRedactor, NO_SECRETS } from './redaction.ts';
 
-const redactor = createRedactor();
+// Until the configuration is read: its problems are told without values.
+let redactor = NO_SECRETS;
 
 try {
   const config = readConfig(process.env);
-  for (const secret of secretsOf(config)) redactor.add(secret);
+  redactor = createRedactor(secretsOf(config));
   const log = createLogger({ level: config.logLevel, redactor });
-  const app = await startApp({ config, log, redactor });
+  const app = await startApp({ config, log });
   console.log(welcome(app));
 
   const stop = async (signal: NodeJS.Signals) => {

@@ -8,7 +8,7 @@ import { createNotifier } from '../../src/db/notifier.ts';
 import { createEgress, type EgressRequest } from '../../src/egress/index.ts';
 import { createEvents } from '../../src/events/engine.ts';
 import type { EventSource, NewEvent } from '../../src/events/model.ts';
-import { createLogger, createRedactor } from '../../src/log.ts';
+import { createLogger } from '../../src/log.ts';
 import { createMetrics } from '../../src/metrics.ts';
 import { readSetup, serve, tell } from './child.ts';
 import { createLatencyRecorder, nowMicros } from './clock.ts';
@@ -27,9 +27,8 @@ const KEYS = `load:${Buffer.alloc(32, 9).toString('base64')}`;
 const COMMIT_REPORT_MS = 5;
 const TICK_MS = 1;
 
-const redactor = createRedactor();
 const level = process.env.LOAD_LOG_LEVEL === 'warn' ? 'warn' : 'fatal';
-const log = createLogger({ level, redactor });
+const log = createLogger({ level });
 const database = openDatabase({ url: databaseUrl, poolSize: 10, log });
 const { knex } = database;
 const notifier = createNotifier({ url: databaseUrl, knex, log });
@@ -39,7 +38,6 @@ const { subscriptions, settings, notifications } = createDeliveryParts({
   keyring: createKeyring(KEYS),
   notifier,
   egress,
-  redactor,
 });
 let delivered = 0;
 
@@ -48,7 +46,6 @@ const events = createEvents({
   egress: { request: countingRequest },
   notifier,
   log,
-  redactor,
   metrics: createMetrics({ processMetrics: false }),
   now: Date.now,
   random: Math.random,

@@ -1,7 +1,9 @@
 import type { ErrorRequestHandler, Request, Response } from 'express';
 import { DatabaseUnavailableError } from '../db/unavailable.ts';
 import { AppError, type ErrorCode, type ErrorDetail } from '../errors.ts';
-import type { Logger, Redactor } from '../log.ts';
+import type { Logger } from '../log.ts';
+import type { Redactor } from '../redaction.ts';
+import type { RedactCall } from './call-redactor.ts';
 
 /** The body of every error (decisions D4). */
 export interface Problem {
@@ -20,15 +22,16 @@ const DATABASE_RETRY_SECONDS = 5;
 
 export interface ProblemPorts {
   readonly log: Logger;
-  readonly redactor: Redactor;
+  readonly redactCall: RedactCall;
 }
 
 /** The only place where an error becomes a response. */
-export function createProblemHandler({ log, redactor }: ProblemPorts): ErrorRequestHandler {
+export function createProblemHandler({ log, redactCall }: ProblemPorts): ErrorRequestHandler {
   return (thrown: unknown, request, response, _next) => {
+    const redactor = redactCall(request, response);
     const error = toAppError(thrown, request, redactor.redact);
     if (error.code === 'INTERNAL' || thrown instanceof DatabaseUnavailableError)
-      log.error({ err: thrown, requestId: response.locals.requestId, path: request.path }, 'request failed');
+      log.error({ redactor, err: thrown, requestId: response.locals.requestId, path: request.path }, 'request failed');
     if (response.headersSent) {
       response.destroy();
       return;

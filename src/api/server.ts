@@ -6,10 +6,11 @@ import document from '../../generated/openapi.json' with { type: 'json' };
 import { OPERATIONS } from '../../generated/operations.ts';
 import type { Idempotency } from '../accounts/idempotency/index.ts';
 import { AppError } from '../errors.ts';
-import type { Logger, Redactor } from '../log.ts';
+import type { Logger } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { type Answer, answersFiles, assertAcceptsJson, sendAnswer } from './answer.ts';
 import { type Authorization, type Caller, readSecrets, type Secrets, unauthenticated } from './authorization.ts';
+import type { RedactCall } from './call-redactor.ts';
 import type { ApiOperationId, Handlers } from './handler.ts';
 import { jsonBody } from './json-body.ts';
 import { createProblemHandler, notFound } from './problem.ts';
@@ -23,7 +24,7 @@ export interface ServerPorts {
   readonly api?: ApiPorts | undefined;
   readonly metrics: Metrics;
   readonly log: Logger;
-  readonly redactor: Redactor;
+  readonly redactCall: RedactCall;
 }
 
 export interface ApiPorts {
@@ -47,7 +48,7 @@ export function createServer(ports: ServerPorts): Express {
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('query parser', parseQuery);
-  app.use(identify(ports.log));
+  app.use(identify(ports));
   app.use(measureRequests(ports.metrics));
   app.use(ports.root);
   if (ports.api !== undefined) app.use(BASE_PATH, ...createApi(ports.api));
@@ -61,9 +62,7 @@ function createApi(api: ApiPorts): RequestHandler[] {
 }
 
 /** Gives the request its id, and writes one log line when it has ended. */
-function identify(log: Logger): RequestHandler {
-  // These lines have a fixed form without secrets: looking for them by name would cost more than all the rest of the line.
-  const accessLog = log.child({}, { redact: [] });
+function identify({ log, redactCall }: ServerPorts): RequestHandler {
   return (request, response, next) => {
     const startedAtMs = performance.now();
     const requestId = randomUUID();
@@ -74,8 +73,9 @@ function identify(log: Logger): RequestHandler {
       const { statusCode: status, writableFinished } = response;
       // The path only: a query may hold personal data.
       const path = request.originalUrl.split('?', 1)[0];
-      accessLog.info(
-        { requestId, method: request.method, path, status, ms, ...(!writableFinished && { cut: true }) },
+      const redactor = redactCall(request, response);
+      log.info(
+        { redactor, requestId, method: request.method, path, status, ms, ...(!writableFinished && { cut: true }) },
         'request',
       );
     });

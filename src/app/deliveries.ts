@@ -9,24 +9,21 @@ import { createDeliveries } from '../events/deliveries/deliveries.ts';
 import { createEventIds } from '../events/event-id.ts';
 import { createNotifications } from '../events/notifications/notifications.ts';
 import { createSubscriptions } from '../events/subscriptions/subscriptions.ts';
-import type { Redactor } from '../log.ts';
 
 export interface DeliveryPartPorts {
   readonly knex: Knex;
   readonly keyring: Keyring;
   readonly notifier: Notifier;
   readonly egress: Egress;
-  readonly redactor: Redactor;
 }
 
 /** What callers see and steer of the delivery of events. The engine that sends stands on these. */
-export function createDeliveryParts({ knex, keyring, notifier, egress, redactor }: DeliveryPartPorts) {
+export function createDeliveryParts({ knex, keyring, notifier, egress }: DeliveryPartPorts) {
   const assertCallable = createCallbackCheck(egress);
   const subscriptions = createSubscriptions({
     knex,
     keyring,
     notifier,
-    redactor,
     random: randomBytes,
     now: Date.now,
   });

@@ -12,7 +12,7 @@ import type { EngineOptions } from '../events/options.ts';
 import type { Subscriptions } from '../events/subscriptions/subscriptions.ts';
 import { readEventSettings } from '../instances/event-settings.ts';
 import type { Instance, Instances } from '../instances/instances.ts';
-import type { Logger, Redactor } from '../log.ts';
+import type { Logger } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 
 export interface EnginePorts {
@@ -20,7 +20,6 @@ export interface EnginePorts {
   readonly egress: Egress;
   readonly notifier: Notifier;
   readonly log: Logger;
-  readonly redactor: Redactor;
   readonly metrics: Metrics;
   readonly instances: Pick<Instances, 'get'>;
   readonly subscriptions: Subscriptions;

@@ -7,6 +7,9 @@ import { isStorable, UNSTORABLE } from './storable.ts';
 /** What callers see, and may send back, in place of a secret. */
 export const MASK = '********';
 
+/** Of a setting that is a text. */
+const MAX_CHARACTERS = 4096;
+
 /** Keys that every element takes. */
 const PLATFORM_FIELDS: readonly ConfigField[] = [
   {
@@ -39,8 +42,9 @@ export function resolveConfiguration(
       if (field.required === true) faults.push(fault(field.key, `'${field.key}' is required: ${field.description}`));
       return [];
     }
-    if (typeof value === 'string' && !isStorable(value)) {
-      faults.push(fault(field.key, `'${field.key}' ${UNSTORABLE}`));
+    const unfit = typeof value === 'string' ? unfitness(value) : undefined;
+    if (unfit !== undefined) {
+      faults.push(fault(field.key, `'${field.key}' ${unfit}`));
       return [];
     }
     const read = readSetting(field, value);
@@ -54,6 +58,12 @@ export function resolveConfiguration(
   if (missing !== undefined) faults.push(fault(missing.key, missing.message));
   if (faults.length > 0) throw invalidConfiguration(connector, faults);
   return Object.freeze(config);
+}
+
+/** What no setting may be, whatever its type. */
+function unfitness(value: string): string | undefined {
+  if (value.length > MAX_CHARACTERS) return `is longer than ${MAX_CHARACTERS} characters.`;
+  return isStorable(value) ? undefined : UNSTORABLE;
 }
 
 /** What was given, with the values that were there before in place of masks. */
@@ -135,13 +145,22 @@ function patternHint({ pattern, example }: ConfigField): string {
   return example === undefined ? ` that matches ${pattern.source}` : ` such as ${example}`;
 }
 
+/** The configuration keys of secrets, of all these elements. */
+export function secretKeysOf(connectors: readonly Connector[]): ReadonlySet<string> {
+  return new Set(connectors.flatMap((connector) => [...secretKeys(connector)]));
+}
+
+function secretKeys(connector: Connector): ReadonlySet<string> {
+  const secrets = configurationFields(connector).filter(({ secret }) => secret === true);
+  return new Set(secrets.map(({ key }) => key));
+}
+
 /** The settings apart: what may be stored as it is, and what must be encrypted. */
 export function splitSecrets(
   connector: Connector,
   config: Config,
 ): { readonly plain: Config; readonly secret: Config } {
-  const fields = configurationFields(connector);
-  const secrets = new Set(fields.filter(({ secret }) => secret === true).map(({ key }) => key));
+  const secrets = secretKeys(connector);
   const entries = Object.entries(config);
   return {
     plain: Object.fromEntries(entries.filter(([key]) => !secrets.has(key))),

@@ -4,6 +4,7 @@ import type { Notifier } from '../db/notifier.ts';
 import type { PlatformKeys } from '../db/platform-keys.ts';
 import { AppError } from '../errors.ts';
 import type { Notifications } from '../events/notifications/notifications.ts';
+import type { Redactor } from '../redaction.ts';
 import { prepareSql } from '../where/index.ts';
 import type { Authenticate, Authenticated, GivenAgain } from './authenticate.ts';
 import { unmasked } from './configuration.ts';
@@ -28,6 +29,8 @@ export interface Instance {
   readonly connector: Connector;
   readonly config: Config;
   readonly token: string;
+  /** Of its secrets: the token and those of the configuration. */
+  readonly redactor: Redactor;
   readonly providerData: Readonly<Record<string, unknown>>;
   readonly valid: boolean;
   readonly invalidReason: string | null;

@@ -5,7 +5,6 @@ import { createKeyring } from '../../src/db/keyring.ts';
 import { createAcceptStore } from '../../src/events/accept/accept-store.ts';
 import { createDeliveries, type Deliveries } from '../../src/events/deliveries/deliveries.ts';
 import { createSubscriptions, type Subscriptions } from '../../src/events/subscriptions/subscriptions.ts';
-import { createRedactor } from '../../src/log.ts';
 import { waitUntil } from '../api/support/wait-until.ts';
 import { useDatabase } from '../support/database.ts';
 
@@ -29,7 +28,6 @@ describe('releasing a queue', () => {
       knex,
       notifier,
       keyring: createKeyring(`test:${randomBytes(32).toString('base64')}`),
-      redactor: createRedactor(),
       random: randomBytes,
       now: Date.now,
     });

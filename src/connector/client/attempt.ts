@@ -127,7 +127,7 @@ function judge(ports: ClientPorts, attempt: Attempt, answer: Answer, url: URL): 
     const byConnector = classified !== undefined;
     return { kind: 'failed', failed: describeFailure(ports, { binding, response, failure, byConnector }) };
   }
-  if (misshapen) return { kind: 'failed', failed: describeMisshapen(ports, binding, response) };
+  if (misshapen) return { kind: 'failed', failed: describeMisshapen(binding, response) };
   return accept(answer);
 }
 

@@ -16,7 +16,7 @@ export interface FailedCall {
   readonly retryAfterMs: number | undefined;
 }
 
-type FailurePorts = Pick<ClientPorts, 'now' | 'redactor'>;
+type FailurePorts = Pick<ClientPorts, 'now'>;
 
 interface Report {
   readonly code: ErrorCode;
@@ -79,7 +79,7 @@ export function describeFailure(ports: FailurePorts, verdict: Verdict): FailedCa
   const retryAfterSeconds =
     retryAfterMs === undefined ? report.defaultRetryAfterSeconds : Math.ceil(retryAfterMs / 1000);
   const message = `${binding.connector.name} answered ${response.status}: ${report.text(retryAfterSeconds)}`;
-  const providerMessage = getProviderMessage(ports, verdict);
+  const providerMessage = getProviderMessage(verdict);
   return {
     error: new AppError(report.code, message, { providerMessage, retryAfterSeconds }),
     resend: mayPass(verdict) ? 'ifIdempotent' : 'never',
@@ -97,21 +97,21 @@ function getRetryAfterMs(ports: FailurePorts, { response, failure }: Verdict): n
   return failure.retryAfterMs ?? readRetryAfterMs(response.headers, ports.now());
 }
 
-function getProviderMessage(ports: FailurePorts, { response, failure }: Verdict): string | undefined {
-  return readProviderMessage(ports.redactor, failure.message) ?? readProviderMessage(ports.redactor, response.body);
+function getProviderMessage({ binding: { redactor }, response, failure }: Verdict): string | undefined {
+  return readProviderMessage(redactor, failure.message) ?? readProviderMessage(redactor, response.body);
 }
 
 const MAX_EXCERPT_CHARACTERS = 200;
 
 /** A 2xx answer with a page or broken JSON in it. */
-export function describeMisshapen(ports: FailurePorts, binding: Binding, response: ProviderResponse): FailedCall {
-  const type = toShowable(ports.redactor, response.headers['content-type'] ?? 'no content type', 100);
-  const words = readProviderMessage(ports.redactor, response.body);
+export function describeMisshapen({ connector, redactor }: Binding, response: ProviderResponse): FailedCall {
+  const type = toShowable(redactor, response.headers['content-type'] ?? 'no content type', 100);
+  const words = readProviderMessage(redactor, response.body);
   return neverAgain(
     new AppError(
       'PROVIDER_PROTOCOL',
-      `${binding.connector.name} answered ${response.status} without the JSON that was asked for (${type}).`,
-      { providerMessage: words === undefined ? undefined : toShowable(ports.redactor, words, MAX_EXCERPT_CHARACTERS) },
+      `${connector.name} answered ${response.status} without the JSON that was asked for (${type}).`,
+      { providerMessage: words === undefined ? undefined : toShowable(redactor, words, MAX_EXCERPT_CHARACTERS) },
     ),
   );
 }

@@ -2,14 +2,8 @@ import type { Egress } from '../../egress/index.ts';
 import type { Config, Connector } from '../contract.ts';
 import type { MeasuredCall } from './measure.ts';
 
-export interface Redactor {
-  readonly add: (secret: string) => void;
-  readonly redact: (text: string) => string;
-}
-
 export interface ClientPorts {
   readonly egress: Pick<Egress, 'request'>;
-  readonly redactor: Redactor;
   /** Milliseconds since 1970. */
   readonly now: () => number;
   /** Rejects when the signal aborts. */

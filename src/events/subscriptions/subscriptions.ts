@@ -5,18 +5,10 @@ import { encryptionContext } from '../../db/encrypted-columns.ts';
 import type { Keyring } from '../../db/keyring.ts';
 import type { Notifier } from '../../db/notifier.ts';
 import { AppError } from '../../errors.ts';
-import type { Redactor } from '../../log.ts';
 import { prepareSql } from '../../where/index.ts';
 import { FILTERABLE_SUBSCRIPTION } from '../filter.ts';
 import type { ReadySubscription } from '../model.ts';
-import {
-  createSecret,
-  previousExpiry,
-  rotate,
-  SECRET_PREFIX,
-  type SigningSecrets,
-  validSecrets,
-} from './subscription-secrets.ts';
+import { createSecret, previousExpiry, rotate, type SigningSecrets, validSecrets } from './subscription-secrets.ts';
 import { createSubscriptionStore, type SubscriptionRow } from './subscription-store.ts';
 
 /** A subscription as its owner sees it, the signing secret in clear. */
@@ -34,7 +26,6 @@ export interface SubscriptionPorts {
   readonly knex: Knex;
   readonly keyring: Pick<Keyring, 'encrypt' | 'decrypt'>;
   readonly notifier: Pick<Notifier, 'publish' | 'subscribe' | 'onGap'>;
-  readonly redactor: Redactor;
   /** Cryptographically random bytes. */
   readonly random: (bytes: number) => Buffer;
   /** Milliseconds since 1970. */
@@ -83,7 +74,7 @@ export interface ReactivationTarget {
 const KEPT_URLS = 50_000;
 
 export function createSubscriptions(ports: SubscriptionPorts): Subscriptions {
-  const { keyring, redactor, now } = ports;
+  const { keyring, now } = ports;
   const store = createSubscriptionStore(ports.knex);
   /** A subscription keeps its URL and is never deleted, so this needs no announcements. */
   const idsByUrl = new LRUCache<string, number>({ max: KEPT_URLS });
@@ -103,22 +94,11 @@ export function createSubscriptions(ports: SubscriptionPorts): Subscriptions {
   }
 
   function openSecrets({ accountId, id, secrets: sealed }: SubscriptionRow): SigningSecrets {
-    const secrets: SigningSecrets = JSON.parse(keyring.decrypt(sealed, contextOf(accountId, id)));
-    keepFromLogs(secrets);
-    return secrets;
+    return JSON.parse(keyring.decrypt(sealed, contextOf(accountId, id)));
   }
 
   function sealSecrets(accountId: number, id: number, secrets: SigningSecrets): string {
-    keepFromLogs(secrets);
     return keyring.encrypt(JSON.stringify(secrets), contextOf(accountId, id));
-  }
-
-  /** Receivers know the key without its prefix, and may quote it so. */
-  function keepFromLogs(secrets: SigningSecrets): void {
-    for (const { secret } of secrets) {
-      redactor.add(secret);
-      redactor.add(secret.slice(SECRET_PREFIX.length));
-    }
   }
 
   async function create(accountId: number, url: string): Promise<number> {

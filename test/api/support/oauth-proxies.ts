@@ -40,7 +40,6 @@ function openProxies(service: TestApp, knex: Knex): Proxies {
   return createProxies({
     knex,
     keyring: createKeyring(ENCRYPTION_KEYS),
-    redactor: { add: () => {} },
     random: randomBytes,
     publicUrl: () => service.app.url,
   });

@@ -3,7 +3,6 @@ import type { Knex } from 'knex';
 import { encryptionContext } from '../../../db/encrypted-columns.ts';
 import type { Keyring } from '../../../db/keyring.ts';
 import { AppError, suggestName } from '../../../errors.ts';
-import type { Redactor } from '../../../log.ts';
 import { isStorable, UNSTORABLE } from '../../storable.ts';
 import { createProxyStore, type ProxyRow, type RedirectRules } from './proxy-store.ts';
 import {
@@ -71,7 +70,6 @@ export interface Proxies {
 export interface ProxyPorts {
   readonly knex: Knex;
   readonly keyring: Pick<Keyring, 'encrypt' | 'decrypt'>;
-  readonly redactor: Pick<Redactor, 'add'>;
   /** Cryptographically random bytes. */
   readonly random: (bytes: number) => Buffer;
   /** Without a slash at the end. */
@@ -83,13 +81,12 @@ const KEY = /^[A-Za-z0-9_-]{32}$/;
 const KEEP_TARGET_HOURS = 24;
 const MAX_APPLICATION_URLS = 100;
 
-export function createProxies({ knex, keyring, redactor, random, publicUrl }: ProxyPorts): Proxies {
+export function createProxies({ knex, keyring, random, publicUrl }: ProxyPorts): Proxies {
   const store = createProxyStore(knex);
   const proxyUrlOf = (key: string) => `${publicUrl()}/oauth/proxy/${key}`;
 
   function decode(row: ProxyRow): OAuthProxy {
     const apiSecret = keyring.decrypt(row.apiSecret, contextOf(row));
-    redactor.add(apiSecret);
     return Object.freeze({ ...row, apiSecret, proxyUrl: proxyUrlOf(row.key) });
   }
 
@@ -101,7 +98,6 @@ export function createProxies({ knex, keyring, redactor, random, publicUrl }: Pr
 
   return {
     create: async ({ organizationId, accountId }, input) => {
-      redactor.add(input.apiSecret);
       const { configuration = '{}', apiKey, apiSecret } = input;
       const name = input.name.trim();
       assertAllStorable({ name, apiKey, configuration });

@@ -1,0 +1,44 @@
+import type { Request, Response } from 'express';
+import { combineRedactors, createRedactor, type Redactor } from '../redaction.ts';
+import type { Caller } from './authorization.ts';
+
+/** Makes the redactor of a call out of the secrets that came with it and those of its instance; it knows nothing of another call. */
+export type RedactCall = (request: Request, response: Response) => Redactor;
+
+/** Members of a body and parameters of a query that are secrets wherever they stand, beside the keys of configurations. */
+const SECRET_MEMBERS: readonly string[] = ['apiSecret', 'code', 'password', 'secret', 'token'];
+/** Nobody needs more to make an instance. */
+const MAX_GIVEN = 16;
+
+/** `secretKeys` are those of configurations, of all elements: which one is meant may be what is wrong with the call. */
+export function createRedactCall(secretKeys: Iterable<string>): RedactCall {
+  const names = new Set([...secretKeys, ...SECRET_MEMBERS]);
+  const secretsIn = (members: unknown): readonly string[] =>
+    Array.isArray(members)
+      ? []
+      : Object.entries(Object(members)).flatMap(([name, value]) =>
+          names.has(name) && (typeof value === 'string' || typeof value === 'number') ? [String(value)] : [],
+        );
+
+  return (request, response) => {
+    const caller: Caller | undefined = response.locals.caller;
+    const ofCaller = caller?.redactor ?? createRedactor(wordsOf(request.headers.authorization));
+    const ofInstance = caller?.instance === undefined ? [] : [caller.instance.redactor];
+    return combineRedactors([ofCaller, ...ofInstance, ...given(request, response)]);
+  };
+
+  /** A record may have a `code` or a `token` that is none. */
+  function given({ query, body }: Request, response: Response): readonly Redactor[] {
+    if (response.locals.scope === 'record') return [];
+    const { configuration, providerData } = Object(body);
+    const secrets = [query, body, configuration, providerData].flatMap(secretsIn);
+    return secrets.length === 0 ? [] : [createRedactor(secrets.slice(0, MAX_GIVEN))];
+  }
+}
+
+const KEYWORDS: ReadonlySet<string> = new Set(['user', 'organization', 'element', 'bearer', 'basic']);
+
+/** What may be a secret in a header that was not understood, or not accepted. */
+function wordsOf(header = ''): readonly string[] {
+  return header.split(/[\s,]+/).filter((word) => !KEYWORDS.has(word.toLowerCase()));
+}
