@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import type { Config, Connector } from '../connector/contract.ts';
 import type { Notifier } from '../db/notifier.ts';
 import type { PlatformKeys } from '../db/platform-keys.ts';
-import { AppError } from '../errors.ts';
+import { AppError, redactAppError } from '../errors.ts';
 import type { Notifications } from '../events/notifications/notifications.ts';
 import type { Redactor } from '../redaction.ts';
 import { prepareSql } from '../where/index.ts';
@@ -149,7 +149,9 @@ export function createInstances(ports: InstancePorts): Instances {
   /** New settings become part of the changes only after the provider took them. */
   async function reauthenticate(instance: Instance, credentials: GivenAgain) {
     const { connector, accountId, id, settingsVersion } = instance;
-    const { config, verified, keep } = await authenticate.again(instance, credentials);
+    const { config, verified, keep } = await withoutOldSecrets(instance, () =>
+      authenticate.again(instance, credentials),
+    );
     const settings = encodeSettings(connector, config, { accountId, id });
     return {
       settings: { ...settings, ...(verified && WORKING) },
@@ -259,6 +261,15 @@ function notFound(id: number): AppError {
 
 function trimmed(tags: readonly string[] = []): string[] {
   return [...new Set(tags.map((tag) => tag.trim()))];
+}
+
+/** A provider that is shown new secrets may quote those from before, which the caller did not send. */
+async function withoutOldSecrets<Result>({ redactor }: Instance, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof AppError ? redactAppError(error, redactor) : error;
+  }
 }
 
 /** What the provider told when it granted access is not the caller's to leave out. */
