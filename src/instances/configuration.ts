@@ -7,9 +7,6 @@ import { isStorable, UNSTORABLE } from './storable.ts';
 /** What callers see, and may send back, in place of a secret. */
 export const MASK = '********';
 
-/** Of a setting that is a text. */
-const MAX_CHARACTERS = 4096;
-
 /** Keys that every element takes. */
 const PLATFORM_FIELDS: readonly ConfigField[] = [
   {
@@ -42,9 +39,8 @@ export function resolveConfiguration(
       if (field.required === true) faults.push(fault(field.key, `'${field.key}' is required: ${field.description}`));
       return [];
     }
-    const unfit = typeof value === 'string' ? unfitness(value) : undefined;
-    if (unfit !== undefined) {
-      faults.push(fault(field.key, `'${field.key}' ${unfit}`));
+    if (typeof value === 'string' && !isStorable(value)) {
+      faults.push(fault(field.key, `'${field.key}' ${UNSTORABLE}`));
       return [];
     }
     const read = readSetting(field, value);
@@ -58,12 +54,6 @@ export function resolveConfiguration(
   if (missing !== undefined) faults.push(fault(missing.key, missing.message));
   if (faults.length > 0) throw invalidConfiguration(connector, faults);
   return Object.freeze(config);
-}
-
-/** What no setting may be, whatever its type. */
-function unfitness(value: string): string | undefined {
-  if (value.length > MAX_CHARACTERS) return `is longer than ${MAX_CHARACTERS} characters.`;
-  return isStorable(value) ? undefined : UNSTORABLE;
 }
 
 /** What was given, with the values that were there before in place of masks. */
