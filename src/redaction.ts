@@ -27,7 +27,7 @@ const JSON_LEVELS = 4;
 
 /** Secrets of fewer than 6 characters are ignored. Costs next to nothing until there is text to redact. */
 export function createRedactor(secrets: Iterable<string>): Redactor {
-  return fromForms(() => [...secrets].slice(0, MAX_SECRETS).flatMap(formsOf));
+  return fromForms(() => [...new Set([...secrets].slice(0, MAX_SECRETS).flatMap(formsOf))]);
 }
 
 /** Knows what any of them knows. */
@@ -40,7 +40,7 @@ export const NO_SECRETS: Redactor = createRedactor([]);
 function fromForms(readForms: () => readonly string[]): Redactor {
   let known: readonly string[] | undefined;
   const forms = () => {
-    known ??= [...new Set(readForms())];
+    known ??= readForms();
     return known;
   };
   return { forms, redact: (text) => (text.length < MIN_CHARACTERS ? text : redactForms(text, forms())) };

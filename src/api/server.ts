@@ -72,10 +72,11 @@ function identify({ log, redactCall }: ServerPorts): RequestHandler {
       const ms = Math.round((performance.now() - startedAtMs) * 10) / 10;
       const { statusCode: status, writableFinished } = response;
       // The path only: a query may hold personal data.
-      const path = request.originalUrl.split('?', 1)[0];
-      const redactor = redactCall(request, response);
+      const [path = ''] = request.originalUrl.split('?', 1);
+      // Redacted here: the rest of the line has no foreign text, and is written for every request.
+      const shown = redactCall(request, response).redact(path);
       log.info(
-        { redactor, requestId, method: request.method, path, status, ms, ...(!writableFinished && { cut: true }) },
+        { requestId, method: request.method, path: shown, status, ms, ...(!writableFinished && { cut: true }) },
         'request',
       );
     });
