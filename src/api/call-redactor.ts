@@ -1,4 +1,5 @@
 import type { Request, Response } from 'express';
+import { MASK } from '../instances/configuration.ts';
 import { combineRedactors, createRedactor, type Redactor } from '../redaction.ts';
 import type { Caller } from './authorization.ts';
 
@@ -7,18 +8,16 @@ export type RedactCall = (request: Request, response: Response) => Redactor;
 
 /** Members of a body and parameters of a query that are secrets wherever they stand, beside the keys of configurations. */
 const SECRET_MEMBERS: readonly string[] = ['apiSecret', 'code', 'password', 'secret', 'token'];
-/** Nobody needs more to make an instance. */
-const MAX_GIVEN = 16;
 
 /** `secretKeys` are those of configurations, of all elements: which one is meant may be what is wrong with the call. */
 export function createRedactCall(secretKeys: Iterable<string>): RedactCall {
-  const names = new Set([...secretKeys, ...SECRET_MEMBERS]);
-  const secretsIn = (members: unknown): readonly string[] =>
-    Array.isArray(members)
-      ? []
-      : Object.entries(Object(members)).flatMap(([name, value]) =>
-          names.has(name) && (typeof value === 'string' || typeof value === 'number') ? [String(value)] : [],
-        );
+  const names = [...new Set([...secretKeys, ...SECRET_MEMBERS])];
+  // By these names, and not by the members that there are: a body can have a million.
+  const secretsIn = (members: object): readonly string[] =>
+    names.flatMap((name) => {
+      const value: unknown = Object.hasOwn(members, name) ? Reflect.get(members, name) : undefined;
+      return (typeof value === 'string' || typeof value === 'number') && value !== MASK ? [String(value)] : [];
+    });
 
   return (request, response) => {
     const caller: Caller | undefined = response.locals.caller;
@@ -31,8 +30,8 @@ export function createRedactCall(secretKeys: Iterable<string>): RedactCall {
   function given({ query, body }: Request, response: Response): readonly Redactor[] {
     if (response.locals.scope === 'record') return [];
     const { configuration, providerData } = Object(body);
-    const secrets = [query, body, configuration, providerData].flatMap(secretsIn);
-    return secrets.length === 0 ? [] : [createRedactor(secrets.slice(0, MAX_GIVEN))];
+    const secrets = [query, body, configuration, providerData].flatMap((members) => secretsIn(Object(members)));
+    return secrets.length === 0 ? [] : [createRedactor(secrets)];
   }
 }
 

@@ -228,7 +228,7 @@ describe('canary secrets, planted on every path', function canaries() {
     // The first event to use up its retries deactivates the subscription, whatever the others have had of theirs by then.
     const attempts = () => provider.requests.filter(({ url: path }) => path === '/hook').length;
     for (let event = 0; attempts() < 3 * ROUNDS; event++) {
-      if (event > 0) await patch(subscriptionPath, { state: 'active' });
+      if (event > 0) await service.call(subscriptionPath, { method: 'PATCH', body: { state: 'active' } });
       await sendEvent(service, source.id, { event });
       await waitForDeliveries(service, "status = 'queued'", event + 1);
     }
