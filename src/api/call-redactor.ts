@@ -26,9 +26,10 @@ export function createRedactCall(secretKeys: Iterable<string>): RedactCall {
     return combineRedactors([ofCaller, ...ofInstance, ...given(request, response)]);
   };
 
-  /** A record may have a `code` or a `token` that is none. */
-  function given({ query, body }: Request, response: Response): readonly Redactor[] {
+  /** A record may have a `code` or a `token` that is none. Its query is not even looked at: that parses it once more. */
+  function given(request: Request, response: Response): readonly Redactor[] {
     if (response.locals.scope === 'record') return [];
+    const { body, query } = request;
     const { configuration, providerData } = Object(body);
     const secrets = [query, body, configuration, providerData].flatMap((members) => secretsIn(Object(members)));
     return secrets.length === 0 ? [] : [createRedactor(secrets)];
