@@ -50,7 +50,7 @@ export interface paths {
         };
         /**
          * Measurements of this process
-         * @description Counters, gauges and histograms in the text format of Prometheus, for this process alone: ask every process for its own. It needs no authorization and tells no tenant's data; keep it from the public all the same.
+         * @description Counters, gauges and histograms in the text format of Prometheus, for this process alone: ask every process for its own. No tenant's data is in them. They are on METRICS_PORT where there is one. With METRICS_TOKEN they want `Authorization: Bearer <token>`; without it and without METRICS_PORT there are none (404) unless the service listens on loopback.
          */
         get: operations["getMetrics"];
         put?: never;
@@ -2397,10 +2397,32 @@ export interface components {
                 "text/plain": string;
             };
         };
+        /** @description A secret or token is missing, malformed, unknown, or does not belong to the others (`UNAUTHENTICATED`). */
+        Unauthenticated: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description There is no such thing for this caller (`NOT_FOUND`). */
+        NotFound: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
         /** @description The document. */
         OpenApiJson: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                ETag: components["headers"]["ETag"];
                 [name: string]: unknown;
             };
             content: {
@@ -2411,6 +2433,7 @@ export interface components {
         OpenApiYaml: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                ETag: components["headers"]["ETag"];
                 [name: string]: unknown;
             };
             content: {
@@ -2446,10 +2469,27 @@ export interface components {
                 "text/html": string;
             };
         };
+        /** @description Too many requests of this user or account, or too many wrong secrets from this address (`RATE_LIMITED`). */
+        RateLimited: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
         /** @description The elements. */
         ElementList: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
                 [name: string]: unknown;
             };
@@ -2461,17 +2501,6 @@ export interface components {
         BadRequest: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ErrorResponse"];
-            };
-        };
-        /** @description A secret or token is missing, malformed, unknown, or does not belong to the others (`UNAUTHENTICATED`). */
-        Unauthenticated: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                 [name: string]: unknown;
             };
             content: {
@@ -2498,17 +2527,6 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description Too many requests to the service (`RATE_LIMITED`). */
-        RateLimited: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "Retry-After": components["headers"]["Retry-After"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ErrorResponse"];
-            };
-        };
         /** @description The service has too much to do (`OVERLOADED`). */
         Overloaded: {
             headers: {
@@ -2524,26 +2542,22 @@ export interface components {
         ElementDetail: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 [name: string]: unknown;
             };
             content: {
                 "application/json": components["schemas"]["ElementDetail"];
             };
         };
-        /** @description There is no such thing for this caller (`NOT_FOUND`). */
-        NotFound: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ErrorResponse"];
-            };
-        };
         /** @description The page to open. */
         OAuthUrl: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 [name: string]: unknown;
             };
             content: {
@@ -2554,6 +2568,9 @@ export interface components {
         OAuthProxyList: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
                 [name: string]: unknown;
             };
@@ -2565,6 +2582,9 @@ export interface components {
         OAuthProxyCreated: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 [name: string]: unknown;
             };
             content: {
@@ -2581,7 +2601,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description The body is larger than 8 MB (`PAYLOAD_TOO_LARGE`). */
+        /** @description The body is larger than 256 kB, or has more than 10,000 members (`PAYLOAD_TOO_LARGE`). A record or an event may have 8 MB, and any number of members below its own 10,000. */
         PayloadTooLarge: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -2605,6 +2625,9 @@ export interface components {
         OAuthProxy: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 [name: string]: unknown;
             };
             content: {
@@ -2615,6 +2638,9 @@ export interface components {
         DeletedOAuthProxy: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 [name: string]: unknown;
             };
             content: {
@@ -2625,6 +2651,9 @@ export interface components {
         ApplicationUrlList: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
                 [name: string]: unknown;
             };
@@ -2636,6 +2665,9 @@ export interface components {
         HubList: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
                 [name: string]: unknown;
             };
@@ -2647,6 +2679,9 @@ export interface components {
         AccountInstanceList: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
                 [name: string]: unknown;
             };
@@ -2658,6 +2693,9 @@ export interface components {
         AccountSettings: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 [name: string]: unknown;
             };
             content: {
@@ -2668,6 +2706,9 @@ export interface components {
         InstanceListOrInstance: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
                 "Elements-Total-Count": components["headers"]["Elements-Total-Count"];
                 "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
@@ -2693,6 +2734,9 @@ export interface components {
         Instance: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
                 [name: string]: unknown;
             };
@@ -2720,10 +2764,13 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description Too many requests to the service (`RATE_LIMITED`) or to the provider (`PROVIDER_RATE_LIMITED`). */
+        /** @description Too many requests to the service (`RATE_LIMITED`, the `RateLimit` headers are then the service's) or to the provider (`PROVIDER_RATE_LIMITED`). */
         ProviderRateLimited: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 "Retry-After": components["headers"]["Retry-After"];
                 [name: string]: unknown;
             };
@@ -2755,6 +2802,9 @@ export interface components {
         InstanceCreated: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 [name: string]: unknown;
             };
             content: {
@@ -2765,6 +2815,9 @@ export interface components {
         DeletedInstance: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
                 [name: string]: unknown;
             };
@@ -2776,6 +2829,9 @@ export interface components {
         InstanceConfiguration: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
                 [name: string]: unknown;
             };
@@ -2787,6 +2843,9 @@ export interface components {
         NotificationList: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
                 "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
                 Link: components["headers"]["Link"];
@@ -2800,6 +2859,9 @@ export interface components {
         SubscriptionList: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
                 "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
                 Link: components["headers"]["Link"];
@@ -2813,6 +2875,9 @@ export interface components {
         Subscription: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 [name: string]: unknown;
             };
             content: {
@@ -2823,6 +2888,9 @@ export interface components {
         DeliveryList: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
                 "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
                 Link: components["headers"]["Link"];
@@ -2836,6 +2904,9 @@ export interface components {
         ReleasedDeliveries: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 [name: string]: unknown;
             };
             content: {
@@ -2846,6 +2917,9 @@ export interface components {
         DeliveryCounts: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 [name: string]: unknown;
             };
             content: {
@@ -2856,6 +2930,9 @@ export interface components {
         DeliveryDetail: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 [name: string]: unknown;
             };
             content: {
@@ -2866,6 +2943,9 @@ export interface components {
         Delivery: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 [name: string]: unknown;
             };
             content: {
@@ -2876,6 +2956,9 @@ export interface components {
         RedeliveredEvents: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 [name: string]: unknown;
             };
             content: {
@@ -2886,6 +2969,9 @@ export interface components {
         AcceptedTestEvent: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 [name: string]: unknown;
             };
             content: {
@@ -3277,25 +3363,45 @@ export interface components {
          */
         "Elements-Request-Id": string;
         /**
-         * @description Where the browser goes.
-         * @example https://app.example.com/connected?code=aPrxsmIEeqM9&state=https%3A%2F%2Fapp.example.com%2Fconnected
-         */
-        Location: string;
-        /**
-         * @description How many entries this answer has.
-         * @example 2
-         */
-        "Elements-Returned-Count": number;
-        /**
          * @description What the `Authorization` header must have.
          * @example User realm="causeway"
          */
         "WWW-Authenticate": string;
         /**
+         * @description Names what was answered. Sent back as `If-None-Match`, it gets a 304 without a body while nothing has changed.
+         * @example "Zp1wKnXqvT9c"
+         */
+        ETag: string;
+        /**
+         * @description Where the browser goes.
+         * @example https://app.example.com/connected?code=aPrxsmIEeqM9&state=https%3A%2F%2Fapp.example.com%2Fconnected
+         */
+        Location: string;
+        /**
+         * @description Whose budget: of a platform call, and of every `RATE_LIMITED`, the service's for this caller (requests a minute); of a call on an instance the provider's, when the provider tells it.
+         * @example 100
+         */
+        "RateLimit-Limit": number;
+        /**
+         * @description How much of the budget is left.
+         * @example 87
+         */
+        "RateLimit-Remaining": number;
+        /**
+         * @description Seconds until the budget is full again.
+         * @example 30
+         */
+        "RateLimit-Reset": number;
+        /**
          * @description Seconds after which another try makes sense.
          * @example 30
          */
         "Retry-After": number;
+        /**
+         * @description How many entries this answer has.
+         * @example 2
+         */
+        "Elements-Returned-Count": number;
         /**
          * @description How many entries the whole query has. Sent only when the number is known without extra cost.
          * @example 31
@@ -3336,21 +3442,6 @@ export interface components {
          * @example scan-budget
          */
         "Elements-Partial-Result": "scan-budget";
-        /**
-         * @description The provider's budget of calls in the present window. Sent when the provider tells it.
-         * @example 100
-         */
-        "RateLimit-Limit": number;
-        /**
-         * @description How many calls of the provider's budget are left. Sent when the provider tells it.
-         * @example 87
-         */
-        "RateLimit-Remaining": number;
-        /**
-         * @description Seconds until the provider's budget is full again. Sent when the provider tells it.
-         * @example 30
-         */
-        "RateLimit-Reset": number;
         /**
          * @description Sent with files only. The provider's name of the file; `attachment` where a browser could run what is in it.
          * @example attachment; filename="invoice-118.pdf"
@@ -3398,6 +3489,8 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["Metrics"];
+            401: components["responses"]["Unauthenticated"];
+            404: components["responses"]["NotFound"];
             500: components["responses"]["Internal"];
         };
     };
@@ -3489,6 +3582,7 @@ export interface operations {
         responses: {
             302: components["responses"]["ProxyRedirect"];
             400: components["responses"]["ProxyRefusal"];
+            429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
         };
     };

@@ -1,3 +1,4 @@
+import { BlockList, isIP } from 'node:net';
 import { delimiter } from 'node:path';
 import querystring from 'node:querystring';
 import {
@@ -6,9 +7,10 @@ import {
   httpUrl,
   integer,
   list,
+  networks,
+  numberOrOff,
   oneOf,
   platformSecret,
-  portOrOff,
   urlOf,
   word,
 } from './config/formats.ts';
@@ -39,6 +41,9 @@ const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'
 const ROLES = ['all', 'api', 'worker'] as const;
 const ENVIRONMENTS_THAT_VALIDATE_RESPONSES: readonly string[] = ['development', 'test'];
 const LOOPBACK = '127.0.0.0/8,::1/128';
+const LOOPBACK_NETWORKS = new BlockList();
+LOOPBACK_NETWORKS.addSubnet('127.0.0.0', 8, 'ipv4');
+LOOPBACK_NETWORKS.addAddress('::1', 'ipv6');
 
 export type LogLevel = (typeof LOG_LEVELS)[number];
 export type Role = (typeof ROLES)[number];
@@ -81,7 +86,7 @@ export const VARIABLES = {
   },
   simulatorsPort: {
     name: 'SIMULATORS_PORT',
-    format: portOrOff(),
+    format: numberOrOff(0, 65535),
     shownDefault: '8081 with the embedded database, otherwise off',
     defaultText: (embedded) => (embedded ? '8081' : 'off'),
     description: 'Port of the provider simulators; 0 takes a free one, `off` starts none.',
@@ -114,6 +119,51 @@ export const VARIABLES = {
     shownDefault: 'loopback with the embedded database, otherwise empty',
     defaultText: (embedded) => (embedded ? LOOPBACK : ''),
     description: 'Addresses and hosts that may be called although they are not public.',
+  },
+  trustProxy: {
+    name: 'TRUST_PROXY',
+    format: networks(),
+    shownDefault: 'empty',
+    defaultText: () => '',
+    description:
+      'Addresses and ranges (CIDR) of the proxies in front of the service, separated by commas. Their `X-Forwarded-For` is believed, nobody else’s.',
+  },
+  rateLimitUser: {
+    name: 'RATE_LIMIT_USER',
+    format: numberOrOff(1, 100_000_000),
+    shownDefault: '12000',
+    defaultText: () => '12000',
+    description: 'Requests per minute that one process takes of one user; `off` takes any number.',
+  },
+  rateLimitAccount: {
+    name: 'RATE_LIMIT_ACCOUNT',
+    format: numberOrOff(1, 100_000_000),
+    shownDefault: '30000',
+    defaultText: () => '30000',
+    description: 'The same for all users of one account together.',
+  },
+  maxConnections: {
+    name: 'MAX_CONNECTIONS',
+    format: integer(4, 1_000_000),
+    shownDefault: '10000',
+    defaultText: () => '10000',
+    description:
+      'Most connections of callers to one process. One address, or one /64 of IPv6, has a quarter of them at most, unless it is in TRUST_PROXY.',
+  },
+  metricsPort: {
+    name: 'METRICS_PORT',
+    format: numberOrOff(0, 65535),
+    shownDefault: 'off',
+    defaultText: () => 'off',
+    description: 'Port of `/metrics` alone; with `off` it is on PORT.',
+  },
+  metricsToken: {
+    name: 'METRICS_TOKEN',
+    format: platformSecret(),
+    shownDefault: 'none',
+    secret: true,
+    description:
+      'What `/metrics` wants as `Authorization: Bearer <token>`. Without it and without METRICS_PORT there is no `/metrics` unless HOST is loopback.',
   },
   role: {
     name: 'ROLE',
@@ -181,6 +231,16 @@ export interface Config {
   readonly bootstrapOrganizationSecret: string | undefined;
   readonly bootstrapUserSecret: string | undefined;
   readonly egressAllow: readonly string[];
+  /** Proxies whose word about the caller's address is believed. */
+  readonly trustProxy: readonly string[];
+  /** Requests per minute of one user; undefined: any number. */
+  readonly rateLimitUser: number | undefined;
+  /** Requests per minute of all users of one account. */
+  readonly rateLimitAccount: number | undefined;
+  readonly maxConnections: number;
+  /** Undefined: the measurements are on the port of the API. */
+  readonly metricsPort: number | undefined;
+  readonly metricsToken: string | undefined;
   readonly role: Role;
   readonly logLevel: LogLevel;
   readonly connectorsPath: readonly string[];
@@ -218,11 +278,17 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     publicUrl: optional(VARIABLES.publicUrl),
     databaseUrl: optional(VARIABLES.databaseUrl),
     dataDir: required(VARIABLES.dataDir),
-    simulatorsPort: required(VARIABLES.simulatorsPort).port,
+    simulatorsPort: required(VARIABLES.simulatorsPort).number,
     encryptionKeys: optional(VARIABLES.encryptionKeys),
     bootstrapOrganizationSecret: optional(VARIABLES.bootstrapOrganizationSecret),
     bootstrapUserSecret: optional(VARIABLES.bootstrapUserSecret),
     egressAllow: required(VARIABLES.egressAllow),
+    trustProxy: required(VARIABLES.trustProxy),
+    rateLimitUser: required(VARIABLES.rateLimitUser).number,
+    rateLimitAccount: required(VARIABLES.rateLimitAccount).number,
+    maxConnections: required(VARIABLES.maxConnections),
+    metricsPort: required(VARIABLES.metricsPort).number,
+    metricsToken: optional(VARIABLES.metricsToken),
     role: required(VARIABLES.role),
     logLevel: required(VARIABLES.logLevel),
     connectorsPath: required(VARIABLES.connectorsPath),
@@ -238,6 +304,13 @@ export function publicUrlOf(config: Pick<Config, 'publicUrl' | 'host'>, listenin
   if (config.publicUrl !== undefined) return config.publicUrl;
   const host = config.host === '0.0.0.0' || config.host === '::' ? 'localhost' : config.host;
   return `http://${host.includes(':') ? `[${host}]` : host}:${listeningPort}`;
+}
+
+/** Whether only this machine reaches what listens there. */
+export function isLoopback(host: string): boolean {
+  return (
+    host === 'localhost' || (isIP(host) !== 0 && LOOPBACK_NETWORKS.check(host, isIP(host) === 6 ? 'ipv6' : 'ipv4'))
+  );
 }
 
 /** The variables as a Markdown table for the README. */
@@ -257,6 +330,7 @@ export function secretsOf(config: Config): readonly string[] {
     querystring.unescape(password),
     config.bootstrapOrganizationSecret,
     config.bootstrapUserSecret,
+    config.metricsToken,
     ...keys,
   ];
   return secrets.flatMap((secret) => (secret === undefined || secret === '' ? [] : [secret]));

@@ -38,12 +38,23 @@ export interface ErrorDetail {
   readonly nearest?: string;
 }
 
+/** How a caller stands with a limit of this service. */
+export interface Budget {
+  /** Requests in a full budget. */
+  readonly limit: number;
+  readonly remaining: number;
+  /** Seconds until it is full again. */
+  readonly resetSeconds: number;
+}
+
 export interface ErrorOptions {
   readonly details?: readonly ErrorDetail[];
   /** The provider's own words, already redacted. */
   readonly providerMessage?: string;
   /** Seconds after which another try makes sense; becomes the Retry-After header. */
   readonly retryAfterSeconds?: number;
+  /** How the caller stands with the limit that refused it; becomes the RateLimit headers. */
+  readonly budget?: Budget;
   /** Methods or media types the resource does take; becomes the Allow header of a 405. */
   readonly allow?: readonly string[];
   readonly cause?: unknown;
@@ -57,6 +68,7 @@ export class AppError extends Error {
   readonly details: readonly ErrorDetail[] | undefined;
   readonly providerMessage: string | undefined;
   readonly retryAfterSeconds: number | undefined;
+  readonly budget: Budget | undefined;
   readonly allow: readonly string[] | undefined;
 
   constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
@@ -66,8 +78,16 @@ export class AppError extends Error {
     this.details = options.details;
     this.providerMessage = options.providerMessage;
     this.retryAfterSeconds = options.retryAfterSeconds;
+    this.budget = options.budget;
     this.allow = options.allow;
   }
+}
+
+const SHOWN_CHARACTERS = 100;
+
+/** A name or a value for a message: what is longer than anything sensible is cut. */
+export function cutText(text: string): string {
+  return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS).toWellFormed()}…` : text;
 }
 
 export function isAppError(error: unknown, ...codes: readonly ErrorCode[]): error is AppError {

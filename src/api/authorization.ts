@@ -54,8 +54,11 @@ export interface AuthorizationPorts {
 }
 
 export interface Authorization {
-  /** @throws AppError UNAUTHENTICATED for secrets that are unknown or do not belong together */
-  readonly authorize: (secrets: Secrets) => Promise<Caller>;
+  /**
+   * `admit` is called as soon as it is known who calls, before the instance is looked up; it throws to refuse.
+   * @throws AppError UNAUTHENTICATED for secrets that are unknown or do not belong together
+   */
+  readonly authorize: (secrets: Secrets, admit: (principal: Principal) => void) => Promise<Caller>;
 }
 
 const KEPT_PRINCIPALS = 10_000;
@@ -78,9 +81,10 @@ export function createAuthorization({ accounts, instances, redactor }: Authoriza
   }
 
   return {
-    authorize: async (secrets) => {
+    authorize: async (secrets, admit) => {
       const principal = await findPrincipal(secrets);
       if (principal === undefined) throw unauthenticated('The User or Organization secret is not valid.');
+      admit(principal);
       if (secrets.element === undefined) return { principal };
       const instance = await instances.findByToken(principal.accountId, secrets.element);
       if (instance === undefined) throw unauthenticated('The Element token is not valid, or its instance was deleted.');
