@@ -1,23 +1,27 @@
 import { OPERATIONS } from '../../generated/operations.ts';
 import type { ApiScope } from './authorize.ts';
+import type { JsonShape } from './json-shape.ts';
 import type { Scope } from './scoped-document.ts';
 
 /** What a JSON body may be. */
-export interface BodyLimits {
+export interface BodyLimits extends JsonShape {
   readonly bytes: number;
-  /** Members of objects and items of arrays, however deep they stand. */
-  readonly members: number;
-  /** Those of the outermost object or array. */
-  readonly ownMembers: number;
 }
 
 const KB = 1024;
 const MB = 1024 * KB;
 const MOST_MEMBERS = 10_000;
+/** Far more than any record has. Text goes through recursive functions further on, JSON.stringify among them. */
+const MOST_DEPTH = 100;
 
-const ORDINARY: BodyLimits = { bytes: 256 * KB, members: MOST_MEMBERS, ownMembers: MOST_MEMBERS };
+const ORDINARY: BodyLimits = { bytes: 256 * KB, depth: MOST_DEPTH, members: MOST_MEMBERS, ownMembers: MOST_MEMBERS };
 /** Records and events are what providers and callers make of them. */
-const LARGE: BodyLimits = { bytes: 8 * MB, members: Number.POSITIVE_INFINITY, ownMembers: MOST_MEMBERS };
+const LARGE: BodyLimits = {
+  bytes: 8 * MB,
+  depth: MOST_DEPTH,
+  members: Number.POSITIVE_INFINITY,
+  ownMembers: MOST_MEMBERS,
+};
 
 interface Route {
   readonly method: string;

@@ -48,10 +48,11 @@ const KNOWN_MS = 24 * 60 * 60_000;
  * Both tables are bounded. A guesser who gets a network forgotten had to fail from 20,000 others.
  */
 export function createFailedAuthorizations({ nowMs }: FailedAuthorizationsOptions): FailedAuthorizations {
-  const networks = new LRUCache<string, Network>({ max: KEPT_NETWORKS, ttl: FORGET_MS, perf: { now: nowMs } });
+  const clock = { perf: { now: nowMs }, ttlResolution: 0 };
+  const networks = new LRUCache<string, Network>({ max: KEPT_NETWORKS, ttl: FORGET_MS, ...clock });
   // Not the secrets themselves: nothing needs them for a day.
   const salt = randomBytes(16).toString('base64');
-  const known = new LRUCache<string, true>({ max: KEPT_SECRETS, ttl: KNOWN_MS, perf: { now: nowMs } });
+  const known = new LRUCache<string, true>({ max: KEPT_SECRETS, ttl: KNOWN_MS, ...clock });
 
   function assertAllowed({ failures, blockedUntilMs, underWay }: Network, key: string): void {
     // Many requests may wait for one look-up.
@@ -62,7 +63,11 @@ export function createFailedAuthorizations({ nowMs }: FailedAuthorizationsOption
     if (underWay.size >= most) throw tooManyFailures(FIRST_DELAY_MS);
   }
 
-  function noteFailure(name: string, network: Network): void {
+  const stateOf = (name: string): Network =>
+    networks.get(name) ?? { failures: 0, blockedUntilMs: 0, underWay: new Map() };
+
+  function noteFailure(name: string): void {
+    const network = stateOf(name);
     network.failures += 1;
     const doublings = network.failures - FREE_FAILURES;
     if (doublings >= 0) network.blockedUntilMs = nowMs() + Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** doublings);
@@ -71,7 +76,8 @@ export function createFailedAuthorizations({ nowMs }: FailedAuthorizationsOption
   }
 
   /** Answers how to leave again. */
-  function enter(name: string, network: Network, key: string): () => void {
+  function enter(name: string, key: string): () => void {
+    const network = stateOf(name);
     const { underWay } = network;
     assertAllowed(network, key);
     underWay.set(key, (underWay.get(key) ?? 0) + 1);
@@ -88,8 +94,7 @@ export function createFailedAuthorizations({ nowMs }: FailedAuthorizationsOption
     attempt: async ({ network: name, secrets }, lookUp) => {
       const key = hash('sha256', salt + secrets, 'base64');
       const isKnown = known.has(key);
-      const network = networks.get(name) ?? { failures: 0, blockedUntilMs: 0, underWay: new Map<string, number>() };
-      const leave = isKnown ? () => {} : enter(name, network, key);
+      const leave = isKnown ? undefined : enter(name, key);
       let isFound = false;
       try {
         return await lookUp(() => {
@@ -99,11 +104,11 @@ export function createFailedAuthorizations({ nowMs }: FailedAuthorizationsOption
       } catch (error) {
         if (!isFound && isAppError(error, 'UNAUTHENTICATED')) {
           known.delete(key);
-          noteFailure(name, network);
+          noteFailure(name);
         }
         throw error;
       } finally {
-        leave();
+        leave?.();
       }
     },
   };

@@ -5,9 +5,6 @@ import { AppError } from '../errors.ts';
 import { type BodyLimits, bodyLimitsOf } from './body-limits.ts';
 import { measureJson } from './json-shape.ts';
 
-/** Far more than any record has. Text goes through recursive functions further on, JSON.stringify among them. */
-const MAX_DEPTH = 100;
-
 const parsers = new Map<BodyLimits, RequestHandler>();
 
 /**
@@ -46,8 +43,8 @@ function createParser(limits: BodyLimits): RequestHandler {
 }
 
 function assertShape(body: Buffer, limits: BodyLimits): void {
-  const { depth, members, ownMembers } = measureJson(body);
-  if (depth > MAX_DEPTH) throw new BodyFault('entity.too.deep', MAX_DEPTH);
+  const { depth, members, ownMembers } = measureJson(body, limits);
+  if (depth > limits.depth) throw new BodyFault('entity.too.deep', limits.depth);
   if (members > limits.members) throw new BodyFault('entity.too.many.members', limits.members);
   if (ownMembers > limits.ownMembers) throw new BodyFault('entity.too.many.own.members', limits.ownMembers);
 }

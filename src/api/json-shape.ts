@@ -20,9 +20,10 @@ const SPACE = 0x20;
 
 /**
  * Measures UTF-8 JSON without parsing it: one pass, nothing is built, so that a text which is too much for the parser costs
- * next to nothing. Of a text that is not JSON it says something, and the parser says the rest.
+ * next to nothing. It ends as soon as there is more than `most`. Of a text that is not JSON it says something, and the
+ * parser says the rest.
  */
-export function measureJson(bytes: Uint8Array): JsonShape {
+export function measureJson(bytes: Uint8Array, most: JsonShape): JsonShape {
   let depth = 0;
   let deepest = 0;
   let members = 0;
@@ -31,27 +32,21 @@ export function measureJson(bytes: Uint8Array): JsonShape {
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at] ?? SPACE;
     if (byte <= SPACE) continue;
-    if (byte === CLOSE_ARRAY || byte === CLOSE_OBJECT) {
-      if (!isOpen) countMember();
-      depth -= 1;
-      isOpen = false;
-    } else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) {
-      depth += 1;
-      if (depth > deepest) deepest = depth;
-      isOpen = true;
-    } else {
-      if (byte === COMMA) countMember();
-      else if (byte === QUOTE) at = endOfString(bytes, at);
-      isOpen = false;
+    const isEnd = byte === CLOSE_ARRAY || byte === CLOSE_OBJECT;
+    // A member ends with a comma, or with the object or array that it is the last of.
+    if (byte === COMMA || (isEnd && !isOpen)) {
+      members += 1;
+      if (depth === 1) ownMembers += 1;
+      if (members > most.members || ownMembers > most.ownMembers) break;
     }
+    isOpen = byte === OPEN_ARRAY || byte === OPEN_OBJECT;
+    if (isEnd) depth -= 1;
+    else if (isOpen) depth += 1;
+    else if (byte === QUOTE) at = endOfString(bytes, at);
+    if (depth > deepest) deepest = depth;
+    if (deepest > most.depth) break;
   }
   return { depth: deepest, members, ownMembers };
-
-  /** Each ends with a comma, or with its object or array. */
-  function countMember(): void {
-    members += 1;
-    if (depth === 1) ownMembers += 1;
-  }
 }
 
 function endOfString(bytes: Uint8Array, start: number): number {

@@ -192,7 +192,11 @@ function toDetail({ path, message, errorCode }: ValidatorError, redact: Redactor
     .replace(/^\//, '')
     .replaceAll('/', '.');
   const [keyword = ''] = String(errorCode).split('.');
-  return { path: cutText(place), message: WORDS[keyword] ?? String(message ?? '') };
+  return { path: cutText(place), message: WORDS[keyword] ?? cutNames(String(message ?? '')) };
+}
+
+function cutNames(message: string): string {
+  return message.replace(/'([^']*)'/g, (_, name: string) => `'${cutText(name)}'`);
 }
 
 function sentence({ details, faults, message }: Fault): string {

@@ -20,7 +20,7 @@ export interface Connections {
 /** An answer that nobody reads, or a caller that sends nothing: as long as both ends are silent. */
 const SILENT_MS = 60_000;
 /** The same while the service stops. */
-const SILENT_WHILE_STOPPING_MS = 1_000;
+const SILENT_WHILE_STOPPING_MS = 500;
 const SHARE_OF_ONE_NETWORK = 1 / 4;
 const REPORT_EVERY_MS = 10_000;
 
