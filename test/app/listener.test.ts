@@ -49,7 +49,8 @@ describe('the listener', () => {
   }
 
   /** `once` would take an error for the end of the test. */
-  const closeOf = (socket: Socket) => new Promise<void>((resolve) => socket.once('close', () => resolve()));
+  const closeOf = (socket: Socket) =>
+    new Promise<void>((resolve) => void socket.once('end', resolve).once('close', () => resolve()));
 
   const GET = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
   const POST = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n';
