@@ -42,7 +42,8 @@ async function start(dataDir: string): Promise<Service> {
     env: { ...environment, LOG_LEVEL: 'warn' },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  process.once('exit', () => child.kill('SIGKILL'));
+  // Not SIGKILL: its PostgreSQL would stay.
+  process.once('exit', () => child.kill('SIGTERM'));
   const url = await readUrl(child);
   const { userSecret, organizationSecret } = JSON.parse(readFileSync(join(dataDir, 'credentials.json'), 'utf8'));
   const authorization = `User ${userSecret}, Organization ${organizationSecret}`;
