@@ -71,7 +71,7 @@ function toAppError(thrown: unknown, request: Request, redact: Redactor['redact'
   if (thrown instanceof DatabaseUnavailableError) return databaseUnavailable(thrown);
   const fault = readFault(thrown, redact);
   const translate = fault.type === undefined ? undefined : BODY_FAULTS[fault.type];
-  if (translate !== undefined) return translate(fault.message);
+  if (translate !== undefined) return translate();
   const code = fault.status === undefined ? undefined : CODE_OF_STATUS[fault.status];
   switch (code) {
     case undefined:
@@ -101,15 +101,7 @@ export function wrongMethod({ method, path }: Request, allow: readonly string[])
 }
 
 /** Errors of the body parser, by its `type` (npm body-parser, "Errors"). */
-const BODY_FAULTS: Readonly<Record<string, (message: string) => AppError>> = {
-  'entity.parse.failed': (message) => {
-    // The parser's own words quote the body, which may hold secrets: only the position is passed on.
-    const [, position] = / position (\d+)/.exec(message) ?? [];
-    return new AppError(
-      'REQUEST_INVALID',
-      `The body is not JSON${position === undefined ? '' : `: it breaks at position ${position}`}.`,
-    );
-  },
+const BODY_FAULTS: Readonly<Record<string, () => AppError>> = {
   'entity.verify.failed': () => new AppError('REQUEST_INVALID', 'The body is not well-formed UTF-8.'),
   'entity.too.large': () => new AppError('PAYLOAD_TOO_LARGE', 'The body is larger than 8 MB.'),
   'encoding.unsupported': () =>
