@@ -1,4 +1,4 @@
-import { toDecimalText } from '#connector';
+import { ExactNumber, toDecimalText } from '#connector';
 
 /**
  * BambooHR's values → ours, for `FieldSpec.read`, and back. BambooHR writes "no value" as null, as empty text, and in dates as
@@ -29,6 +29,7 @@ const EXACT_DIGITS = 15;
  * An amount with more digits than a double may hold stays text, of which the core makes a number with all of them.
  */
 export function readAmount(native: unknown): unknown {
+  if (native instanceof ExactNumber) return native;
   if (typeof native === 'object' && native !== null) return readAmount(Reflect.get(native, 'value') ?? null);
   if (typeof native !== 'string') return native;
   const amount = AMOUNT.exec(native)?.[1];
