@@ -2149,7 +2149,10 @@ export interface components {
             type: components["schemas"]["ObjectFieldType"];
             /** @description The provider's type. */
             nativeType?: string;
-            /** @description A refinement of the type, e.g. `email`. */
+            /**
+             * @description A refinement of the type, e.g. `email`. `decimal-text` is that of an `integer` or a `number` whose values may have more digits than a double holds: in every record the value is text
+             *     (`"9007199254740993"`, `"-12.5"`), without exponent and needless zeros. In an `array` it is that of the items.
+             */
             format?: string;
             /** @description True when a record may have no value. */
             nullable: boolean;
@@ -2346,7 +2349,10 @@ export interface components {
             /** @description The calls for a first page of the default size, if the object has so many rows. With a residual it is the least there can be. */
             estimatedProviderCalls: number;
         };
-        /** @description A record of a provider. Its members are the fields that the metadata of its object lists. */
+        /**
+         * @description A record of a provider. Its members are the fields that the metadata of its object lists. Numbers keep all their digits, in both directions. One field has one JSON type in every record: numbers
+         *     of the format `decimal-text` are text. In a request both are taken, a number and its text; one that the field cannot hold is an error.
+         */
         ObjectRecord: {
             [key: string]: unknown;
         };

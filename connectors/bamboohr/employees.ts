@@ -128,7 +128,7 @@ async function getShared(
 
 /** The fields that only the dataset has. */
 async function getRow({ send }: ConnectorContext, record: Json, natives: readonly string[]): Promise<Json> {
-  const filter = `${ID} eq ${Number(record[ID])}`;
+  const filter = `${ID} eq ${record[ID]}`;
   const { body } = await send(queryDataset({ fields: natives, filter, page: 1, pageSize: 1 }));
   const [row] = getRows(getObject(body, 'the rows of the employee dataset'));
   return row === undefined ? {} : readRow(row);

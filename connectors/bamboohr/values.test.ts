@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { ExactNumber } from '#connector';
 import {
   readAmount,
   readBoolean,
@@ -37,6 +38,9 @@ describe('values of BambooHR', () => {
     const amounts = ['27000.00', '27000.00 USD', { value: '0.10', currency: 'EUR' }, 15.05, '12345678901234567.89 USD'];
     expect(amounts.map(readAmount)).to.deep.equal([27000, 27000, 0.1, 15.05, '12345678901234567.89']);
     expect(readAmount({ currency: 'EUR' })).to.equal(null);
+    const exact = new ExactNumber('12345678901234567.89');
+    expect([exact, { value: exact, currency: 'EUR' }].map(readAmount)).to.deep.equal([exact, exact]);
+    expect([exact, 1e21].map(writeAmount)).to.deep.equal(['12345678901234567.89', '1000000000000000000000']);
   });
 
   it('are yes and no in every spelling', () => {

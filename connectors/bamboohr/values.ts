@@ -1,3 +1,5 @@
+import { ExactNumber, toDecimalText } from '#connector';
+
 /**
  * BambooHR's values → ours, for `FieldSpec.read`, and back. BambooHR writes "no value" as null, as empty text, and in dates as
  * `0000-00-00`, depending on the endpoint.
@@ -24,9 +26,10 @@ const EXACT_DIGITS = 15;
 
 /**
  * An amount of money: `27000.00`, `27000.00 USD`, or `{ value, currency }`. The currency is left out.
- * An amount with more digits than a double holds stays text.
+ * An amount with more digits than a double may hold stays text, of which the core makes a number with all of them.
  */
 export function readAmount(native: unknown): unknown {
+  if (native instanceof ExactNumber) return native;
   if (typeof native === 'object' && native !== null) return readAmount(Reflect.get(native, 'value') ?? null);
   if (typeof native !== 'string') return native;
   const amount = AMOUNT.exec(native)?.[1];
@@ -63,7 +66,7 @@ export function writeText(value: unknown): unknown {
 
 /** "A simple quantity value … using a period as a decimal point", as text. */
 export function writeAmount(value: unknown): unknown {
-  return value === null ? '' : String(value);
+  return value === null ? '' : String(toDecimalText(value));
 }
 
 /** A checkbox is ticked by `yes`; everything else unticks it. */

@@ -16,6 +16,12 @@ const RANGES: ReadonlyMap<string, readonly [bigint, bigint]> = new Map([
   ['Edm.Int64', [-(2n ** 63n), 2n ** 63n - 1n]],
 ]);
 
+/** Undefined for what is no integer type. */
+export function integerRange(typeName: string): readonly [least: string, most: string] | undefined {
+  const range = RANGES.get(typeName);
+  return range && [`${range[0]}`, `${range[1]}`];
+}
+
 /** `text` is a canonical decimal: no exponent, no needless zeros. */
 export function bracketInteger(typeName: string, text: string): Bracket {
   const [whole = '', fraction] = text.split('.');

@@ -1,9 +1,9 @@
-import type { Exactness, FieldSpec, FieldType, LikeForm, Operator } from '#connector';
-import { DOUBLE_DIGITS } from './bounds.ts';
+import { DECIMAL_TEXT, type Exactness, type FieldSpec, type FieldType, type LikeForm, type Operator } from '#connector';
+import { integerRange } from './bounds.ts';
 import type { Capabilities } from './capabilities.ts';
-import type { EntitySet, Property } from './metadata.ts';
+import type { EntitySet, Property, PropertyType } from './metadata.ts';
 import { MAX_DEPTH } from './types.ts';
-import { readerOf } from './values.ts';
+import { isWide, readerOf } from './values.ts';
 
 type Filter = Partial<Record<Operator, Exactness>>;
 
@@ -101,7 +101,7 @@ function fieldOf(set: EntitySet, property: Property, { path, nullable }: Outer, 
     native: path.join('.'),
     nativeType: property.type.name,
     ...(property.label !== undefined && { label: property.label }),
-    ...(kind.format !== undefined && { format: kind.format }),
+    ...formatOf(property.type, kind),
     nullable,
     ...writing(property, capabilities, { native, isKey, isNested: path.length > 1 }),
     ...(kind.sortable && capabilities.sortable(native) && { sortable: true }),
@@ -118,11 +118,14 @@ function kindOf(property: Property, options: FieldOptions): Kind {
   if (type.kind === 'enum') return { type: 'string', filter: type.distinct ? all(EQUALITY, 'exact') : NULLS };
   const kind = KINDS.get(type.name) ?? OTHER;
   if (type.name === 'Edm.String' && options.textIsBinary) return { ...kind, filter: BINARY_TEXT };
-  return type.name === 'Edm.Decimal' && fitsDouble(property) ? { ...kind, filter: PRECISE } : kind;
+  return type.name === 'Edm.Decimal' && !isWide(type) ? { ...kind, filter: PRECISE } : kind;
 }
 
-function fitsDouble({ precision }: Property): boolean {
-  return precision !== undefined && precision <= DOUBLE_DIGITS;
+/** A list of numbers has the format of its members. */
+function formatOf(type: PropertyType, { format }: Kind): Pick<FieldSpec, 'format' | 'range'> {
+  const range = integerRange(type.name);
+  const shown = isWide(type.kind === 'collection' ? type.of : type) ? DECIMAL_TEXT : format;
+  return { ...(shown !== undefined && { format: shown }), ...(range !== undefined && { range }) };
 }
 
 interface Place {

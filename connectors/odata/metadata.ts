@@ -47,12 +47,11 @@ export interface Property {
   readonly immutable: boolean;
   readonly label?: string | undefined;
   readonly values?: readonly string[] | undefined;
-  /** Total digits of a decimal. */
-  readonly precision?: number | undefined;
 }
 
 export type PropertyType =
-  | { readonly kind: 'primitive'; readonly name: string }
+  /** `precision`: total digits of a decimal. */
+  | { readonly kind: 'primitive'; readonly name: string; readonly precision?: number | undefined }
   | { readonly kind: 'enum'; readonly name: string; readonly members: readonly string[]; readonly distinct: boolean }
   /** Read on demand, as complex types may contain themselves. */
   | { readonly kind: 'complex'; readonly name: string; readonly properties: () => readonly Property[] }
@@ -176,28 +175,27 @@ function dataOf<Kind extends TypeKind>(
 function readProperty(source: Source, data: PropertyData): Property {
   return {
     name: data.name,
-    type: readPropertyType(source, data.type ?? 'Edm.String'),
+    type: readPropertyType(source, data.type ?? 'Edm.String', data.precision),
     nullable: data.required !== true,
     hasDefault: data.hasDefault === true,
     computed: data.computed === true,
     immutable: data.immutable === true,
     label: data.label,
     values: data.values,
-    precision: data.precision,
   };
 }
 
-function readPropertyType(source: Source, name: string): PropertyType {
+function readPropertyType(source: Source, name: string, precision: number | undefined): PropertyType {
   const member = unwrapCollection(name);
-  if (member !== undefined) return { kind: 'collection', name, of: readPropertyType(source, member) };
+  if (member !== undefined) return { kind: 'collection', name, of: readPropertyType(source, member, precision) };
   switch (source.types.get(name)?.kind) {
     case 'structured':
       return { kind: 'complex', name, properties: () => source.propertiesOf(name) };
     case 'enum':
       return { kind: 'enum', name, ...source.enumOf(name) };
     case 'definition':
-      return { kind: 'primitive', name: dataOf(source, 'definition', name)?.underlying ?? name };
+      return { kind: 'primitive', name: dataOf(source, 'definition', name)?.underlying ?? name, precision };
     case undefined:
-      return { kind: 'primitive', name };
+      return { kind: 'primitive', name, precision };
   }
 }

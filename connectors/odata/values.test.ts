@@ -1,9 +1,10 @@
 import { expect } from 'chai';
+import { ExactNumber } from '#connector';
 import type { PropertyType } from './metadata.ts';
 import { readerOf, withoutControlInformation, writeBody } from './values.ts';
 
-function primitive(name: string): PropertyType {
-  return { kind: 'primitive', name };
+function primitive(name: string, precision?: number): PropertyType {
+  return { kind: 'primitive', name, precision };
 }
 
 const decimal = primitive('Edm.Decimal');
@@ -17,14 +18,16 @@ const size: PropertyType = {
 
 describe('OData values', () => {
   const NUMBERS: readonly (readonly [unknown, unknown])[] = [
-    ['12.50', 12.5],
-    ['-0.1', -0.1],
-    ['0', 0],
-    ['9007199254740992', 9007199254740992],
+    ['12.50', '12.5'],
+    ['-0.1', '-0.1'],
+    ['0', '0'],
+    ['9007199254740992', '9007199254740992'],
     ['9007199254740993', '9007199254740993'],
-    ['0.12345678901234567890', '0.12345678901234567890'],
+    ['0.12345678901234567890', '0.1234567890123456789'],
     ['12345678901234567890.5', '12345678901234567890.5'],
-    [12.5, 12.5],
+    [12.5, '12.5'],
+    [1e21, '1000000000000000000000'],
+    [new ExactNumber('9007199254740993'), '9007199254740993'],
     [null, null],
     ['INF', 'INF'],
   ];
@@ -33,6 +36,13 @@ describe('OData values', () => {
       expect(readerOf(decimal)?.(native)).to.equal(ours);
     });
   }
+
+  it('show decimals as numbers where their precision says that a double holds them all, and every Int64 as text', () => {
+    expect(readerOf(primitive('Edm.Decimal', 15))?.('12.50')).to.equal(12.5);
+    expect(readerOf(primitive('Edm.Decimal', 16))?.('12.50')).to.equal('12.5');
+    expect(readerOf(primitive('Edm.Int64'))?.(7)).to.equal('7');
+    expect(readerOf(primitive('Edm.Int32'))).to.equal(undefined);
+  });
 
   it('show instants in UTC with every digit', () => {
     const read = readerOf(primitive('Edm.DateTimeOffset'));
@@ -45,7 +55,7 @@ describe('OData values', () => {
   it('are converted inside collections and complex values, and left alone elsewhere', () => {
     expect(
       readerOf({ kind: 'collection', name: 'Collection(S.Size)', of: size })?.([{ height: '1.50', more: '2' }]),
-    ).to.deep.equal([{ height: 1.5, more: '2' }]);
+    ).to.deep.equal([{ height: '1.5', more: '2' }]);
     expect(readerOf(primitive('Edm.String'))).to.equal(undefined);
     expect(readerOf({ kind: 'collection', name: 'Collection(Edm.String)', of: primitive('Edm.String') })).to.equal(
       undefined,
@@ -53,8 +63,9 @@ describe('OData values', () => {
   });
 
   it('lose control information at every level', () => {
-    const native = { '@odata.etag': 'x', a: 1, 'a@odata.type': '#Int32', b: [{ '@id': 'y', c: null }] };
-    expect(withoutControlInformation(native)).to.deep.equal({ a: 1, b: [{ c: null }] });
+    const d = new ExactNumber('9007199254740993');
+    const native = { '@odata.etag': 'x', a: 1, 'a@odata.type': '#Int32', b: [{ '@id': 'y', c: null }], d };
+    expect(withoutControlInformation(native)).to.deep.equal({ a: 1, b: [{ c: null }], d });
   });
 
   it('go out as JSON numbers as long as no digit is lost', () => {
@@ -72,9 +83,11 @@ describe('OData values', () => {
       ['price', decimal],
       ['size', size],
     ]);
-    expect(writeBody({ price: 12.5, size: { height: '0.12345678901234567890' }, name: 1 }, types)).to.deep.equal({
-      json: { price: '12.5', size: { height: '0.12345678901234567890' }, name: 1 },
-      headers: { 'content-type': 'application/json;IEEE754Compatible=true' },
-    });
+    for (const height of ['0.12345678901234567890', new ExactNumber('0.12345678901234567890')]) {
+      expect(writeBody({ price: 12.5, size: { height }, name: 1 }, types)).to.deep.equal({
+        json: { price: '12.5', size: { height: '0.1234567890123456789' }, name: 1 },
+        headers: { 'content-type': 'application/json;IEEE754Compatible=true' },
+      });
+    }
   });
 });

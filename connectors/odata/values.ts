@@ -1,3 +1,5 @@
+import { ExactNumber, toDecimalText, toJsonNumber } from '#connector';
+import { DOUBLE_DIGITS } from './bounds.ts';
 import type { PropertyType } from './metadata.ts';
 
 /**
@@ -9,11 +11,18 @@ type Convert = (native: unknown) => unknown;
 /** OData types whose digits a double may lose; with `IEEE754Compatible=true` they travel as strings. */
 const EXACT_NUMBERS: ReadonlySet<string> = new Set(['Edm.Int64', 'Edm.Decimal']);
 
+/** Whether values of the type may have more digits than a double holds: all of them are text then. */
+export function isWide(type: PropertyType): boolean {
+  if (type.kind !== 'primitive') return false;
+  if (type.name === 'Edm.Decimal') return type.precision === undefined || type.precision > DOUBLE_DIGITS;
+  return type.name === 'Edm.Int64';
+}
+
 /** What turns a native value into ours; undefined when nothing has to change. */
 export function readerOf(type: PropertyType): Convert | undefined {
   switch (type.kind) {
     case 'primitive':
-      if (EXACT_NUMBERS.has(type.name)) return readNumber;
+      if (isExactNumber(type)) return isWide(type) ? toDecimalText : toJsonNumber;
       return type.name === 'Edm.DateTimeOffset' ? readInstant : undefined;
     case 'enum':
       return undefined;
@@ -37,20 +46,6 @@ function readMembers(type: Extract<PropertyType, { kind: 'complex' }>): Convert 
     const members = Object.entries(native).map(([name, value]) => [name, readers?.get(name)?.(value) ?? value]);
     return Object.fromEntries(members);
   };
-}
-
-/** Decimal text becomes a number where a double prints the same digits again, and stays text where it would lose some. */
-function readNumber(native: unknown): unknown {
-  if (typeof native !== 'string' || !/^[+-]?\d+(\.\d+)?$/.test(native)) return native;
-  const number = Number(native);
-  return plainDecimal(String(number)) === plainDecimal(native) ? number : native;
-}
-
-/** Without needless signs and zeros. */
-function plainDecimal(text: string): string {
-  const [, sign = '', whole = '', fraction = ''] = /^([+-]?)0*(\d*)(?:\.(\d*?)0*)?$/.exec(text) ?? [];
-  const digits = `${whole || '0'}${fraction === '' ? '' : `.${fraction}`}`;
-  return sign === '-' && digits !== '0' ? `-${digits}` : digits;
 }
 
 /** Any offset → UTC, with every digit of the fraction. Text that is no such instant stays as it is. */
@@ -79,21 +74,19 @@ export interface Body {
 type Types = ReadonlyMap<string, PropertyType>;
 
 /**
- * Numbers go as JSON numbers, which every service takes, unless one came as text because a double cannot hold it. Then
- * all 64-bit and decimal numbers of the body go as text, and the media type says so.
+ * Numbers go as JSON numbers, which every service takes, unless a double cannot hold one of them: many services would read it as
+ * one. Then all 64-bit and decimal numbers of the body go as text, and the media type says so.
  */
 export function writeBody(values: Readonly<Record<string, unknown>>, types: Types): Body {
   const nested = nest(values);
-  const isLong = (type: PropertyType, value: unknown) => isExactNumber(type) && typeof readNumber(value) === 'string';
-  if (!anyValue(nested, types, isLong)) return { json: mapValues(nested, types, asNumber) };
-  const json = mapValues(nested, types, (type, value) =>
-    isExactNumber(type) && value !== null ? String(value) : value,
-  );
-  return { json, headers: { 'content-type': 'application/json;IEEE754Compatible=true' } };
-}
-
-function asNumber(type: PropertyType, value: unknown): unknown {
-  return isExactNumber(type) ? readNumber(value) : value;
+  const isLong = (type: PropertyType, value: unknown) =>
+    isExactNumber(type) && toJsonNumber(value) instanceof ExactNumber;
+  const isAnyLong = anyValue(nested, types, isLong);
+  const json = mapValues(nested, types, (type, value) => {
+    if (!isExactNumber(type)) return value;
+    return isAnyLong ? toDecimalText(value) : toJsonNumber(value);
+  });
+  return { json, ...(isAnyLong && { headers: { 'content-type': 'application/json;IEEE754Compatible=true' } }) };
 }
 
 function isExactNumber(type: PropertyType): boolean {
@@ -143,5 +136,5 @@ export function typesOf(properties: readonly { readonly name: string; readonly t
 }
 
 export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber);
 }

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { ListPage, ObjectSpec, ProviderResponse } from '#connector';
 import { classify } from './classify.ts';
+import { toFieldSpec } from './fields.ts';
 import salesforce from './index.ts';
 import { discoverObjects } from './objects.ts';
 import { readLimitInfo } from './rate-limit.ts';
@@ -61,6 +62,11 @@ describe('the Salesforce connector', () => {
       expect(account.fields.ExternalKey__c).to.deep.include({ collation: 'cs', label: 'External key' });
       expect(account.fields.OwnerId).to.deep.include({ type: 'string', nativeType: 'reference', required: false });
       expect(account.fields.Share__c).to.deep.include({ type: 'number', createable: false, updateable: false });
+      expect(account.fields.NumberOfEmployees?.range).to.deep.equal(['-2147483648', '2147483647']);
+      expect(toFieldSpec({ type: 'long' }, { textIsExact: false })).to.deep.include({
+        format: 'decimal-text',
+        range: ['-9223372036854775808', '9223372036854775807'],
+      });
       expect(account.fields.BillingAddress).to.deep.include({ type: 'object', sortable: false });
       expect(account.fields.Regions__c?.type).to.equal('array');
       for (const name of ['Description', 'SecretCode__c', 'BillingAddress']) {

@@ -1,5 +1,6 @@
-import type { Exactness, FieldSpec } from '#connector';
+import { DECIMAL_TEXT, type Exactness, type FieldSpec } from '#connector';
 import { findText, isObject, type Json } from './answer.ts';
+import { integerRange } from './literals.ts';
 import { readChoices, readInstant, writeChoices } from './values.ts';
 
 export interface FieldOptions {
@@ -8,7 +9,7 @@ export interface FieldOptions {
 }
 
 type Filter = NonNullable<FieldSpec['filter']>;
-type Shape = Pick<FieldSpec, 'type' | 'format' | 'collation' | 'values' | 'filter' | 'read' | 'write'>;
+type Shape = Pick<FieldSpec, 'type' | 'format' | 'range' | 'collation' | 'values' | 'filter' | 'read' | 'write'>;
 
 /** One field of a describe answer. Source: SOAP API Developer Guide, "DescribeSObjectResult", Field. */
 export function toFieldSpec(field: Json, options: FieldOptions): FieldSpec {
@@ -110,8 +111,8 @@ const SHAPES: Readonly<Record<string, ToShape>> = {
   picklist,
   multipicklist: () => ({ type: 'array', filter: NULLS, read: readChoices, write: writeChoices }),
   boolean: () => ({ type: 'boolean', filter: { '=': 'exact', '!=': 'exact' } }),
-  int: () => ({ type: 'integer', filter: COMPARISONS }),
-  long: () => ({ type: 'integer', filter: COMPARISONS }),
+  int: () => ({ type: 'integer', range: integerRange('int'), filter: COMPARISONS }),
+  long: () => ({ type: 'integer', format: DECIMAL_TEXT, range: integerRange('long'), filter: COMPARISONS }),
   double: number,
   currency: number,
   percent: number,

@@ -59,9 +59,19 @@ export type Bracket =
   | { readonly kind: 'between'; readonly below: string }
   | { readonly kind: 'above all' | 'below all' };
 
+/** One more than the greatest value; the least is its negative. */
+function endOf(nativeType: string | undefined): bigint {
+  return nativeType === 'long' ? 2n ** 63n : 2n ** 31n;
+}
+
+export function integerRange(nativeType: string): readonly [least: string, most: string] {
+  const end = endOf(nativeType);
+  return [`${-end}`, `${end - 1n}`];
+}
+
 /** `text` is a canonical whole number. */
 export function bracketInteger(nativeType: string | undefined, text: string): Bracket {
-  const end = nativeType === 'long' ? 2n ** 63n : 2n ** 31n;
+  const end = endOf(nativeType);
   const value = BigInt(text);
   if (value >= end) return { kind: 'above all' };
   return value < -end ? { kind: 'below all' } : { kind: 'possible', text };

@@ -3,6 +3,7 @@ import type { AttemptRow } from '../events/deliveries/delivery-listing-store.ts'
 import type { Notification } from '../events/notifications/notifications.ts';
 import type { Subscription } from '../events/subscriptions/subscriptions.ts';
 import { MASK } from '../instances/configuration.ts';
+import { parseJson } from '../numbers/exact-json.ts';
 import type { OperationResult } from './operation-types.ts';
 
 type SubscriptionRecord = OperationResult<'getSubscription'>;
@@ -56,7 +57,9 @@ export function toDeliveryRecord(delivery: Delivery): DeliveryRecord {
 
 /** As its receiver gets it: the payload is the body that is sent. */
 function toEvent({ eventId, type, payload }: Delivery): DeliveryRecord['event'] {
-  return payload === undefined ? { id: eventId, type } : JSON.parse(payload);
+  if (payload === undefined) return { id: eventId, type };
+  // As `buildPayload` printed it.
+  return parseJson(payload) as DeliveryRecord['event'];
 }
 
 export function toAttemptRecord(attempt: AttemptRow): AttemptRecord {

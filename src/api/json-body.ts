@@ -2,44 +2,64 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import express, { type RequestHandler } from 'express';
 import { AppError } from '../errors.ts';
+import { parseJson } from '../numbers/exact-json.ts';
 import { type BodyLimits, bodyLimitsOf } from './body-limits.ts';
 import { measureJson } from './json-shape.ts';
 
-const parsers = new Map<BodyLimits, RequestHandler>();
+const readers = new Map<BodyLimits, RequestHandler>();
 
-/**
- * Parses a body that is within the limits of its operation; a request without one has the body `undefined`.
- * @throws AppError UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, or REQUEST_INVALID for what is not well-formed JSON in UTF-8
- */
-export const jsonBody: RequestHandler = (request, response, next) => {
+const readText: RequestHandler = (request, response, next) => {
   const { headers } = request;
   const isThere = hasBody(headers);
   if (isThere) assertJsonType(headers['content-type'] ?? '');
   // The validator compiles its schemas anew for every spelling of the type, and keeps them all.
   headers['content-type'] = 'application/json';
   if (!isThere) return next();
-  parserFor(bodyLimitsOf(response.locals.scope, request.method, request.path))(request, response, next);
+  readerFor(bodyLimitsOf(response.locals.scope, request.method, request.path))(request, response, next);
 };
 
-function parserFor(limits: BodyLimits): RequestHandler {
-  let parse = parsers.get(limits);
-  if (parse === undefined) {
-    parse = createParser(limits);
-    parsers.set(limits, parse);
+const parseText: RequestHandler = (request, _response, next) => {
+  const text: unknown = request.body;
+  request.body = typeof text !== 'string' || text === '' ? undefined : parseBody(text);
+  next();
+};
+
+/**
+ * Parses a body that is within the limits of its operation, every number with all its digits; a request without one has the body `undefined`.
+ * @throws AppError UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, or REQUEST_INVALID for what is not well-formed JSON in UTF-8
+ */
+export const jsonBody: readonly RequestHandler[] = [readText, parseText];
+
+function readerFor(limits: BodyLimits): RequestHandler {
+  let read = readers.get(limits);
+  if (read === undefined) {
+    read = createReader(limits);
+    readers.set(limits, read);
   }
-  return parse;
+  return read;
 }
 
-function createParser(limits: BodyLimits): RequestHandler {
-  return express.json({
+function createReader(limits: BodyLimits): RequestHandler {
+  return express.text({
     limit: limits.bytes,
-    strict: false,
+    type: () => true,
     verify: (_request, _response, body) => {
       // Decoding would put replacement characters in place of what cannot be read.
       if (!isUtf8(body)) throw new BodyFault('entity.not.utf8');
       assertShape(body, limits);
     },
   });
+}
+
+function parseBody(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch (error) {
+    // The parser's own words quote the body, which may hold secrets: only the position is passed on.
+    const [, position] = / position (\d+)/.exec(error instanceof SyntaxError ? error.message : '') ?? [];
+    const place = position === undefined ? '' : `: it breaks at position ${position}`;
+    throw new AppError('REQUEST_INVALID', `The body is not JSON${place}.`);
+  }
 }
 
 function assertShape(body: Buffer, limits: BodyLimits): void {

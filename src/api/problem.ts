@@ -98,14 +98,6 @@ export function wrongMethod({ method, path }: Request, allow: readonly string[])
 
 /** Errors of the body parser, by its `type` (npm body-parser, "Errors"), and those of json-body.ts. */
 const BODY_FAULTS: Readonly<Record<string, (fault: Fault) => AppError>> = {
-  'entity.parse.failed': ({ message }) => {
-    // The parser's own words quote the body, which may hold secrets: only the position is passed on.
-    const [, position] = / position (\d+)/.exec(message) ?? [];
-    return new AppError(
-      'REQUEST_INVALID',
-      `The body is not JSON${position === undefined ? '' : `: it breaks at position ${position}`}.`,
-    );
-  },
   'entity.not.utf8': () => new AppError('REQUEST_INVALID', 'The body is not well-formed UTF-8.'),
   'entity.too.deep': ({ limit }) => new AppError('REQUEST_INVALID', `The body is nested deeper than ${limit} levels.`),
   'entity.too.large': ({ limit }) => new AppError('PAYLOAD_TOO_LARGE', `The body is larger than ${sizeText(limit)}.`),

@@ -39,7 +39,10 @@ export interface ProviderResponse {
   readonly status: number;
   /** Lower-case names; repeated headers joined by `, `. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Parsed JSON where the provider says it is JSON, text otherwise, undefined when empty. */
+  /**
+   * Parsed JSON where the provider says it is JSON, text otherwise, undefined when empty. Numbers that a double cannot hold are of the
+   * class `ExactNumber`.
+   */
   readonly body: unknown;
 }
 

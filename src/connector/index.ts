@@ -1,5 +1,7 @@
 /** All that a connector may import (as `#connector`). */
 
+export { ExactNumber } from '../numbers/exact-json.ts';
+export { DECIMAL_TEXT, toDecimalText, toJsonNumber } from '../numbers/number-value.ts';
 export type { ComparisonOperator, Operator } from '../where/ast.ts';
 export type {
   BooleanShape,

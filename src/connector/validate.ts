@@ -1,3 +1,5 @@
+import { canonicalDecimal, compareDecimals } from '../numbers/decimal.ts';
+import { DECIMAL_TEXT } from '../numbers/number-value.ts';
 import type { Operator } from '../where/ast.ts';
 import type { FieldSpec, FieldType, Translator } from '../where/model.ts';
 import type { Connector, ObjectSpec, Objects } from './contract.ts';
@@ -158,9 +160,25 @@ function fieldProblems(field: FieldSpec, translator: Translator<unknown> | undef
     ...meaningless.map((operator) => `${operator} is declared, but no filter can use it on the type ${field.type}`),
     ...untranslated.map((operator) => `${operator} is declared, but the translator has no '${CONSTRUCT_OF[operator]}'`),
     ...when(field.collation !== undefined && field.type !== 'string', 'only text has a collation'),
+    ...when(
+      field.format === DECIMAL_TEXT && !NUMBERS.has(field.type) && field.type !== 'array',
+      `only numbers and lists of them have the format ${DECIMAL_TEXT}`,
+    ),
+    ...when(
+      field.range !== undefined && !isRange(field),
+      'its range is not two canonical decimals of a number, the lower one first',
+    ),
     ...when(field.likeForms !== undefined && field.filter?.LIKE === undefined, 'likeForms without LIKE'),
     ...when(field.required === true && field.createable !== true, 'it is required, but cannot be set on create'),
   ];
+}
+
+const NUMBERS: ReadonlySet<FieldType> = new Set(['integer', 'number']);
+
+function isRange({ type, range = ['', ''] }: FieldSpec): boolean {
+  const [least, most] = range;
+  const isCanonical = range.every((bound) => bound !== '' && canonicalDecimal(bound) === bound);
+  return NUMBERS.has(type) && isCanonical && compareDecimals(least, most) <= 0;
 }
 
 function when(condition: boolean, problem: string): readonly string[] {

@@ -1,5 +1,7 @@
 import type { Config, ConfigField, Connector } from '../connector/contract.ts';
 import { AppError, cutText, type ErrorDetail, nearestName, suggestName } from '../errors.ts';
+import { ExactNumber } from '../numbers/exact-json.ts';
+import { toJsonNumber } from '../numbers/number-value.ts';
 import { EVENT_FIELDS, missingCallback } from './event-settings.ts';
 import { oauthFields } from './oauth/fields.ts';
 import { isStorable, UNSTORABLE } from './storable.ts';
@@ -100,15 +102,18 @@ interface Form {
 const FORMS: Readonly<Record<ConfigField['type'], Form>> = {
   string: {
     expected: 'a text',
-    read: (value) => (typeof value === 'string' ? value : typeof value === 'number' ? String(value) : undefined),
+    read: (value) => (typeof value === 'boolean' ? undefined : String(value)),
   },
   boolean: {
     expected: 'true or false',
     read: (value) => ({ true: true, false: false })[String(value)],
   },
   number: {
-    expected: 'a number',
-    read: (value) => (Number.isFinite(Number(value)) && typeof value !== 'boolean' ? Number(value) : undefined),
+    expected: 'a number of at most 15 digits',
+    read: (value) => {
+      const number = toJsonNumber(value);
+      return typeof number === 'number' ? number : undefined;
+    },
   },
   url: {
     expected: 'a URL that begins with https:// or http://',
@@ -127,7 +132,7 @@ function isWebUrl(text: string): boolean {
 }
 
 function readSetting(field: ConfigField, value: unknown) {
-  if (typeof value === 'object') return undefined;
+  if (typeof value === 'object' && !(value instanceof ExactNumber)) return undefined;
   const read = FORMS[field.type].read(value);
   if (field.pattern === undefined || read === undefined) return read;
   const match = new RegExp(field.pattern.source, field.pattern.flags.replace('g', '')).exec(String(read));

@@ -1,13 +1,25 @@
 import type { ObjectSpec } from '../connector/contract.ts';
 import { AppError, cutText, type ErrorDetail, nearestName, suggestName } from '../errors.ts';
-import { type FieldType, type PushedField, pushedField, type Row, reader } from '../where/index.ts';
+import { ExactNumber } from '../numbers/exact-json.ts';
+import { toJsonNumber } from '../numbers/number-value.ts';
+import { type FieldSpec, type FieldType, type PushedField, pushedField, type Row, reader } from '../where/index.ts';
+import { faultOfNumber, numberReader } from './field-numbers.ts';
 
 /** Makes records of ours out of a provider's; a field's `native` path leads into nested JSON. */
 export type RecordMapper = (native: unknown) => Record<string, unknown>;
 
 /** Compiled once per query, because it runs once per row. */
 export function createRecordMapper(fields: readonly PushedField[]): RecordMapper {
-  const assignments = fields.map((field) => createAssignment(field));
+  const assignments = fields.map((field) => createAssignment(field, field.native, converter(field)));
+  return mapper(assignments);
+}
+
+/** Makes of a record of ours one that has these fields only. */
+export function createProjection(fields: readonly PushedField[]): RecordMapper {
+  return mapper(fields.map((field) => createAssignment(field, field.name, keep)));
+}
+
+function mapper(assignments: readonly Assignment[]): RecordMapper {
   return (native) => {
     if (!isRecord(native))
       throw new AppError('PROVIDER_PROTOCOL', 'The provider answered a record that is not an object.');
@@ -19,13 +31,24 @@ export function createRecordMapper(fields: readonly PushedField[]): RecordMapper
 
 type Assignment = (native: Row, record: Record<string, unknown>) => void;
 
-function createAssignment(field: PushedField): Assignment {
-  const read = reader(field.native);
-  const { name, read: convert = (value: unknown) => value } = field;
+type Convert = (value: unknown) => unknown;
+
+function keep(value: unknown): unknown {
+  return value;
+}
+
+function converter({ read, ...field }: PushedField): Convert {
+  const readNumber = numberReader(field);
+  if (read === undefined || readNumber === undefined) return readNumber ?? read ?? keep;
+  return (native) => readNumber(read(native));
+}
+
+function createAssignment({ name }: PushedField, native: string, convert: Convert): Assignment {
+  const read = reader(native);
   const path = name.split('.');
-  if (path.length > 1) return (native, record) => setPath(record, path, convert(read(native)) ?? null);
-  return (native, record) => {
-    record[name] = convert(read(native)) ?? null;
+  if (path.length > 1) return (row, record) => setPath(record, path, convert(read(row)) ?? null);
+  return (row, record) => {
+    record[name] = convert(read(row)) ?? null;
   };
 }
 
@@ -44,7 +67,7 @@ function setPath(record: Record<string, unknown>, path: readonly string[], value
 }
 
 export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber);
 }
 
 const SETTABLE = { create: 'createable', update: 'updateable' } as const;
@@ -56,22 +79,20 @@ const STRUCTURED: ReadonlySet<FieldType> = new Set(['object', 'array']);
 /**
  * Turns the body of a POST, PUT or PATCH into native names and values.
  * @throws AppError REQUEST_INVALID that names the fields (at most 50) that are unknown, cannot be set, hold a list or an
- * object in place of a single value, or are missing
+ * object in place of a single value, a number that is not in the field's range, or are missing
  */
 export function writeRecord(body: Row, object: ObjectSpec, action: 'create' | 'update'): Row {
   const faults: ErrorDetail[] = [];
   const values: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(body)) {
     const spec = Object.hasOwn(object.fields, name) ? object.fields[name] : undefined;
-    if (spec === undefined) {
-      faults.push(unknownField(name, Object.keys(object.fields)));
-    } else if (spec[SETTABLE[action]] !== true) {
-      faults.push({ path: name, message: `'${name}' cannot be set on ${action}.` });
-    } else if (isObject(value) && !STRUCTURED.has(spec.type)) {
-      faults.push({ path: name, message: `'${name}' is of type ${spec.type}: expected a single value.` });
-    } else {
-      const { native, write = (given: unknown) => given } = pushedField(name, spec);
-      setPath(values, native.split('.'), write(value));
+    const fault =
+      spec === undefined ? unknownField(name, Object.keys(object.fields)) : faultOf(name, spec, value, action);
+    if (fault !== undefined) {
+      faults.push(fault);
+    } else if (spec !== undefined) {
+      const { native, write = keep } = pushedField(name, spec);
+      setPath(values, native.split('.'), write(isNumeric(spec) ? toJsonNumber(value) : value));
     }
     if (faults.length === MAX_FAULTS) break;
   }
@@ -82,8 +103,25 @@ export function writeRecord(body: Row, object: ObjectSpec, action: 'create' | 'u
   throw new AppError('REQUEST_INVALID', `${first?.message}${more}`, { details: faults });
 }
 
+function faultOf(
+  name: string,
+  spec: FieldSpec,
+  value: unknown,
+  action: keyof typeof SETTABLE,
+): ErrorDetail | undefined {
+  if (spec[SETTABLE[action]] !== true) return { path: name, message: `'${name}' cannot be set on ${action}.` };
+  if (isObject(value) && !STRUCTURED.has(spec.type))
+    return { path: name, message: `'${name}' is of type ${spec.type}: expected a single value.` };
+  const fault = faultOfNumber(spec, value);
+  return fault === undefined ? undefined : { path: name, message: `'${name}' ${fault}` };
+}
+
 function isObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null;
+  return typeof value === 'object' && value !== null && !(value instanceof ExactNumber);
+}
+
+function isNumeric({ type }: FieldSpec): boolean {
+  return type === 'integer' || type === 'number';
 }
 
 function unknownField(name: string, names: readonly string[]): ErrorDetail {

@@ -1,6 +1,6 @@
 import type { PushedField } from '../connector/index.ts';
 import { compileCondition, type PreparedQuery, predicatesOf, type Row } from '../where/index.ts';
-import { createRecordMapper, type RecordMapper } from './record.ts';
+import { createProjection, createRecordMapper, type RecordMapper } from './record.ts';
 
 /** What happens to each row of a query; depends on nothing but the query, so it is made once. */
 export interface RowSteps {
@@ -36,8 +36,4 @@ function outermost(fields: readonly PushedField[]): readonly PushedField[] {
 function holdersOf(name: string): readonly string[] {
   const path = name.split('.');
   return path.slice(1).map((_, index) => path.slice(0, index + 1).join('.'));
-}
-
-function createProjection(fields: readonly PushedField[]): (row: Row) => Row {
-  return createRecordMapper(fields.map(({ name, type }) => ({ name, native: name, type })));
 }

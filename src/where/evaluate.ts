@@ -1,12 +1,13 @@
 import { AppError } from '../errors.ts';
+import { compareDecimals, faithfulDouble } from '../numbers/decimal.ts';
+import { readDecimal } from '../numbers/number-value.ts';
 import type { ComparisonOperator } from './ast.ts';
 import { compareText, foldText } from './collation.ts';
 import { type Condition, isGroup, type Predicate, predicatesOf } from './condition.ts';
-import { compareDecimals, faithfulDouble } from './decimal.ts';
 import { compareInstants, type Instant, readInstant } from './instant.ts';
 import { compileLike, searchPasses } from './like.ts';
 import type { LikeForm, PushedField, Value } from './model.ts';
-import { type Row, readBoolean, readDate, readDecimal, reader, readText } from './row-values.ts';
+import { type Row, readBoolean, readDate, reader, readText } from './row-values.ts';
 
 export { type Row, reader } from './row-values.ts';
 

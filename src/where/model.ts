@@ -47,8 +47,10 @@ export interface FieldSpec {
   readonly native?: string;
   readonly nativeType?: string;
   readonly label?: string;
-  /** A refinement for people and SDKs, e.g. `email`, `uri`, `uuid`. */
+  /** A refinement for people and SDKs, e.g. `email`, `uri`, `uuid`. Numbers of the format `DECIMAL_TEXT` are answered as text. */
   readonly format?: string;
+  /** The least and the greatest number that the field holds, in canonical decimals. Others are refused on create and update. */
+  readonly range?: readonly [least: string, most: string];
   /** Default true. */
   readonly nullable?: boolean;
   /** Must be given on create. Default false. */

@@ -1,8 +1,9 @@
+import { compareDecimals } from '../numbers/decimal.ts';
+import { readDecimal } from '../numbers/number-value.ts';
 import { compareText } from './collation.ts';
-import { compareDecimals } from './decimal.ts';
 import { compareInstants, readInstant } from './instant.ts';
 import type { PushedField } from './model.ts';
-import { readBoolean, readDate, readDecimal, readText } from './row-values.ts';
+import { readBoolean, readDate, readText } from './row-values.ts';
 
 type Compare = (a: unknown, b: unknown) => number;
 

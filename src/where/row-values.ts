@@ -1,4 +1,4 @@
-import { canonicalDecimal } from './decimal.ts';
+import { ExactNumber } from '../numbers/exact-json.ts';
 import { isDate } from './instant.ts';
 
 /** A normalised record: our names, our values. */
@@ -28,14 +28,8 @@ function isObject(value: unknown): value is Record<string, unknown> {
 
 export function readText(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
-  return typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint'
-    ? String(value)
-    : undefined;
-}
-
-export function readDecimal(value: unknown): string | undefined {
-  const isNumeric = typeof value === 'number' || typeof value === 'string' || typeof value === 'bigint';
-  return isNumeric ? canonicalDecimal(String(value)) : undefined;
+  const isScalar = typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint';
+  return isScalar || value instanceof ExactNumber ? String(value) : undefined;
 }
 
 export function readBoolean(value: unknown): boolean | undefined {

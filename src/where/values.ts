@@ -1,5 +1,5 @@
+import { canonicalDecimal } from '../numbers/decimal.ts';
 import type { Literal } from './ast.ts';
-import { canonicalDecimal } from './decimal.ts';
 import { isDate, readDateTime } from './instant.ts';
 import type { FieldType, Value } from './model.ts';
 

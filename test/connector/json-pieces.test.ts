@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { parsePieces } from '../../src/connector/client/json-pieces.ts';
 import { isAppError } from '../../src/errors.ts';
+import { parseJson } from '../../src/numbers/exact-json.ts';
 
 function parse(text: string | Buffer, pieceBytes?: number): unknown {
   const parsing = parsePieces(Buffer.from(text), pieceBytes);
@@ -26,7 +27,7 @@ const SIZES = [1, 2, 3, 7, 20, 1000];
 function expectSame(given: string): void {
   // A half of a surrogate pair has no UTF-8.
   const text = Buffer.from(given).toString();
-  const expected = outcome(() => JSON.parse(text));
+  const expected = outcome(() => parseJson(text));
   for (const size of SIZES) {
     expect(
       outcome(() => parse(text, size)),
@@ -55,6 +56,7 @@ describe('JSON that is parsed in pieces', () => {
   });
 
   for (const text of [
+    '{"a":[1,9007199254740993],"b":-1e400}',
     '{"a":[1,2],"a":3,"b":[4,5],"a":[6]}',
     '{"__proto__":{"polluted":[1,2,3]},"constructor":[1,2,3]}',
     '{"2":[1,2,3],"1":[1,2,3]}',

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { Connector, FieldSpec, ObjectSpec } from '../../src/connector/index.ts';
 import { ConnectorError, findObjectProblems, findProblems } from '../../src/connector/validate.ts';
+import { DECIMAL_TEXT } from '../../src/numbers/number-value.ts';
 import type { Operator } from '../../src/where/ast.ts';
 
 const list = { run: async () => ({ records: [] }), maxPageSize: 100 };
@@ -252,6 +253,25 @@ describe('the problems of a field', () => {
   it('include a collation of anything but text', () => {
     expect(problemsOfField({ type: 'date', collation: 'ci' })).to.deep.equal(['things: x: only text has a collation']);
     expect(problemsOfField({ type: 'string', collation: 'ci' })).to.deep.equal([]);
+  });
+
+  it('include a format or a range of numbers on anything else, and a range that is none', () => {
+    const format = DECIMAL_TEXT;
+    const noFormat = 'things: x: only numbers and lists of them have the format decimal-text';
+    expect(problemsOfField({ type: 'string', format })).to.deep.equal([noFormat]);
+    const noRange = 'things: x: its range is not two canonical decimals of a number, the lower one first';
+    const wrong = [
+      { type: 'string', range: ['1', '2'] },
+      { type: 'integer', range: ['2', '1'] },
+      { type: 'integer', range: ['1', '1e3'] },
+      { type: 'number', range: ['', '1'] },
+    ] as const;
+    for (const field of wrong) expect(problemsOfField(field)).to.deep.equal([noRange]);
+    const right = [
+      { type: 'array', format },
+      { type: 'number', format, range: ['-1.5', '100'] },
+    ] as const;
+    for (const field of right) expect(problemsOfField(field)).to.deep.equal([]);
   });
 
   it('include forms of LIKE without LIKE', () => {

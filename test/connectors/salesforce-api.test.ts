@@ -47,6 +47,19 @@ describe('Salesforce through the API', () => {
     expect(body.configuration).to.include({ 'instance.url': 'https://acme.my.salesforce.com', 'api.version': '62.0' });
   });
 
+  it('takes no number that a field cannot hold', async () => {
+    const body = '{"Name":"Numbers","NumberOfEmployees":2147483648,"AnnualRevenue":1e309}';
+    const { status, body: problem } = await call('/Account', { method: 'POST', body });
+    expect(status).to.equal(400);
+    expect(problem.details).to.deep.equal([
+      { path: 'NumberOfEmployees', message: "'NumberOfEmployees' must be from -2147483648 to 2147483647." },
+      {
+        path: 'AnnualRevenue',
+        message: "'AnnualRevenue' must be from -1.7976931348623157e+308 to 1.7976931348623157e+308.",
+      },
+    ]);
+  });
+
   it('logs in at the place of sandboxes, and of a customer', async () => {
     const sandbox = await connect(service, await authorize(service, 'approve', { sandbox: 'true' }));
     const site = { siteAddress: 'https://globex--uat.sandbox.my.salesforce.com' };

@@ -4,6 +4,7 @@ import { encryptionContext } from '../../db/encrypted-columns.ts';
 import type { Keyring } from '../../db/keyring.ts';
 import type { PlatformKeys } from '../../db/platform-keys.ts';
 import { AppError, type ErrorCode, isAppError } from '../../errors.ts';
+import { parseJson } from '../../numbers/exact-json.ts';
 import { createIdempotencyStore, type IdempotencyKey } from './store.ts';
 
 /** A request that carries an `Idempotency-Key`. */
@@ -86,7 +87,8 @@ export function createIdempotency(ports: {
         'The request with this Idempotency-Key has not finished; if it never does, its outcome is unknown.',
       );
     }
-    const stored: Stored<Body> = JSON.parse(keyring.decrypt(row.response, contextOf(key)));
+    // Authenticated by the keyring: it is what `run` stored.
+    const stored = parseJson(keyring.decrypt(row.response, contextOf(key))) as Stored<Body>;
     if (stored.kind === 'answer') return stored.body;
     throw new AppError(
       stored.code,

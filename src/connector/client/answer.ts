@@ -1,4 +1,5 @@
 import type { EgressResponse } from '../../egress/index.ts';
+import { parseJson } from '../../numbers/exact-json.ts';
 import { createPacer } from '../../pace.ts';
 import type { ProviderResponse } from '../contract.ts';
 import { type Hold, noRoom } from './byte-budget.ts';
@@ -41,7 +42,7 @@ export async function readAnswer(
     const misshapen = acceptsJson(accept) && (HTML_TYPE.test(type) || isHtml(text));
     return { response: { status, headers, body: text }, misshapen, quotable };
   }
-  const body = await parseJson(ports, bytes);
+  const body = await parseBody(ports, bytes);
   return {
     response: { status, headers, body: body === undefined ? bytes.toString('utf8') : body },
     misshapen: body === undefined && acceptsJson(accept),
@@ -68,11 +69,11 @@ function withoutMark(body: Buffer): Buffer {
 const PARSED_SHARE = 4;
 
 /** @returns undefined when it is not JSON, which has no such value. */
-async function parseJson(ports: ReadingPorts, bytes: Buffer): Promise<unknown> {
+async function parseBody(ports: ReadingPorts, bytes: Buffer): Promise<unknown> {
   try {
     if (bytes.length > PIECE_BYTES) return await parseLarge(ports, bytes);
     if (ports.hold?.take(bytes.length * PARSED_SHARE) === false) throw noRoom();
-    return JSON.parse(bytes.toString('utf8'));
+    return parseJson(bytes.toString('utf8'));
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;

@@ -1,4 +1,5 @@
 import { AppError } from '../../errors.ts';
+import { parseJson } from '../../numbers/exact-json.ts';
 
 /** Bytes that are looked at, and parsed, at a time: about a millisecond. */
 export const PIECE_BYTES = 128 * 1024;
@@ -39,7 +40,7 @@ interface Assembly {
 }
 
 /**
- * Parses UTF-8 JSON as `JSON.parse` does, piece by piece: one that is resumed never works longer than two pieces take. A
+ * Parses UTF-8 JSON as `parseJson` does, piece by piece: one that is resumed never works longer than two pieces take. A
  * library that parses by itself takes ten times as long as `JSON.parse`; here the text is only looked through for places
  * to cut it. Each step yields an estimate of the memory that its values take.
  * @throws SyntaxError; AppError PROVIDER_PROTOCOL for nesting beyond 200 levels
@@ -223,16 +224,16 @@ class Parsing {
 const BLANKS: ReadonlySet<number | undefined> = new Set([0x20, 0x09, 0x0a, 0x0d]);
 
 function addItems(list: unknown[], text: string): number {
-  const items: unknown[] = JSON.parse(`[${text}]`);
+  const items = parseJson(`[${text}]`);
+  if (!Array.isArray(items)) throw new SyntaxError('A list is missing in the JSON');
   for (const item of items) list.push(item);
   return items.length;
 }
 
 function addMembers(object: Record<string, unknown>, text: string): number {
-  const members: Record<string, unknown> = JSON.parse(`{${text}}`);
-  const names = Object.keys(members);
-  for (const name of names) define(object, name, members[name]);
-  return names.length;
+  const members = Object.entries(Object(parseJson(`{${text}}`)));
+  for (const [name, value] of members) define(object, name, value);
+  return members.length;
 }
 
 /** `__proto__` is a name like any other in JSON. */

@@ -1,6 +1,7 @@
 import { readProviderMessage } from '../../../connector/client/provider-message.ts';
 import { readRetryAfterMs } from '../../../connector/client/rate-limit.ts';
 import type { EgressResponse } from '../../../egress/index.ts';
+import { parseJson } from '../../../numbers/exact-json.ts';
 import type { Redactor } from '../../../redaction.ts';
 import { TokenError, type TokenFailureKind } from '../grant.ts';
 
@@ -26,7 +27,7 @@ export function readTokenAnswer({ status, headers, body, quotable }: EgressRespo
 function readJsonObject(text: string): Readonly<Record<string, unknown>> | undefined {
   if (!text.startsWith('{')) return undefined;
   try {
-    return JSON.parse(text);
+    return Object(parseJson(text));
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;

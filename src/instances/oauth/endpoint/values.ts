@@ -1,6 +1,7 @@
 import { matchesHost } from '../../../connector/client/hosts.ts';
 import type { SimulatorRoute } from '../../../connector/client/simulator-route.ts';
 import type { Config, OAuthValue } from '../../../connector/contract.ts';
+import { ExactNumber } from '../../../numbers/exact-json.ts';
 import { invalidConfiguration } from '../../configuration.ts';
 import type { OAuthConnector } from '../grant.ts';
 import { parseRedirectUrl } from '../proxies/redirect-url.ts';
@@ -57,7 +58,7 @@ function isAcceptable(source: ValueSource, value: OAuthValue, text: string): boo
 }
 
 function readText(said: unknown): string | undefined {
-  if (typeof said === 'number') return String(said);
+  if (typeof said === 'number' || said instanceof ExactNumber) return String(said);
   return typeof said === 'string' && said !== '' ? said : undefined;
 }
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { canonicalDecimal, compareDecimals, faithfulDouble } from '../../src/where/decimal.ts';
+import { canonicalDecimal, compareDecimals, faithfulDouble } from '../../src/numbers/decimal.ts';
 
 describe('decimals', () => {
   for (const [written, canonical] of [
