@@ -12,25 +12,32 @@ import { startSite } from './hostile/provider.ts';
 import { PROVIDERS } from './hostile/providers.ts';
 import { createRandom } from './hostile/random.ts';
 import { RECEIVERS } from './hostile/receivers.ts';
-import { createBaseline, type Outcome, type RunOptions, rest, run, type Theatre } from './hostile/run.ts';
+import { createBaseline, rest, run, type Theatre } from './hostile/run.ts';
 import { createHome } from './hostile/service.ts';
 import { SOCKETS } from './hostile/sockets.ts';
-import type { Inputs } from './hostile/stage.ts';
+import type { HostileInput, Inputs } from './hostile/stage.ts';
 import { authorizationOf, openTenants } from './hostile/tenants.ts';
 import { missesOf, printRow, type Row } from './hostile/verdict.ts';
 
 const INPUTS: Inputs = { ...CALLERS, ...PROVIDERS, ...RECEIVERS, ...SOCKETS };
-const LIMIT_MS = 15 * 60_000;
-const HEALTHY_PER_SECOND = 20;
+const LIMIT_MS = 12 * 60_000;
+const RETRIES_UNTIL_MS = 7.5 * 60_000;
+const HEALTHY_PER_SECOND = 40;
 const WARM_UP_MS = 3_000;
 /** Noise only adds, so that the best of a few tries is the truest; what an input does itself it does each time. */
 const MOST_TRIES = 3;
+
+interface Planned {
+  readonly name: string;
+  readonly input: HostileInput;
+  readonly seed: number;
+}
 
 const { values: options } = parseArgs({
   options: {
     only: { type: 'string' },
     seed: { type: 'string', default: String(Date.now() % 100_000) },
-    seconds: { type: 'string', default: '2.5' },
+    seconds: { type: 'string', default: '2' },
     profile: { type: 'string' },
     log: { type: 'string' },
     list: { type: 'boolean', default: false },
@@ -42,8 +49,12 @@ if (options.list) {
   process.exit(0);
 }
 
+const attackMs = Number(options.seconds) * 1000;
+const startedAt = performance.now();
 const wanted = options.only?.split(',');
-const inputs = Object.entries(INPUTS).filter(([name]) => wanted?.some((part) => name.includes(part)) ?? true);
+const inputs: readonly Planned[] = Object.entries(INPUTS)
+  .map(([name, input], index) => ({ name, input, seed: Number(options.seed) + index }))
+  .filter(({ name }) => wanted?.some((part) => name.includes(part)) ?? true);
 if (inputs.length === 0) throw new Error(`No input is called ${options.only}; --list shows them`);
 if (options.profile !== undefined) await mkdir(options.profile, { recursive: true });
 
@@ -82,43 +93,60 @@ async function openTheatre(): Promise<Theatre & { readonly close: () => Promise<
 
 let theatre = await openTheatre();
 
-async function tryOften(options: Omit<RunOptions, 'random'>, seed: number): Promise<Row> {
-  let best: Outcome | undefined;
-  for (let tries = 1; ; tries++) {
-    const name = tries === 1 ? options.name : `${options.name} ${tries}`;
-    const outcome = await run(theatre, { ...options, name, random: createRandom(seed) });
-    if (outcome.ended !== undefined) {
-      await theatre.close();
-      theatre = await openTheatre();
-      return { name: options.name, outcome, tries };
+/** A service that ended is started anew for the inputs that follow. */
+async function attempt({ name, input, seed }: Planned, before?: Row): Promise<Row> {
+  const tries = (before?.tries ?? 0) + 1;
+  const profile =
+    options.profile === undefined ? undefined : join(options.profile, `${fileOf(name)}-${tries}.cpuprofile`);
+  const outcome = await run(theatre, {
+    name: `${name} ${tries}`,
+    input,
+    random: createRandom(seed),
+    attackMs,
+    profile,
+  });
+  if (outcome.ended !== undefined) {
+    await theatre.close();
+    theatre = await openTheatre();
+  }
+  const isBest = before === undefined || missesOf(outcome).length < missesOf(before.outcome).length;
+  return { name, tries, outcome: isBest ? outcome : before.outcome };
+}
+
+function fileOf(name: string): string {
+  return name.replaceAll(/\W+/g, '-');
+}
+
+/** All inputs once, then again those that missed an aim, while there is time. */
+async function attemptAll(rows: Map<string, Row>): Promise<void> {
+  for (let round = 0; round < MOST_TRIES; round++) {
+    for (const planned of inputs) {
+      const before = rows.get(planned.name);
+      if (before !== undefined && (isFinal(before) || performance.now() - startedAt > RETRIES_UNTIL_MS)) continue;
+      const row = await attempt(planned, before);
+      rows.set(planned.name, row);
+      console.log(Object.values(printRow(row)).join(' | '));
     }
-    if (best === undefined || missesOf(outcome).length < missesOf(best).length) best = outcome;
-    if (tries === MOST_TRIES || missesOf(best).length === 0) return { name: options.name, outcome: best, tries };
   }
 }
 
-const startedAt = performance.now();
-const seed = Number(options.seed);
-const rows: Row[] = [];
-console.log(
-  `seed ${seed}, ${inputs.length} inputs, baseline p99 ${theatre.baseline.callP99Ms().toFixed(1)} ms (calls), ${theatre.baseline.eventP99Ms().toFixed(1)} ms (events)`,
-);
+/** What ended the process is not tried again. */
+function isFinal({ outcome }: Row): boolean {
+  return outcome.ended !== undefined || missesOf(outcome).length === 0;
+}
+
+const rows = new Map<string, Row>();
+console.log(`seed ${options.seed}, ${inputs.length} inputs`);
 try {
-  for (const [index, [name, input]] of inputs.entries()) {
-    const profile =
-      options.profile === undefined ? undefined : join(options.profile, `${name.replaceAll(/\W+/g, '-')}.cpuprofile`);
-    const row = await tryOften({ name, input, attackMs: Number(options.seconds) * 1000, profile }, seed + index);
-    rows.push(row);
-    console.log(Object.values(printRow(row)).join(' | '));
-  }
+  await attemptAll(rows);
 } finally {
   await theatre.close();
   await home.remove();
   clearTimeout(limit);
 }
-console.table(rows.map(printRow));
-const missed = rows.filter(({ outcome }) => missesOf(outcome).length > 0);
-console.log(
-  `${rows.length} inputs in ${((performance.now() - startedAt) / 1000).toFixed(0)} s, ${missed.length} missed an aim; seed ${seed}`,
-);
+const all = [...rows.values()];
+const missed = all.filter(({ outcome }) => missesOf(outcome).length > 0);
+const seconds = Math.round((performance.now() - startedAt) / 1000);
+console.table(all.map(printRow));
+console.log(`${all.length} inputs in ${seconds} s, ${missed.length} missed an aim; seed ${options.seed}`);
 process.exitCode = missed.length === 0 ? 0 : 1;

@@ -9,8 +9,8 @@ import type { HostileInput } from './stage.ts';
 import type { Tenants } from './tenants.ts';
 
 /** What is left of an attack when its callers have hung up belongs to it. */
-const SETTLE_MS = 700;
-const QUIET_MS = 1_200;
+const SETTLE_MS = 500;
+const QUIET_MS = 600;
 /** Of the latest quiet samples, so that the baseline follows what else the machine does. */
 const BASELINE_SAMPLES = 200;
 const MEGABYTE = 1024 * 1024;
@@ -142,5 +142,5 @@ export async function rest({ neighbour, baseline }: Theatre, ms = QUIET_MS): Pro
 
 function p99(values: readonly number[]): number {
   const sorted = [...values].sort((one, other) => one - other);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * 0.99))] ?? Number.NaN;
+  return sorted[Math.ceil(sorted.length * 0.99) - 1] ?? Number.NaN;
 }
