@@ -699,7 +699,7 @@ export interface paths {
         };
         /**
          * Count deliveries
-         * @description How many deliveries there are of each status.
+         * @description How many deliveries there are of each status, up to 100,000 of each.
          */
         get: operations["countDeliveries"];
         put?: never;
@@ -1544,8 +1544,10 @@ export interface components {
             tags: string[];
             /** @description Steps that are still to be done by the user. */
             provisionInteractions: components["schemas"]["FreeFormObject"][];
-            /** @description False after the provider refused the credentials for good, or when stored settings and credentials do not belong together; until they are renewed. */
+            /** @description False after the provider refused the credentials for good, until they are renewed; and while the instance cannot be used here at all, for example because stored settings and credentials do not belong together. */
             valid: boolean;
+            /** @description What is wrong and how to put it right; there only while `valid` is false. */
+            invalidReason?: string;
             /** @description True after the caller switched the instance off. */
             disabled: boolean;
             /** @description The size of the instance's cache. */
@@ -1646,8 +1648,10 @@ export interface components {
             tags: string[];
             /** @description Steps that are still to be done by the user. */
             provisionInteractions: components["schemas"]["FreeFormObject"][];
-            /** @description False after the provider refused the credentials for good, or when stored settings and credentials do not belong together; until they are renewed. */
+            /** @description False after the provider refused the credentials for good, until they are renewed; and while the instance cannot be used here at all, for example because stored settings and credentials do not belong together. */
             valid: boolean;
+            /** @description What is wrong and how to put it right; there only while `valid` is false. */
+            invalidReason?: string;
             /** @description True after the caller switched the instance off. */
             disabled: boolean;
             /** @description The size of the instance's cache. */
@@ -1794,7 +1798,7 @@ export interface components {
             state: "active" | "deactivated";
             /** @description Why it was deactivated; there only while it is. */
             reason?: string;
-            /** @description Signs the deliveries (Standard Webhooks); `********` in lists. */
+            /** @description Signs the deliveries (Standard Webhooks); `********` in lists, and where it cannot be read any more until it is rotated. */
             secret: string;
             /**
              * Format: date-time
@@ -1816,9 +1820,9 @@ export interface components {
              * @description When `state` became what it is, in UTC.
              */
             stateChangedDate: string;
-            /** @description How many of its deliveries are queued. */
+            /** @description How many of its deliveries are queued; 10,000 stands for that many or more. */
             queued: number;
-            /** @description How many of its deliveries failed and will be tried again. */
+            /** @description How many of its deliveries failed and will be tried again; 10,000 stands for that many or more. */
             retrying: number;
         };
         /** @description What changes of a subscription. */
@@ -1939,22 +1943,22 @@ export interface components {
         DeliveryCounts: {
             /**
              * Format: int64
-             * @description How many there are.
+             * @description How many there are; 100,000 stands for that many or more.
              */
             queued: number;
             /**
              * Format: int64
-             * @description How many there are.
+             * @description How many there are; 100,000 stands for that many or more.
              */
             delivering: number;
             /**
              * Format: int64
-             * @description How many there are.
+             * @description How many there are; 100,000 stands for that many or more.
              */
             retrying: number;
             /**
              * Format: int64
-             * @description How many there are.
+             * @description How many there are; 100,000 stands for that many or more.
              */
             delivered: number;
         };

@@ -35,12 +35,14 @@ import { migrateDatabase } from './db/migrate.ts';
 import { createNotifier } from './db/notifier.ts';
 import { openPlatformKeys } from './db/platform-keys.ts';
 import { measurePool } from './db/pool-metrics.ts';
+import { createPoolShares } from './db/pool-shares.ts';
 import { createEgress } from './egress/index.ts';
 import type { EngineOptions } from './events/options.ts';
 import { createPartitions } from './events/upkeep/partitions.ts';
 import { createUpkeep } from './events/upkeep/upkeep.ts';
 import { createAuthenticate } from './instances/authenticate.ts';
 import { withEventCallbacks } from './instances/event-callbacks.ts';
+import { assertUsable } from './instances/fault.ts';
 import { createInstances } from './instances/instances.ts';
 import { createAuthorizations } from './instances/oauth/connect/authorizations.ts';
 import { createConnect } from './instances/oauth/connect/connect.ts';
@@ -110,6 +112,7 @@ async function build({ config, log, redactor, onLost, engineOptions }: AppPorts,
   const { isReachable: works, answersOthers: couldWork } = database;
   const liveness = watchLiveness({ works, couldWork, now: () => performance.now(), log });
   cleanup.add('liveness', liveness.stop);
+  const shares = createPoolShares({ knex, poolSize: config.databasePoolSize });
   const metrics = createMetrics();
   measureBuild(metrics);
   measurePool(knex, metrics);
@@ -140,9 +143,10 @@ async function build({ config, log, redactor, onLost, engineOptions }: AppPorts,
   const baseUrl = () => publicUrl() + BASE_PATH;
 
   const accounts = createAccounts({ knex, platformKeys, random: randomBytes });
-  const { callbacks, ...delivery } = createDeliveryParts({ knex, keyring, notifier, egress, redactor });
+  const { callbacks, ...delivery } = createDeliveryParts({ knex, shares, keyring, notifier, egress, redactor, log });
   const proxies = createProxies({
     knex,
+    shares,
     keyring,
     digest: platformKeys.digest,
     redactor,
@@ -157,7 +161,7 @@ async function build({ config, log, redactor, onLost, engineOptions }: AppPorts,
     redactor,
     endpoint,
     log,
-    loadOwner: (accountId, id) => instances.getIntact(accountId, id),
+    loadOwner: async (accountId, id) => assertUsable(await instances.get(accountId, id)),
     onRefused: (refusal, via) => instances.invalidate(refusal, via),
     onValues: (told, via) => instances.adoptValues(told, via),
     onRecovered: (key) => instances.noteCredentials(key, 'accepted'),
@@ -175,10 +179,12 @@ async function build({ config, log, redactor, onLost, engineOptions }: AppPorts,
   const instances = withEventCallbacks(
     createInstances({
       knex,
+      shares,
       keyring,
       platformKeys,
       notifier,
       registry,
+      log,
       authenticate: createAuthenticate({ client, connect, authorizations, tokens }),
       redactor,
       random: randomBytes,
@@ -267,7 +273,7 @@ async function build({ config, log, redactor, onLost, engineOptions }: AppPorts,
           ...createQueryHandlers(resources),
         },
         publicUrl,
-        authorization: createAuthorization({ accounts, instances, redactor }),
+        authorization: createAuthorization({ accounts, instances, shares, redactor }),
         idempotency,
         validateResponses: config.validateResponses,
       },

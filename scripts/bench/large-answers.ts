@@ -149,7 +149,6 @@ async function measure(): Promise<void> {
     config: {},
     disabled: false,
     valid: true,
-    intact: true,
   };
   const app = express();
   app.response.json = sendJson;

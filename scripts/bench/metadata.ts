@@ -37,7 +37,6 @@ const instance = {
   config: { 'base.url': 'https://demo.example.com' },
   disabled: false,
   valid: true,
-  intact: true,
 };
 
 interface Measured<Result> {

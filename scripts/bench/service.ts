@@ -114,7 +114,6 @@ async function recordProviderRequest(simulatorsUrl: string): Promise<EgressReque
     id: 1,
     connector: bamboohr,
     config: CONFIGURATION,
-    intact: true,
     disabled: false,
     valid: true,
   };

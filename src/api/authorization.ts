@@ -1,5 +1,6 @@
-import { LRUCache } from 'lru-cache';
 import type { Accounts, Principal } from '../accounts/accounts.ts';
+import type { PoolShares } from '../db/pool-shares.ts';
+import { createSecretCache } from '../db/secret-cache.ts';
 import { AppError } from '../errors.ts';
 import type { Instance, Instances } from '../instances/instances.ts';
 import type { Redactor } from '../log.ts';
@@ -50,6 +51,7 @@ export function unauthenticated(message: string): AppError {
 export interface AuthorizationPorts {
   readonly accounts: Pick<Accounts, 'findPrincipal'>;
   readonly instances: Pick<Instances, 'findByToken'>;
+  readonly shares: Pick<PoolShares, 'lookUp'>;
   readonly redactor: Redactor;
 }
 
@@ -58,22 +60,24 @@ export interface Authorization {
   readonly authorize: (secrets: Secrets) => Promise<Caller>;
 }
 
-const KEPT_PRINCIPALS = 10_000;
-const KEEP_MS = 30_000;
-
 /** Turns secrets into a caller; one that was seen a moment ago costs no query. */
-export function createAuthorization({ accounts, instances, redactor }: AuthorizationPorts): Authorization {
-  const principals = new LRUCache<string, Principal>({ max: KEPT_PRINCIPALS, ttl: KEEP_MS });
+export function createAuthorization({ accounts, instances, shares, redactor }: AuthorizationPorts): Authorization {
+  const principals = createSecretCache<Principal>();
 
-  async function findPrincipal({ user = '', organization }: Secrets): Promise<Principal | undefined> {
-    const key = `${user} ${organization ?? ''}`;
-    const kept = principals.get(key);
-    if (kept !== undefined) return kept;
+  function findPrincipal(secrets: Secrets): Promise<Principal | undefined> {
+    const { user, organization = '' } = secrets;
+    const load = () => loadPrincipal(secrets);
+    // However many guess, they have a few connections between them: whoever was here before does not wait behind them.
+    return principals.find(`${user} ${organization}`, (known) =>
+      known === undefined ? shares.lookUp('stranger', load) : load(),
+    );
+  }
+
+  async function loadPrincipal({ user = '', organization }: Secrets): Promise<Principal | undefined> {
     const principal = await accounts.findPrincipal({ userSecret: user, organizationSecret: organization });
     if (principal === undefined) return undefined;
     // Only what is known to be a secret: anybody could have any word blanked out for everybody.
     for (const secret of [user, organization]) if (secret !== undefined) redactor.add(secret);
-    principals.set(key, principal);
     return principal;
   }
 

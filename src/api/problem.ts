@@ -1,5 +1,5 @@
 import type { ErrorRequestHandler, Request, Response } from 'express';
-import { DatabaseUnavailableError } from '../db/unavailable.ts';
+import { DatabaseUnavailableError, isOutOfTime } from '../db/unavailable.ts';
 import { AppError, type ErrorCode, type ErrorDetail } from '../errors.ts';
 import type { Logger, Redactor } from '../log.ts';
 
@@ -27,7 +27,7 @@ export interface ProblemPorts {
 export function createProblemHandler({ log, redactor }: ProblemPorts): ErrorRequestHandler {
   return (thrown: unknown, request, response, _next) => {
     const error = toAppError(thrown, request, redactor.redact);
-    if (error.code === 'INTERNAL' || thrown instanceof DatabaseUnavailableError)
+    if (error.code === 'INTERNAL' || thrown instanceof DatabaseUnavailableError || isOutOfTime(thrown))
       log.error({ err: thrown, requestId: response.locals.requestId, path: request.path }, 'request failed');
     if (response.headersSent) {
       response.destroy();
@@ -68,7 +68,9 @@ function setHeaders(response: Response, error: AppError): void {
 
 function toAppError(thrown: unknown, request: Request, redact: Redactor['redact']): AppError {
   if (thrown instanceof AppError) return thrown;
-  if (thrown instanceof DatabaseUnavailableError) return databaseUnavailable(thrown);
+  if (thrown instanceof DatabaseUnavailableError)
+    return overloaded('The database cannot be reached at the moment.', thrown);
+  if (isOutOfTime(thrown)) return overloaded('The database did not get to this in time.', thrown);
   const fault = readFault(thrown, redact);
   const translate = fault.type === undefined ? undefined : BODY_FAULTS[fault.type];
   if (translate !== undefined) return translate(fault.message);
@@ -87,11 +89,8 @@ function toAppError(thrown: unknown, request: Request, redact: Redactor['redact'
   }
 }
 
-function databaseUnavailable(cause: DatabaseUnavailableError): AppError {
-  return new AppError('OVERLOADED', 'The database cannot be reached at the moment.', {
-    retryAfterSeconds: DATABASE_RETRY_SECONDS,
-    cause,
-  });
+function overloaded(message: string, cause: unknown): AppError {
+  return new AppError('OVERLOADED', message, { retryAfterSeconds: DATABASE_RETRY_SECONDS, cause });
 }
 
 export function wrongMethod({ method, path }: Request, allow: readonly string[]): AppError {

@@ -2,11 +2,13 @@ import type { Knex } from 'knex';
 import type { Config, Connector } from '../connector/contract.ts';
 import type { Notifier } from '../db/notifier.ts';
 import type { PlatformKeys } from '../db/platform-keys.ts';
+import type { PoolShares } from '../db/pool-shares.ts';
 import { AppError } from '../errors.ts';
 import type { Notifications } from '../events/notifications/notifications.ts';
 import { prepareSql } from '../where/index.ts';
 import type { Authenticate, Authenticated, GivenAgain } from './authenticate.ts';
 import { assertUnmasked, unmasked } from './configuration.ts';
+import { assertUsable, type InstanceFault } from './fault.ts';
 import { FILTERABLE_INSTANCE } from './filter.ts';
 import { type CodecPorts, createInstanceCodec } from './instance-codec.ts';
 import type { AuthorizationCaller } from './oauth/connect/authorizations.ts';
@@ -15,7 +17,7 @@ import { isOAuthConnector } from './oauth/fields.ts';
 import { readShown } from './place.ts';
 import { assertStorable, isStorable } from './storable.ts';
 import { createInstanceStore, type InstanceChanges, type InstanceFilter } from './store.ts';
-import { createTokenCache } from './token-cache.ts';
+import { createTokenCache, type LoadInstance } from './token-cache.ts';
 import { createValidity, type Validity } from './validity.ts';
 
 /** An instance with its secrets in clear. Never leaves the process as it is. */
@@ -30,9 +32,10 @@ export interface Instance {
   readonly token: string;
   readonly providerData: Readonly<Record<string, unknown>>;
   readonly valid: boolean;
+  /** Why it is not valid, where that is known. */
   readonly invalidReason: string | null;
-  /** False: its row was changed outside of the service, so that nothing of its configuration is used. It can be sent again. */
-  readonly intact: boolean;
+  /** There when it cannot be used, only looked at, repaired or deleted; then it is not valid either. */
+  readonly fault?: InstanceFault;
   readonly disabled: boolean;
   readonly createdAt: Date;
   /** Grows with every change of configuration and credentials. */
@@ -43,6 +46,7 @@ export interface Instance {
 
 export interface InstancePorts extends CodecPorts {
   readonly knex: Knex;
+  readonly shares: Pick<PoolShares, 'list' | 'lookUp'>;
   readonly platformKeys: Pick<PlatformKeys, 'lookupHash'>;
   readonly notifier: Pick<Notifier, 'publish' | 'subscribe' | 'onGap'>;
   readonly authenticate: Authenticate;
@@ -79,10 +83,9 @@ export interface Instances extends Validity {
   readonly create: (caller: InstanceCaller, input: NewInstance, signal: AbortSignal) => Promise<Instance>;
   /** @throws AppError NOT_FOUND */
   readonly get: (accountId: number, id: number) => Promise<Instance>;
-  /** For use of its credentials. @throws AppError NOT_FOUND, INSTANCE_CREDENTIALS_FAILED for one that is not intact */
-  readonly getIntact: (accountId: number, id: number) => Promise<Instance>;
-  /** Without `limit`: all of them. */
   readonly list: (accountId: number, query: InstanceQuery) => Promise<InstancePage>;
+  /** All of the account, read in parts. */
+  readonly listAll: (accountId: number) => Promise<readonly Instance[]>;
   /** From memory when it was asked for before and nothing changed. */
   readonly findByToken: (accountId: number, token: string) => Promise<Instance | undefined>;
   /** New credentials are verified first; id and token stay. */
@@ -109,6 +112,8 @@ export interface Instances extends Validity {
 }
 
 const TOKEN_BYTES = 32;
+/** Instances that are read at a time for a list of all. */
+const PART = 1_000;
 
 /** A change that goes with others: only if nobody changed the settings since, and all together. */
 interface Guard extends Pick<Authenticated, 'keep'>, Pick<Instance, 'settingsVersion'> {}
@@ -116,15 +121,16 @@ interface Guard extends Pick<Authenticated, 'keep'>, Pick<Instance, 'settingsVer
 const WORKING = { valid: true, invalidReason: null };
 
 export function createInstances(ports: InstancePorts): Instances {
-  const { platformKeys, notifier, registry, authenticate } = ports;
+  const { platformKeys, notifier, shares, registry, authenticate } = ports;
   const store = createInstanceStore(ports.knex);
   const { decode, encodeSettings, encodeToken } = createInstanceCodec(ports);
-  const cache = createTokenCache(notifier, async (accountId, token, kept) => {
+  const load: LoadInstance = async (accountId, token, kept) => {
     const row = await store.findByTokenHash(accountId, platformKeys.lookupHash(token));
     if (row === undefined) return undefined;
     // The same row stays the same object: what is derived from it (headers, metadata, plans) is kept with it.
     return kept?.version === row.version ? kept : decode(row);
-  });
+  };
+  const cache = createTokenCache({ notifier, shares, load });
 
   async function get(accountId: number, id: number): Promise<Instance> {
     const row = await store.find(accountId, id);
@@ -156,7 +162,8 @@ export function createInstances(ports: InstancePorts): Instances {
   /** New settings become part of the changes only after the provider took them. */
   async function reauthenticate(instance: Instance, credentials: GivenAgain) {
     const { connector, accountId, id, settingsVersion } = instance;
-    const { config, verified, keep } = await (instance.intact
+    if (instance.fault?.kind === 'element') assertUsable(instance);
+    const { config, verified, keep } = await (instance.fault === undefined
       ? authenticate.again(instance, credentials)
       : authenticateAnew(connector, credentials));
     const settings = encodeSettings(connector, config, { accountId, id });
@@ -165,6 +172,29 @@ export function createInstances(ports: InstancePorts): Instances {
       // Settings are merged into those that were read, so they must still be those.
       guard: { settingsVersion, keep },
     };
+  }
+
+  async function list(accountId: number, { where, ...filter }: InstanceQuery): Promise<InstancePage> {
+    const { limit, searchText = '', tags = [] } = filter;
+    const condition = where === undefined ? undefined : prepareSql(where, FILTERABLE_INSTANCE);
+    // What no instance can hold would be an error to PostgreSQL.
+    if (![searchText, ...tags].every(isStorable)) return { instances: [] };
+    const rows = await shares.list(accountId, (via) =>
+      createInstanceStore(via).list(accountId, { ...filter, condition, limit: limit + 1 }),
+    );
+    const instances = rows.slice(0, limit).map(decode);
+    const last = instances.at(-1);
+    return { instances, ...(rows.length > limit && last && { nextAfterId: last.id }) };
+  }
+
+  async function listAll(accountId: number): Promise<readonly Instance[]> {
+    const all: Instance[] = [];
+    for (let afterId: number | undefined = 0; afterId !== undefined; ) {
+      const page: InstancePage = await list(accountId, { limit: PART, afterId });
+      all.push(...page.instances);
+      afterId = page.nextAfterId;
+    }
+    return all;
   }
 
   return {
@@ -199,23 +229,9 @@ export function createInstances(ports: InstancePorts): Instances {
 
     get,
 
-    getIntact: async (accountId, id) => {
-      const instance = await get(accountId, id);
-      if (instance.intact) return instance;
-      throw new AppError('INSTANCE_CREDENTIALS_FAILED', `Instance ${id} cannot be used. ${instance.invalidReason}`);
-    },
+    list,
 
-    list: async (accountId, { where, ...filter }) => {
-      const { limit, searchText = '', tags = [] } = filter;
-      const condition = where === undefined ? undefined : prepareSql(where, FILTERABLE_INSTANCE);
-      // What no instance can hold would be an error to PostgreSQL.
-      if (![searchText, ...tags].every(isStorable)) return { instances: [] };
-      const oneMore = limit === undefined ? undefined : limit + 1;
-      const rows = await store.list(accountId, { ...filter, condition, limit: oneMore });
-      const instances = rows.slice(0, limit).map(decode);
-      const last = instances.at(-1);
-      return { instances, ...(rows.length > instances.length && last && { nextAfterId: last.id }) };
-    },
+    listAll,
 
     findByToken: cache.find,
 
@@ -256,8 +272,8 @@ export function createInstances(ports: InstancePorts): Instances {
     adoptValues: async ({ accountId, id, values }, via) => {
       const row = await store.lock(via, accountId, id);
       if (row === undefined) return;
-      const { connector, config, intact } = decode(row);
-      if (!intact || Object.entries(values).every(([key, value]) => config[key] === value)) return;
+      const { connector, config, fault } = decode(row);
+      if (fault !== undefined || Object.entries(values).every(([key, value]) => config[key] === value)) return;
       await store.update(via, accountId, id, encodeSettings(connector, { ...config, ...values }, { accountId, id }));
       await cache.changed(accountId, id, via);
     },

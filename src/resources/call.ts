@@ -24,8 +24,7 @@ export interface InstanceCall {
 
 /**
  * The answers of the provider are counted until `signal` aborts, which it does at the end of the request.
- * @throws AppError FORBIDDEN for a disabled instance, unless the call only describes it; INSTANCE_CREDENTIALS_FAILED for one
- * whose settings may lead anywhere
+ * @throws AppError FORBIDDEN for a disabled instance, unless the call only describes it; the fault of one that cannot be called
  */
 export function startCall(
   ports: ResourcePorts,
@@ -33,16 +32,11 @@ export function startCall(
   signal: AbortSignal,
   purpose: 'discovery' | 'records' = 'records',
 ): InstanceCall {
+  if (instance.fault !== undefined) throw new AppError(instance.fault.code, instance.fault.message);
   if (instance.disabled && purpose === 'records') {
     throw new AppError(
       'FORBIDDEN',
       `Instance ${instance.id} is disabled; PUT /instances/${instance.id}/enabled switches it on.`,
-    );
-  }
-  if (!instance.intact) {
-    throw new AppError(
-      'INSTANCE_CREDENTIALS_FAILED',
-      `Instance ${instance.id} cannot call ${instance.connector.name}: its stored settings were changed outside of the service. PATCH /instances/${instance.id} with the whole configuration puts it right.`,
     );
   }
   const hold = ports.budget.open(instance.accountId);

@@ -48,7 +48,7 @@ export interface Authorization {
 }
 
 export interface Authorizations {
-  /** The provider's page where a user authorizes. @throws AppError REQUEST_INVALID, NOT_FOUND for an unknown proxy */
+  /** The provider's page where a user authorizes. @throws AppError REQUEST_INVALID, NOT_FOUND for an unknown proxy, CONFLICT for one that cannot be used */
   readonly begin: (caller: AuthorizationCaller, connector: Connector, request: UrlRequest) => Promise<string>;
   /** The one with that state, or the newest; none after 15 minutes. */
   readonly find: (key: AuthorizationKey, state: string | undefined) => Promise<Authorization | undefined>;
@@ -60,7 +60,7 @@ export interface Authorizations {
 export interface AuthorizationPorts {
   readonly knex: Knex;
   readonly keyring: Pick<Keyring, 'encrypt' | 'decrypt'>;
-  readonly proxies: Pick<Proxies, 'find' | 'findByUrl' | 'allowTarget'>;
+  readonly proxies: Pick<Proxies, 'find' | 'findByUrl' | 'openClient' | 'allowTarget'>;
   readonly redactor: Pick<Redactor, 'add'>;
   /** Cryptographically random bytes. */
   readonly random: (bytes: number) => Buffer;
@@ -83,6 +83,8 @@ export function createAuthorizations(ports: AuthorizationPorts): Authorizations 
       assertUrlStorable(request);
       redactor.add(request.apiSecret ?? '');
       const proxy = await findProxy(ports.proxies, caller, request);
+      // Nobody is sent to authorize a client that cannot be used afterwards.
+      if (proxy !== undefined) ports.proxies.openClient(proxy);
       const clientId = required(
         'apiKey',
         request.apiKey ?? proxy?.apiKey,
