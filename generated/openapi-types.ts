@@ -1496,7 +1496,7 @@ export interface components {
         };
         /**
          * @description The settings of an instance by key. Which keys there are, and of which type, depends on the element: `GET /elements/{keyOrId}` lists them. Values are strings,
-         *     booleans or numbers; a boolean may be given as a string (`"true"`); `event.poller.configuration` is an object. Secrets are never shown: in answers their value is `********`.
+         *     booleans or numbers; a string has at most 4096 characters; a boolean may be given as a string (`"true"`); `event.poller.configuration` is an object. Secrets are never shown: in answers their value is `********`.
          * @example {
          *       "username": "********",
          *       "company.name": "mycompany"

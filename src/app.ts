@@ -6,6 +6,7 @@ import { createAccounts } from './accounts/accounts.ts';
 import { writeCredentials } from './accounts/credentials-file.ts';
 import { createIdempotency } from './accounts/idempotency/index.ts';
 import { createAuthorization } from './api/authorization.ts';
+import { createRedactCall } from './api/call-redactor.ts';
 import { createClientErrorAnswer } from './api/client-error.ts';
 import { createElementHandlers } from './api/elements.ts';
 import { createEventHandlers } from './api/events.ts';
@@ -41,6 +42,7 @@ import type { EngineOptions } from './events/options.ts';
 import { createPartitions } from './events/upkeep/partitions.ts';
 import { createUpkeep } from './events/upkeep/upkeep.ts';
 import { createAuthenticate } from './instances/authenticate.ts';
+import { secretKeysOf } from './instances/configuration.ts';
 import { withEventCallbacks } from './instances/event-callbacks.ts';
 import { assertUsable } from './instances/fault.ts';
 import { createInstances } from './instances/instances.ts';
@@ -51,7 +53,7 @@ import { createProxies } from './instances/oauth/proxies/proxies.ts';
 import { createTokens } from './instances/oauth/tokens/tokens.ts';
 import { createJobs } from './jobs/jobs.ts';
 import { createQueues } from './jobs/queues.ts';
-import type { Logger, Redactor } from './log.ts';
+import type { Logger } from './log.ts';
 import { createMetrics, measureBuild } from './metrics.ts';
 import { createResources } from './resources/resources.ts';
 
@@ -70,7 +72,6 @@ export interface App {
 export interface AppPorts {
   readonly config: Config;
   readonly log: Logger;
-  readonly redactor: Redactor;
   /** Called when a part that the service cannot do without is gone for good: the process should end. */
   readonly onLost?: (error: unknown) => void;
   /** Limits of the engine of events, for tests and measurements. */
@@ -91,7 +92,7 @@ export async function startApp(ports: AppPorts): Promise<App> {
   }
 }
 
-async function build({ config, log, redactor, onLost, engineOptions }: AppPorts, cleanup: Cleanup): Promise<App> {
+async function build({ config, log, onLost, engineOptions }: AppPorts, cleanup: Cleanup): Promise<App> {
   const { dataDir, role } = config;
   const databaseUrl = config.databaseUrl ?? (await embeddedDatabase());
   const folders = [OWN_CONNECTORS, ...config.connectorsPath];
@@ -130,7 +131,6 @@ async function build({ config, log, redactor, onLost, engineOptions }: AppPorts,
   const client = createProviderClient({
     egress,
     budget,
-    redactor,
     now: Date.now,
     sleep: (ms, signal) => sleep(ms, undefined, { signal }),
     random: Math.random,
@@ -143,22 +143,20 @@ async function build({ config, log, redactor, onLost, engineOptions }: AppPorts,
   const baseUrl = () => publicUrl() + BASE_PATH;
 
   const accounts = createAccounts({ knex, platformKeys, random: randomBytes });
-  const { callbacks, ...delivery } = createDeliveryParts({ knex, shares, keyring, notifier, egress, redactor, log });
+  const { callbacks, ...delivery } = createDeliveryParts({ knex, shares, keyring, notifier, egress, log });
   const proxies = createProxies({
     knex,
     shares,
     keyring,
     digest: platformKeys.digest,
-    redactor,
     random: randomBytes,
     publicUrl,
   });
-  const endpoint = createTokenEndpoint({ egress, redactor, now: Date.now, simulatorsUrl });
+  const endpoint = createTokenEndpoint({ egress, now: Date.now, simulatorsUrl });
   const tokens = createTokens({
     knex,
     keyring,
     notifier,
-    redactor,
     endpoint,
     log,
     loadOwner: async (accountId, id) => assertUsable(await instances.get(accountId, id)),
@@ -171,11 +169,10 @@ async function build({ config, log, redactor, onLost, engineOptions }: AppPorts,
     knex,
     keyring,
     proxies,
-    redactor,
     random: randomBytes,
     simulatorsUrl,
   });
-  const connect = createConnect({ authorizations, endpoint, proxies, redactor, simulatorsUrl });
+  const connect = createConnect({ authorizations, endpoint, proxies, simulatorsUrl });
   const instances = withEventCallbacks(
     createInstances({
       knex,
@@ -186,7 +183,6 @@ async function build({ config, log, redactor, onLost, engineOptions }: AppPorts,
       registry,
       log,
       authenticate: createAuthenticate({ client, connect, authorizations, tokens }),
-      redactor,
       random: randomBytes,
       notifications: delivery.notifications,
     }),
@@ -218,7 +214,6 @@ async function build({ config, log, redactor, onLost, engineOptions }: AppPorts,
     egress,
     notifier,
     log,
-    redactor,
     metrics,
     instances,
     sweeps: role !== 'api',
@@ -247,7 +242,7 @@ async function build({ config, log, redactor, onLost, engineOptions }: AppPorts,
 
   const server = createServer({
     log,
-    redactor,
+    redactCall: createRedactCall(secretKeysOf(registry.connectors)),
     metrics,
     root: createServiceRouter({
       checks: { database: database.isReachable, queue: jobs.isReachable },
@@ -273,7 +268,7 @@ async function build({ config, log, redactor, onLost, engineOptions }: AppPorts,
           ...createQueryHandlers(resources),
         },
         publicUrl,
-        authorization: createAuthorization({ accounts, instances, shares, redactor }),
+        authorization: createAuthorization({ accounts, instances, shares }),
         idempotency,
         validateResponses: config.validateResponses,
       },

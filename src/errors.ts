@@ -1,4 +1,5 @@
 import { distance } from 'fastest-levenshtein';
+import type { Redactor } from './redaction.ts';
 
 /** Every error the API can answer with: code → status (decisions D4). A code not in this table cannot be thrown. */
 export const ERROR_STATUS = {
@@ -27,6 +28,9 @@ export const ERROR_STATUS = {
 } as const;
 
 export type ErrorCode = keyof typeof ERROR_STATUS;
+
+/** As many entries of `details` are shown: a body of 8 MB can have a million faults. */
+export const MAX_DETAILS = 100;
 
 /** One entry of `details`: where the fault is (`path` into the request, or a `position` in a `where`) and what is wrong. */
 export interface ErrorDetail {
@@ -79,6 +83,25 @@ export function cutText(text: string): string {
 
 export function isAppError(error: unknown, ...codes: readonly ErrorCode[]): error is AppError {
   return error instanceof AppError && (codes.length === 0 || codes.includes(error.code));
+}
+
+/** The same error as it may be shown, without these secrets in any of its texts. They are redacted one by one: over a whole body a secret could break its JSON. */
+export function redactAppError(error: AppError, { redact }: Redactor): AppError {
+  const redactDetail = (detail: ErrorDetail): ErrorDetail => ({
+    ...detail,
+    ...(detail.path !== undefined && { path: redact(detail.path) }),
+    message: redact(detail.message),
+    ...(detail.expected !== undefined && { expected: detail.expected.map(redact) }),
+    ...(detail.nearest !== undefined && { nearest: redact(detail.nearest) }),
+  });
+  const { code, message, details, providerMessage, retryAfterSeconds, allow, cause } = error;
+  return new AppError(code, redact(message), {
+    ...(details !== undefined && { details: details.slice(0, MAX_DETAILS).map(redactDetail) }),
+    ...(providerMessage !== undefined && { providerMessage: redact(providerMessage) }),
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+    ...(allow !== undefined && { allow }),
+    cause,
+  });
 }
 
 export function assertNever(value: never): never {

@@ -98,8 +98,7 @@ async function recordProviderRequest(simulatorsUrl: string): Promise<EgressReque
       return egress.request(request);
     },
   };
-  const redactor = { add: () => {}, redact: (text: string) => text };
-  const ports = { egress: recording, redactor, now: Date.now, sleep: (ms: number) => sleep(ms), random: Math.random };
+  const ports = { egress: recording, now: Date.now, sleep: (ms: number) => sleep(ms), random: Math.random };
   const resources = createResources({
     client: createProviderClient({ ...ports, simulatorsUrl }),
     budget: createByteBudget(Number.POSITIVE_INFINITY),

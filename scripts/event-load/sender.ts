@@ -9,7 +9,7 @@ import { createPoolShares } from '../../src/db/pool-shares.ts';
 import { createEgress, type EgressRequest } from '../../src/egress/index.ts';
 import { createEvents } from '../../src/events/engine.ts';
 import type { EventSource, NewEvent } from '../../src/events/model.ts';
-import { createLogger, createRedactor } from '../../src/log.ts';
+import { createLogger } from '../../src/log.ts';
 import { createMetrics } from '../../src/metrics.ts';
 import { readSetup, serve, tell } from './child.ts';
 import { createLatencyRecorder, nowMicros } from './clock.ts';
@@ -29,9 +29,8 @@ const COMMIT_REPORT_MS = 5;
 const TICK_MS = 1;
 const POOL_SIZE = 10;
 
-const redactor = createRedactor();
 const level = process.env.LOAD_LOG_LEVEL === 'warn' ? 'warn' : 'fatal';
-const log = createLogger({ level, redactor });
+const log = createLogger({ level });
 const database = openDatabase({ url: databaseUrl, poolSize: POOL_SIZE, log });
 const { knex } = database;
 const notifier = createNotifier({ url: databaseUrl, knex, log });
@@ -42,7 +41,6 @@ const { subscriptions, settings, notifications } = createDeliveryParts({
   keyring: createKeyring(KEYS),
   notifier,
   egress,
-  redactor,
   log,
 });
 let delivered = 0;
@@ -52,7 +50,6 @@ const events = createEvents({
   egress: { request: countingRequest },
   notifier,
   log,
-  redactor,
   metrics: createMetrics({ processMetrics: false }),
   now: Date.now,
   random: Math.random,

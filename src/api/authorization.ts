@@ -3,7 +3,7 @@ import type { PoolShares } from '../db/pool-shares.ts';
 import { createSecretCache } from '../db/secret-cache.ts';
 import { AppError } from '../errors.ts';
 import type { Instance, Instances } from '../instances/instances.ts';
-import type { Redactor } from '../log.ts';
+import { createRedactor, type Redactor } from '../redaction.ts';
 
 /** The secrets of an `Authorization` header, by the keyword in front of each. */
 export interface Secrets {
@@ -15,6 +15,8 @@ export interface Secrets {
 /** Who calls, and on which instance. */
 export interface Caller {
   readonly principal: Principal;
+  /** Of the secrets that the principal was known by. */
+  readonly redactor: Redactor;
   readonly instance?: Instance;
 }
 
@@ -52,7 +54,6 @@ export interface AuthorizationPorts {
   readonly accounts: Pick<Accounts, 'findPrincipal'>;
   readonly instances: Pick<Instances, 'findByToken'>;
   readonly shares: Pick<PoolShares, 'lookUp'>;
-  readonly redactor: Redactor;
 }
 
 export interface Authorization {
@@ -61,34 +62,32 @@ export interface Authorization {
 }
 
 /** Turns secrets into a caller; one that was seen a moment ago costs no query. */
-export function createAuthorization({ accounts, instances, shares, redactor }: AuthorizationPorts): Authorization {
-  const principals = createSecretCache<Principal>();
+export function createAuthorization({ accounts, instances, shares }: AuthorizationPorts): Authorization {
+  const callers = createSecretCache<Caller>();
 
-  function findPrincipal(secrets: Secrets): Promise<Principal | undefined> {
+  function findCaller(secrets: Secrets): Promise<Caller | undefined> {
     const { user, organization = '' } = secrets;
-    const load = () => loadPrincipal(secrets);
+    const load = () => loadCaller(secrets);
     // However many guess, they have a few connections between them: whoever was here before does not wait behind them.
-    return principals.find(`${user} ${organization}`, (known) =>
+    return callers.find(`${user} ${organization}`, (known) =>
       known === undefined ? shares.lookUp('stranger', load) : load(),
     );
   }
 
-  async function loadPrincipal({ user = '', organization }: Secrets): Promise<Principal | undefined> {
+  async function loadCaller({ user = '', organization }: Secrets): Promise<Caller | undefined> {
     const principal = await accounts.findPrincipal({ userSecret: user, organizationSecret: organization });
     if (principal === undefined) return undefined;
-    // Only what is known to be a secret: anybody could have any word blanked out for everybody.
-    for (const secret of [user, organization]) if (secret !== undefined) redactor.add(secret);
-    return principal;
+    return { principal, redactor: createRedactor([user, organization ?? '']) };
   }
 
   return {
     authorize: async (secrets) => {
-      const principal = await findPrincipal(secrets);
-      if (principal === undefined) throw unauthenticated('The User or Organization secret is not valid.');
-      if (secrets.element === undefined) return { principal };
-      const instance = await instances.findByToken(principal.accountId, secrets.element);
+      const caller = await findCaller(secrets);
+      if (caller === undefined) throw unauthenticated('The User or Organization secret is not valid.');
+      if (secrets.element === undefined) return caller;
+      const instance = await instances.findByToken(caller.principal.accountId, secrets.element);
       if (instance === undefined) throw unauthenticated('The Element token is not valid, or its instance was deleted.');
-      return { principal, instance };
+      return { ...caller, instance };
     },
   };
 }

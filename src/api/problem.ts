@@ -1,7 +1,9 @@
 import type { ErrorRequestHandler, Request, Response } from 'express';
 import { DatabaseUnavailableError, isOutOfTime } from '../db/unavailable.ts';
-import { AppError, type ErrorCode, type ErrorDetail } from '../errors.ts';
-import type { Logger, Redactor } from '../log.ts';
+import { AppError, type ErrorCode, type ErrorDetail, MAX_DETAILS, redactAppError } from '../errors.ts';
+import type { Logger } from '../log.ts';
+import type { Redactor } from '../redaction.ts';
+import type { RedactCall } from './call-redactor.ts';
 
 /** The body of every error (decisions D4). */
 export interface Problem {
@@ -12,51 +14,38 @@ export interface Problem {
   readonly providerMessage?: string;
 }
 
-/** A body of 8 MB can have a million faults. */
-const MAX_DETAILS = 100;
-
 /** A restart of PostgreSQL or a fail-over takes about as long. */
 const DATABASE_RETRY_SECONDS = 5;
 
 export interface ProblemPorts {
   readonly log: Logger;
-  readonly redactor: Redactor;
+  readonly redactCall: RedactCall;
 }
 
 /** The only place where an error becomes a response. */
-export function createProblemHandler({ log, redactor }: ProblemPorts): ErrorRequestHandler {
+export function createProblemHandler({ log, redactCall }: ProblemPorts): ErrorRequestHandler {
   return (thrown: unknown, request, response, _next) => {
+    const redactor = redactCall(request, response);
     const error = toAppError(thrown, request, redactor.redact);
     if (error.code === 'INTERNAL' || thrown instanceof DatabaseUnavailableError || isOutOfTime(thrown))
-      log.error({ err: thrown, requestId: response.locals.requestId, path: request.path }, 'request failed');
+      log.error({ redactor, err: thrown, requestId: response.locals.requestId, path: request.path }, 'request failed');
     if (response.headersSent) {
       response.destroy();
       return;
     }
     setHeaders(response, error);
     response.status(error.status).type('application/json');
-    response.end(JSON.stringify(toProblem(error, response.locals.requestId, redactor.redact)));
+    response.end(JSON.stringify(toProblem(redactAppError(error, redactor), response.locals.requestId)));
   };
 }
 
-/** Redacts text by text: over the whole body, a secret such as `"code":` would break it. */
-function toProblem(error: AppError, requestId: string, redact: Redactor['redact']): Problem {
-  const { code, details = [], providerMessage } = error;
-  const message =
-    code === 'INTERNAL' ? 'Something went wrong here. The request id finds it in the log.' : redact(error.message);
-  const redactDetail = (detail: ErrorDetail): ErrorDetail => ({
-    ...detail,
-    ...(detail.path !== undefined && { path: redact(detail.path) }),
-    message: redact(detail.message),
-    ...(detail.expected !== undefined && { expected: detail.expected.map(redact) }),
-    ...(detail.nearest !== undefined && { nearest: redact(detail.nearest) }),
-  });
+function toProblem({ code, message, details = [], providerMessage }: AppError, requestId: string): Problem {
   return {
     requestId,
     code,
-    message,
-    ...(details.length > 0 && { details: details.slice(0, MAX_DETAILS).map(redactDetail) }),
-    ...(providerMessage !== undefined && { providerMessage: redact(providerMessage) }),
+    message: code === 'INTERNAL' ? 'Something went wrong here. The request id finds it in the log.' : message,
+    ...(details.length > 0 && { details }),
+    ...(providerMessage !== undefined && { providerMessage }),
   };
 }
 
@@ -130,18 +119,22 @@ interface Fault {
   readonly type: string | undefined;
   readonly status: number | undefined;
   readonly message: string;
+  /** The first of them. */
   readonly details: readonly ErrorDetail[];
+  readonly faults: number;
   /** Methods that the path takes. */
   readonly allow: readonly string[];
 }
 
 function readFault(thrown: unknown, redact: Redactor['redact']): Fault {
   const { type, status, message, errors, headers, code } = Object(thrown);
+  const faults: readonly ValidatorError[] = Array.isArray(errors) ? errors : [];
   return {
     type: typeof type === 'string' ? type : undefined,
     status: typeof status === 'number' ? status : undefined,
     message: isZlibCode(code) ? 'The body cannot be unpacked as its Content-Encoding says.' : String(message ?? ''),
-    details: Array.isArray(errors) ? errors.map((error) => toDetail(error, redact)) : [],
+    details: faults.slice(0, MAX_DETAILS).map((fault) => toDetail(fault, redact)),
+    faults: faults.length,
     allow: String(Object(headers).Allow ?? '')
       .split(', ')
       .sort(),
@@ -174,10 +167,10 @@ function toDetail({ path, message, errorCode }: ValidatorError, redact: Redactor
   return { path: place, message: WORDS[keyword] ?? String(message ?? '') };
 }
 
-function sentence({ details, message }: Fault): string {
+function sentence({ details, faults, message }: Fault): string {
   const [first] = details;
   if (first === undefined) return message;
-  const more = details.length > 1 ? ` (and ${details.length - 1} more, see details)` : '';
+  const more = faults > 1 ? ` (and ${faults - 1} more, see details)` : '';
   // Some of the validator's messages are sentences of their own.
   return `${/^[A-Z]/.test(first.message) ? '' : `${first.path} `}${first.message}.${more}`;
 }

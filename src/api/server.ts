@@ -6,10 +6,11 @@ import document from '../../generated/openapi.json' with { type: 'json' };
 import { OPERATIONS } from '../../generated/operations.ts';
 import type { Idempotency } from '../accounts/idempotency/index.ts';
 import { AppError } from '../errors.ts';
-import type { Logger, Redactor } from '../log.ts';
+import type { Logger } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { type Answer, answersFiles, assertAcceptsJson, sendAnswer } from './answer.ts';
 import { type Authorization, type Caller, readSecrets, type Secrets, unauthenticated } from './authorization.ts';
+import type { RedactCall } from './call-redactor.ts';
 import type { ApiOperationId, Handlers } from './handler.ts';
 import { sendJson } from './json-answer.ts';
 import { jsonBody } from './json-body.ts';
@@ -24,7 +25,7 @@ export interface ServerPorts {
   readonly api?: ApiPorts | undefined;
   readonly metrics: Metrics;
   readonly log: Logger;
-  readonly redactor: Redactor;
+  readonly redactCall: RedactCall;
 }
 
 export interface ApiPorts {
@@ -49,7 +50,7 @@ export function createServer(ports: ServerPorts): Express {
   app.disable('etag');
   app.set('query parser', parseQuery);
   app.response.json = sendJson;
-  app.use(identify(ports.log));
+  app.use(identify(ports));
   app.use(measureRequests(ports.metrics));
   app.use(ports.root);
   if (ports.api !== undefined) app.use(BASE_PATH, ...createApi(ports.api));
@@ -63,9 +64,7 @@ function createApi(api: ApiPorts): RequestHandler[] {
 }
 
 /** Gives the request its id, and writes one log line when it has ended. */
-function identify(log: Logger): RequestHandler {
-  // These lines have a fixed form without secrets: looking for them by name would cost more than all the rest of the line.
-  const accessLog = log.child({}, { redact: [] });
+function identify({ log, redactCall }: ServerPorts): RequestHandler {
   return (request, response, next) => {
     const startedAtMs = performance.now();
     const requestId = randomUUID();
@@ -75,9 +74,11 @@ function identify(log: Logger): RequestHandler {
       const ms = Math.round((performance.now() - startedAtMs) * 10) / 10;
       const { statusCode: status, writableFinished } = response;
       // The path only: a query may hold personal data.
-      const path = request.originalUrl.split('?', 1)[0];
-      accessLog.info(
-        { requestId, method: request.method, path, status, ms, ...(!writableFinished && { cut: true }) },
+      const [path = ''] = request.originalUrl.split('?', 1);
+      // Redacted here: the rest of the line has no foreign text, and is written for every request.
+      const shown = redactCall(request, response).redact(path);
+      log.info(
+        { requestId, method: request.method, path: shown, status, ms, ...(!writableFinished && { cut: true }) },
         'request',
       );
     });

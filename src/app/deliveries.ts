@@ -10,7 +10,7 @@ import { createDeliveries } from '../events/deliveries/deliveries.ts';
 import { createEventIds } from '../events/event-id.ts';
 import { createNotifications } from '../events/notifications/notifications.ts';
 import { createSubscriptions } from '../events/subscriptions/subscriptions.ts';
-import type { Logger, Redactor } from '../log.ts';
+import type { Logger } from '../log.ts';
 
 export interface DeliveryPartPorts {
   readonly knex: Knex;
@@ -18,20 +18,18 @@ export interface DeliveryPartPorts {
   readonly keyring: Keyring;
   readonly notifier: Notifier;
   readonly egress: Egress;
-  readonly redactor: Redactor;
   readonly log: Logger;
 }
 
 /** What callers see and steer of the delivery of events. The engine that sends stands on these. */
 export function createDeliveryParts(ports: DeliveryPartPorts) {
-  const { knex, shares, keyring, notifier, egress, redactor, log } = ports;
+  const { knex, shares, keyring, notifier, egress, log } = ports;
   const assertCallable = createCallbackCheck(egress);
   const subscriptions = createSubscriptions({
     knex,
     shares,
     keyring,
     notifier,
-    redactor,
     log,
     random: randomBytes,
     now: Date.now,

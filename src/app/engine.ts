@@ -13,7 +13,7 @@ import type { Subscriptions } from '../events/subscriptions/subscriptions.ts';
 import { readEventSettings } from '../instances/event-settings.ts';
 import { assertUsable } from '../instances/fault.ts';
 import type { Instance, Instances } from '../instances/instances.ts';
-import type { Logger, Redactor } from '../log.ts';
+import type { Logger } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 
 export interface EnginePorts {
@@ -21,7 +21,6 @@ export interface EnginePorts {
   readonly egress: Egress;
   readonly notifier: Notifier;
   readonly log: Logger;
-  readonly redactor: Redactor;
   readonly metrics: Metrics;
   readonly instances: Pick<Instances, 'get'>;
   readonly subscriptions: Subscriptions;

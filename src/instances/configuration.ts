@@ -135,13 +135,22 @@ function patternHint({ pattern, example }: ConfigField): string {
   return example === undefined ? ` that matches ${pattern.source}` : ` such as ${example}`;
 }
 
+/** The configuration keys of secrets, of all these elements. */
+export function secretKeysOf(connectors: readonly Connector[]): ReadonlySet<string> {
+  return new Set(connectors.flatMap((connector) => [...secretKeys(connector)]));
+}
+
+function secretKeys(connector: Connector): ReadonlySet<string> {
+  const secrets = configurationFields(connector).filter(({ secret }) => secret === true);
+  return new Set(secrets.map(({ key }) => key));
+}
+
 /** The settings apart: what may be stored as it is, and what must be encrypted. */
 export function splitSecrets(
   connector: Connector,
   config: Config,
 ): { readonly plain: Config; readonly secret: Config } {
-  const fields = configurationFields(connector);
-  const secrets = new Set(fields.filter(({ secret }) => secret === true).map(({ key }) => key));
+  const secrets = secretKeys(connector);
   const entries = Object.entries(config);
   return {
     plain: Object.fromEntries(entries.filter(([key]) => !secrets.has(key))),

@@ -3,9 +3,9 @@ import type { Registry } from '../connector/registry.ts';
 import { type BoundPlace, decryptBound, encryptBound } from '../db/bound-values.ts';
 import { encryptionContext } from '../db/encrypted-columns.ts';
 import { DecryptionError, type Keyring } from '../db/keyring.ts';
-import type { Logger, Redactor } from '../log.ts';
+import type { Logger } from '../log.ts';
+import { createRedactor } from '../redaction.ts';
 import { MASK, splitSecrets } from './configuration.ts';
-import { readEventSettings } from './event-settings.ts';
 import { missingElement, placeholderOf, unreadableSecrets } from './fault.ts';
 import type { Instance } from './instances.ts';
 import type { InstanceRow } from './store.ts';
@@ -13,7 +13,6 @@ import type { InstanceRow } from './store.ts';
 export interface CodecPorts {
   readonly keyring: Pick<Keyring, 'encrypt' | 'decrypt'>;
   readonly registry: Registry;
-  readonly redactor: Redactor;
   readonly log: Pick<Logger, 'error'>;
 }
 
@@ -21,7 +20,7 @@ type InstanceKey = Pick<Instance, 'accountId' | 'id'>;
 
 /** Between instances and their rows, in which secrets are encrypted for that row alone. */
 export interface InstanceCodec {
-  /** Its secrets are registered with the redactor. What cannot be read, or has no connector, becomes an instance with a fault. */
+  /** What cannot be read, or has no connector, becomes an instance with a fault. */
   readonly decode: (row: InstanceRow) => Instance;
   readonly encodeSettings: (
     connector: Connector,
@@ -31,7 +30,7 @@ export interface InstanceCodec {
   readonly encodeToken: (token: string, key: InstanceKey) => string;
 }
 
-export function createInstanceCodec({ keyring, registry, redactor, log }: CodecPorts): InstanceCodec {
+export function createInstanceCodec({ keyring, registry, log }: CodecPorts): InstanceCodec {
   /** Undefined when it does not open: other rows must not suffer from one. */
   function open(row: InstanceRow, column: 'credentials' | 'token', decrypt: () => string): string | undefined {
     try {
@@ -49,11 +48,9 @@ export function createInstanceCodec({ keyring, registry, redactor, log }: CodecP
       const known = registry.findConnector(elementKey);
       const opened = open(row, 'credentials', () => decryptBound(keyring, credentials, placeOf(row)).plain);
       const token = open(row, 'token', () => keyring.decrypt(sealedToken, tokenContextOf(row)));
-      redactor.add(token ?? '');
       // Without the connector nobody knows which of its keys are secrets, so they stay out of sight.
       const secrets: Config = opened === undefined || known === undefined ? {} : JSON.parse(opened);
       const config: Config = Object.freeze(opened === undefined ? {} : { ...rest.configuration, ...secrets });
-      redactor.add(readEventSettings(config).signatureKey ?? '');
       const unreadable = opened === undefined ? unreadableSecrets(row.id) : undefined;
       const fault = known === undefined ? missingElement(row.id, elementKey) : unreadable;
       return Object.freeze({
@@ -61,6 +58,7 @@ export function createInstanceCodec({ keyring, registry, redactor, log }: CodecP
         connector: known ?? placeholderOf(elementKey),
         config,
         token: token ?? MASK,
+        redactor: createRedactor([token ?? '', ...Object.values(secrets).map(String)]),
         ...(fault !== undefined && { fault, valid: false, invalidReason: fault.message }),
       });
     },

@@ -3,8 +3,9 @@ import type { Config, Connector } from '../connector/contract.ts';
 import type { Notifier } from '../db/notifier.ts';
 import type { PlatformKeys } from '../db/platform-keys.ts';
 import type { PoolShares } from '../db/pool-shares.ts';
-import { AppError } from '../errors.ts';
+import { AppError, redactAppError } from '../errors.ts';
 import type { Notifications } from '../events/notifications/notifications.ts';
+import type { Redactor } from '../redaction.ts';
 import { prepareSql } from '../where/index.ts';
 import type { Authenticate, Authenticated, GivenAgain } from './authenticate.ts';
 import { assertUnmasked, unmasked } from './configuration.ts';
@@ -30,6 +31,8 @@ export interface Instance {
   readonly connector: Connector;
   readonly config: Config;
   readonly token: string;
+  /** Of its secrets: the token and those of the configuration. */
+  readonly redactor: Redactor;
   readonly providerData: Readonly<Record<string, unknown>>;
   readonly valid: boolean;
   /** Why it is not valid, where that is known. */
@@ -163,9 +166,11 @@ export function createInstances(ports: InstancePorts): Instances {
   async function reauthenticate(instance: Instance, credentials: GivenAgain) {
     const { connector, accountId, id, settingsVersion } = instance;
     if (instance.fault?.kind === 'element') assertUsable(instance);
-    const { config, verified, keep } = await (instance.fault === undefined
-      ? authenticate.again(instance, credentials)
-      : authenticateAnew(connector, credentials));
+    const { config, verified, keep } = await withoutOldSecrets(instance, () =>
+      instance.fault === undefined
+        ? authenticate.again(instance, credentials)
+        : authenticateAnew(connector, credentials),
+    );
     const settings = encodeSettings(connector, config, { accountId, id });
     return {
       settings: { ...settings, ...(verified && WORKING) },
@@ -295,6 +300,15 @@ function notFound(id: number): AppError {
 
 function trimmed(tags: readonly string[] = []): string[] {
   return [...new Set(tags.map((tag) => tag.trim()))];
+}
+
+/** A provider that is shown new secrets may quote those from before, which the caller did not send. */
+async function withoutOldSecrets<Result>({ redactor }: Instance, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof AppError ? redactAppError(error, redactor) : error;
+  }
 }
 
 /** What the provider told when it granted access is not the caller's to leave out. */

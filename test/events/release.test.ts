@@ -6,7 +6,6 @@ import { createPoolShares } from '../../src/db/pool-shares.ts';
 import { createAcceptStore } from '../../src/events/accept/accept-store.ts';
 import { createDeliveries, type Deliveries } from '../../src/events/deliveries/deliveries.ts';
 import { createSubscriptions, type Subscriptions } from '../../src/events/subscriptions/subscriptions.ts';
-import { createRedactor } from '../../src/log.ts';
 import { waitUntil } from '../api/support/wait-until.ts';
 import { silentLog, useDatabase } from '../support/database.ts';
 
@@ -34,7 +33,6 @@ describe('releasing a queue', () => {
       log: silentLog,
       notifier,
       keyring: createKeyring(`test:${randomBytes(32).toString('base64')}`),
-      redactor: createRedactor(),
       random: randomBytes,
       now: Date.now,
     });

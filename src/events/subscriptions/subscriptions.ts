@@ -6,18 +6,11 @@ import { DecryptionError, type Keyring } from '../../db/keyring.ts';
 import type { Notifier } from '../../db/notifier.ts';
 import type { PoolShares } from '../../db/pool-shares.ts';
 import { AppError } from '../../errors.ts';
-import type { Logger, Redactor } from '../../log.ts';
+import type { Logger } from '../../log.ts';
 import { prepareSql } from '../../where/index.ts';
 import { FILTERABLE_SUBSCRIPTION } from '../filter.ts';
 import type { ReadySubscription } from '../model.ts';
-import {
-  createSecret,
-  previousExpiry,
-  rotate,
-  SECRET_PREFIX,
-  type SigningSecrets,
-  validSecrets,
-} from './subscription-secrets.ts';
+import { createSecret, previousExpiry, rotate, type SigningSecrets, validSecrets } from './subscription-secrets.ts';
 import { createSubscriptionStore, type SubscriptionRow } from './subscription-store.ts';
 
 /** A subscription as its owner sees it, the signing secret in clear. */
@@ -37,7 +30,6 @@ export interface SubscriptionPorts {
   readonly shares: Pick<PoolShares, 'list'>;
   readonly keyring: Pick<Keyring, 'encrypt' | 'decrypt'>;
   readonly notifier: Pick<Notifier, 'publish' | 'subscribe' | 'onGap'>;
-  readonly redactor: Redactor;
   readonly log: Pick<Logger, 'error'>;
   /** Cryptographically random bytes. */
   readonly random: (bytes: number) => Buffer;
@@ -87,7 +79,7 @@ export interface ReactivationTarget {
 const KEPT_URLS = 50_000;
 
 export function createSubscriptions(ports: SubscriptionPorts): Subscriptions {
-  const { keyring, redactor, now } = ports;
+  const { keyring, now } = ports;
   const store = createSubscriptionStore(ports.knex);
   /** A subscription keeps its URL and is never deleted, so this needs no announcements. */
   const idsByUrl = new LRUCache<string, number>({ max: KEPT_URLS });
@@ -107,9 +99,7 @@ export function createSubscriptions(ports: SubscriptionPorts): Subscriptions {
   }
 
   function openSecrets({ accountId, id, secrets: sealed }: SubscriptionRow): SigningSecrets {
-    const secrets: SigningSecrets = JSON.parse(keyring.decrypt(sealed, contextOf(accountId, id)));
-    keepFromLogs(secrets);
-    return secrets;
+    return JSON.parse(keyring.decrypt(sealed, contextOf(accountId, id)));
   }
 
   /** For those who only look, or replace them: one row that cannot be read must not break what else they see. */
@@ -124,16 +114,7 @@ export function createSubscriptions(ports: SubscriptionPorts): Subscriptions {
   }
 
   function sealSecrets(accountId: number, id: number, secrets: SigningSecrets): string {
-    keepFromLogs(secrets);
     return keyring.encrypt(JSON.stringify(secrets), contextOf(accountId, id));
-  }
-
-  /** Receivers know the key without its prefix, and may quote it so. */
-  function keepFromLogs(secrets: SigningSecrets): void {
-    for (const { secret } of secrets) {
-      redactor.add(secret);
-      redactor.add(secret.slice(SECRET_PREFIX.length));
-    }
   }
 
   async function create(accountId: number, url: string): Promise<number> {

@@ -49,7 +49,6 @@ async function openProxies(service: TestApp, knex: Knex): Promise<Proxies> {
     shares: createPoolShares({ knex, poolSize: 2 }),
     keyring,
     digest,
-    redactor: { add: () => {} },
     random: randomBytes,
     publicUrl: () => service.app.url,
   });

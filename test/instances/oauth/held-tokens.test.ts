@@ -37,7 +37,6 @@ function setUp() {
         return () => {};
       },
     },
-    redactor: { add: () => {}, redact: (text) => text },
     clock: () => 0,
   });
   return {

@@ -5,7 +5,6 @@ import type { Config, Connector } from '../../../connector/contract.ts';
 import { type BoundPlace, decryptBound, encryptBound, isRefused } from '../../../db/bound-values.ts';
 import type { Keyring } from '../../../db/keyring.ts';
 import { AppError } from '../../../errors.ts';
-import type { Redactor } from '../../../log.ts';
 import { isStorable, UNSTORABLE } from '../../storable.ts';
 import { authorizeUrlOf, simulatorOf } from '../endpoint/addresses.ts';
 import { scopeOf } from '../endpoint/token-endpoint.ts';
@@ -61,7 +60,6 @@ export interface AuthorizationPorts {
   readonly knex: Knex;
   readonly keyring: Pick<Keyring, 'encrypt' | 'decrypt'>;
   readonly proxies: Pick<Proxies, 'find' | 'findByUrl' | 'openClient' | 'allowTarget'>;
-  readonly redactor: Pick<Redactor, 'add'>;
   /** Cryptographically random bytes. */
   readonly random: (bytes: number) => Buffer;
   readonly simulatorsUrl?: string | undefined;
@@ -74,14 +72,13 @@ const VERIFIER_BYTES = 32;
 const NO_VERIFIER = '';
 
 export function createAuthorizations(ports: AuthorizationPorts): Authorizations {
-  const { keyring, redactor } = ports;
+  const { keyring } = ports;
   const store = createAuthorizationStore(ports.knex);
 
   return {
     begin: async (caller, connector, request) => {
       assertCodeFlow(connector);
       assertUrlStorable(request);
-      redactor.add(request.apiSecret ?? '');
       const proxy = await findProxy(ports.proxies, caller, request);
       // Nobody is sent to authorize a client that cannot be used afterwards.
       if (proxy !== undefined) ports.proxies.openClient(proxy);

@@ -5,7 +5,6 @@ import { DecryptionError, type Keyring } from '../../../db/keyring.ts';
 import type { PlatformKeys } from '../../../db/platform-keys.ts';
 import type { PoolShares } from '../../../db/pool-shares.ts';
 import { AppError, cutText, suggestName } from '../../../errors.ts';
-import type { Redactor } from '../../../log.ts';
 import { isStorable, UNSTORABLE } from '../../storable.ts';
 import { readTokenOrigins } from './proxy-settings.ts';
 import { createProxyStore, type ProxyRow, type RedirectRules } from './proxy-store.ts';
@@ -90,7 +89,6 @@ export interface ProxyPorts {
   readonly shares: Pick<PoolShares, 'list'>;
   readonly keyring: Pick<Keyring, 'encrypt' | 'decrypt'>;
   readonly digest: PlatformKeys['digest'];
-  readonly redactor: Pick<Redactor, 'add'>;
   /** Cryptographically random bytes. */
   readonly random: (bytes: number) => Buffer;
   /** Without a slash at the end. */
@@ -102,7 +100,7 @@ const KEY = /^[A-Za-z0-9_-]{32}$/;
 const KEEP_TARGET_HOURS = 24;
 const MAX_APPLICATION_URLS = 100;
 
-export function createProxies({ knex, shares, keyring, digest, redactor, random, publicUrl }: ProxyPorts): Proxies {
+export function createProxies({ knex, shares, keyring, digest, random, publicUrl }: ProxyPorts): Proxies {
   const store = createProxyStore(knex);
   const proxyUrlOf = (key: string) => `${publicUrl()}/oauth/proxy/${key}`;
 
@@ -133,7 +131,6 @@ export function createProxies({ knex, shares, keyring, digest, redactor, random,
 
   return {
     create: async ({ organizationId, accountId }, input) => {
-      redactor.add(input.apiSecret);
       const { configuration = '{}', apiKey, apiSecret } = input;
       const name = input.name.trim();
       assertAllStorable({ name, apiKey, configuration });
@@ -171,7 +168,6 @@ export function createProxies({ knex, shares, keyring, digest, redactor, random,
 
     openClient: (proxy) => {
       const { plain: apiSecret, isBound } = open(proxy);
-      redactor.add(apiSecret);
       // Of an earlier release, which knew no origins: nobody can have meant any.
       const tokenOrigins = isBound ? readTokenOrigins(proxy.configuration, 'configuration') : [];
       return Object.freeze({ ...proxy, apiSecret, tokenOrigins });

@@ -4,7 +4,6 @@ import { encryptionContext } from '../../../db/encrypted-columns.ts';
 import { DecryptionError, type Keyring } from '../../../db/keyring.ts';
 import type { Notifier } from '../../../db/notifier.ts';
 import { AppError } from '../../../errors.ts';
-import type { Redactor } from '../../../log.ts';
 import { planMarginMs } from './lifetime.ts';
 import type { NewTokens, TokenKey, TokenRow, TokenStore } from './token-store.ts';
 
@@ -39,7 +38,6 @@ export interface HeldPorts {
   readonly store: Pick<TokenStore, 'find'>;
   readonly keyring: Pick<Keyring, 'encrypt' | 'decrypt'>;
   readonly notifier: Pick<Notifier, 'publish' | 'subscribe' | 'onGap'>;
-  readonly redactor: Redactor;
   /** Monotonic milliseconds. */
   readonly clock: () => number;
 }
@@ -52,7 +50,7 @@ const KEEP_MS = 30_000;
 const TOPIC = 'oauth_token';
 
 /** Tokens in memory, as long as nobody says that they changed: a call with them costs no query and no decryption. */
-export function createHeldTokens({ store, keyring, notifier, redactor, clock }: HeldPorts) {
+export function createHeldTokens({ store, keyring, notifier, clock }: HeldPorts) {
   const kept = new LRUCache<string, { readonly held: Held; readonly readAtMs: number }>({ max: KEPT_INSTANCES });
   const reads = new Map<string, Promise<Held | undefined>>();
   const watchers = new Map<string, Set<() => void>>();
@@ -137,8 +135,6 @@ export function createHeldTokens({ store, keyring, notifier, redactor, clock }: 
   }
 
   function hold({ accessToken, refreshToken }: Secrets, row: Omit<TokenRow, 'tokens'>): Held {
-    redactor.add(accessToken);
-    if (refreshToken !== undefined) redactor.add(refreshToken);
     const nowMs = clock();
     const { generation, interrupted, failures } = row;
     const refusedReason = row.refusedReason ?? undefined;
