@@ -1,4 +1,5 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
+import { startFairly } from '../api/fair-start.ts';
 import type { Config } from '../config.ts';
 
 /** Room for a `where` of 16 KB with every character percent-encoded. */
@@ -9,7 +10,8 @@ const IDLE_SWEEP_MS = 100;
 
 /** Listens where the configuration says; resolves when it does. */
 export function listen(handler: RequestListener, { port, host }: Pick<Config, 'port' | 'host'>): Promise<Server> {
-  const listener = createServer({ maxHeaderSize: MAX_HEADER_BYTES, keepAliveTimeout: KEEP_ALIVE_MS }, handler);
+  const fair = startFairly(handler, ({ socket }) => socket.remoteAddress ?? '');
+  const listener = createServer({ maxHeaderSize: MAX_HEADER_BYTES, keepAliveTimeout: KEEP_ALIVE_MS }, fair);
   return new Promise((resolve, reject) => {
     listener.once('error', reject);
     listener.listen(port, host, () => resolve(listener));

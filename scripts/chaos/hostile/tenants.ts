@@ -3,7 +3,7 @@ import type { Knex } from 'knex';
 import { openDatabase } from '../../../src/db/database.ts';
 import { createDevelopmentKeys, createKeyring } from '../../../src/db/keyring.ts';
 import { openPlatformKeys } from '../../../src/db/platform-keys.ts';
-import { createLogger, createRedactor } from '../../../src/log.ts';
+import { createLogger } from '../../../src/log.ts';
 
 /** Somebody who may call the service, in an organization of his own. */
 export interface Tenant {
@@ -20,7 +20,7 @@ export interface Tenants {
 
 /** Makes callers in the service's database; there is no API for them. */
 export async function openTenants(url: string, dataDir: string): Promise<Tenants> {
-  const log = createLogger({ level: 'silent', redactor: createRedactor() });
+  const log = createLogger({ level: 'silent' });
   const { knex, close } = openDatabase({ url, poolSize: 2, log });
   const { lookupHash } = await openPlatformKeys({ knex, keyring: createKeyring(await createDevelopmentKeys(dataDir)) });
 
