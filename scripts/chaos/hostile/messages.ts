@@ -21,6 +21,8 @@ export interface Stretch {
 export interface ProbeReport {
   readonly longest: Stretch;
   readonly peakRssBytes: number;
+  /** How long the main thread waited for a processor. */
+  readonly starvedMs: number;
 }
 
 /** Samples are kept by the phase in which their request was due. */

@@ -12,9 +12,12 @@ const BYTES_PER_KB = 1024;
 /** proc_pid_clear_refs(5): sets the peak to what it is now. */
 const RESET_PEAK = '5';
 
+const NANOSECONDS_PER_MS = 1_000_000;
+
 let longest: Stretch = { ms: 0, requests: 0 };
 let turnBeganAtMs = cpuMs();
 let requestsOfTurn = 0;
+let starvedBeforeMs = 0;
 let session: Session | undefined;
 
 /** Of this thread alone: what PostgreSQL, workers and other programs take of the machine is not its doing. */
@@ -49,6 +52,12 @@ function peakRssBytes(): number {
   return Number(/VmHWM:\s+(\d+)/.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]) * BYTES_PER_KB;
 }
 
+/** How long this thread could have run and did not, because others had the processors (sched-stats, field 2). */
+function starvedMs(): number {
+  const [, waited] = readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'utf8').split(' ').map(Number);
+  return (waited ?? 0) / NANOSECONDS_PER_MS;
+}
+
 async function startProfile(): Promise<void> {
   session = new Session();
   session.connect();
@@ -69,10 +78,11 @@ const ANSWERS: { readonly [Kind in ProbeQuestion['kind']]: (question: ProbeQuest
     if (profiled) await startProfile();
     writeFileSync('/proc/self/clear_refs', RESET_PEAK);
     longest = { ms: 0, requests: 0 };
+    starvedBeforeMs = starvedMs();
     beginTurn(cpuMs());
   },
   end: async ({ profile }) => {
-    const answer = { longest, peakRssBytes: peakRssBytes() };
+    const answer = { longest, peakRssBytes: peakRssBytes(), starvedMs: starvedMs() - starvedBeforeMs };
     if (profile !== undefined) await writeProfile(profile);
     return answer;
   },

@@ -30,6 +30,8 @@ export interface Outcome {
   readonly stretchRequests: number;
   readonly keptMb: number;
   readonly peakRssMb: number;
+  /** How much of the attack the service waited for a processor that something else had, from 0 to 1. */
+  readonly starved: number;
   readonly callP99Ms: number;
   readonly eventP99Ms: number;
   readonly baselineCallP99Ms: number;
@@ -82,6 +84,7 @@ export async function run(theatre: Theatre, { name, input, random, attackMs, pro
     const before = await service.keptBytes();
     await service.begin(profile !== undefined);
 
+    const beganAt = performance.now();
     neighbour.enter('attacked');
     const timer = setTimeout(() => attack.abort(), attackMs);
     await armed({ ...ground, attacker, tally, signal: attack.signal });
@@ -92,13 +95,15 @@ export async function run(theatre: Theatre, { name, input, random, attackMs, pro
     await sleep(SETTLE_MS);
     neighbour.enter('ignored');
     const samples = await neighbour.take('attacked');
-    const { longest, peakRssBytes } = await service.end(profile);
+    const { longest, peakRssBytes, starvedMs } = await service.end(profile);
+    const ms = performance.now() - beganAt;
     const after = await service.keptBytes();
     return {
       stretchMs: longest.ms,
       stretchRequests: longest.requests,
       keptMb: (after - before) / MEGABYTE,
       peakRssMb: peakRssBytes / MEGABYTE,
+      starved: starvedMs / ms,
       callP99Ms: p99(samples.callMs),
       eventP99Ms: p99(samples.eventMs),
       baselineCallP99Ms: baseline.callP99Ms(),
@@ -123,6 +128,7 @@ const NOTHING: Outcome = {
   stretchRequests: 0,
   keptMb: Number.NaN,
   peakRssMb: Number.NaN,
+  starved: Number.NaN,
   callP99Ms: Number.NaN,
   eventP99Ms: Number.NaN,
   baselineCallP99Ms: Number.NaN,
