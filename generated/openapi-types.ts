@@ -50,7 +50,7 @@ export interface paths {
         };
         /**
          * Measurements of this process
-         * @description Counters, gauges and histograms in the text format of Prometheus, for this process alone: ask every process for its own. It needs no authorization and tells no tenant's data; keep it from the public all the same.
+         * @description Counters, gauges and histograms in the text format of Prometheus, for this process alone: ask every process for its own. No tenant's data is in them. They are on METRICS_PORT where there is one. With METRICS_TOKEN they want `Authorization: Bearer <token>`; without it and without METRICS_PORT there are none (404) unless the service listens on loopback.
          */
         get: operations["getMetrics"];
         put?: never;
@@ -2402,10 +2402,32 @@ export interface components {
                 "text/plain": string;
             };
         };
+        /** @description A secret or token is missing, malformed, unknown, or does not belong to the others (`UNAUTHENTICATED`). */
+        Unauthenticated: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description There is no such thing for this caller (`NOT_FOUND`). */
+        NotFound: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
         /** @description The document. */
         OpenApiJson: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                ETag: components["headers"]["ETag"];
                 [name: string]: unknown;
             };
             content: {
@@ -2416,6 +2438,7 @@ export interface components {
         OpenApiYaml: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                ETag: components["headers"]["ETag"];
                 [name: string]: unknown;
             };
             content: {
@@ -2451,10 +2474,27 @@ export interface components {
                 "text/html": string;
             };
         };
+        /** @description Too many requests of this user or account, or too many wrong secrets from this address (`RATE_LIMITED`). */
+        RateLimited: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
         /** @description The elements. */
         ElementList: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
                 [name: string]: unknown;
             };
@@ -2466,17 +2506,6 @@ export interface components {
         BadRequest: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ErrorResponse"];
-            };
-        };
-        /** @description A secret or token is missing, malformed, unknown, or does not belong to the others (`UNAUTHENTICATED`). */
-        Unauthenticated: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                 [name: string]: unknown;
             };
             content: {
@@ -2503,17 +2532,6 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description Too many requests to the service (`RATE_LIMITED`). */
-        RateLimited: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "Retry-After": components["headers"]["Retry-After"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ErrorResponse"];
-            };
-        };
         /** @description The service has too much to do (`OVERLOADED`). */
         Overloaded: {
             headers: {
@@ -2529,26 +2547,22 @@ export interface components {
         ElementDetail: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 [name: string]: unknown;
             };
             content: {
                 "application/json": components["schemas"]["ElementDetail"];
             };
         };
-        /** @description There is no such thing for this caller (`NOT_FOUND`). */
-        NotFound: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ErrorResponse"];
-            };
-        };
         /** @description The page to open. */
         OAuthUrl: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 [name: string]: unknown;
             };
             content: {
@@ -2559,6 +2573,9 @@ export interface components {
         OAuthProxyList: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
                 [name: string]: unknown;
             };
@@ -2570,6 +2587,9 @@ export interface components {
         OAuthProxyCreated: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 [name: string]: unknown;
             };
             content: {
@@ -2586,7 +2606,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description The body is larger than 8 MB (`PAYLOAD_TOO_LARGE`). */
+        /** @description The body is larger than 256 kB, or has more than 10,000 members (`PAYLOAD_TOO_LARGE`). A record or an event may have 8 MB, and any number of members below its own 10,000. */
         PayloadTooLarge: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -2610,6 +2630,9 @@ export interface components {
         OAuthProxy: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 [name: string]: unknown;
             };
             content: {
@@ -2620,6 +2643,9 @@ export interface components {
         DeletedOAuthProxy: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 [name: string]: unknown;
             };
             content: {
@@ -2630,6 +2656,9 @@ export interface components {
         ApplicationUrlList: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
                 [name: string]: unknown;
             };
@@ -2641,6 +2670,9 @@ export interface components {
         HubList: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
                 [name: string]: unknown;
             };
@@ -2652,6 +2684,9 @@ export interface components {
         AccountInstanceList: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
                 [name: string]: unknown;
             };
@@ -2663,6 +2698,9 @@ export interface components {
         AccountSettings: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 [name: string]: unknown;
             };
             content: {
@@ -2673,6 +2711,9 @@ export interface components {
         InstanceListOrInstance: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
                 "Elements-Total-Count": components["headers"]["Elements-Total-Count"];
                 "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
@@ -2698,6 +2739,9 @@ export interface components {
         Instance: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
                 [name: string]: unknown;
             };
@@ -2725,10 +2769,13 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description Too many requests to the service (`RATE_LIMITED`) or to the provider (`PROVIDER_RATE_LIMITED`). */
+        /** @description Too many requests to the service (`RATE_LIMITED`, the `RateLimit` headers are then the service's) or to the provider (`PROVIDER_RATE_LIMITED`). */
         ProviderRateLimited: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 "Retry-After": components["headers"]["Retry-After"];
                 [name: string]: unknown;
             };
@@ -2760,6 +2807,9 @@ export interface components {
         InstanceCreated: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 [name: string]: unknown;
             };
             content: {
@@ -2770,6 +2820,9 @@ export interface components {
         DeletedInstance: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
                 [name: string]: unknown;
             };
@@ -2781,6 +2834,9 @@ export interface components {
         InstanceConfiguration: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
                 [name: string]: unknown;
             };
@@ -2792,6 +2848,9 @@ export interface components {
         NotificationList: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
                 "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
                 Link: components["headers"]["Link"];
@@ -2805,6 +2864,9 @@ export interface components {
         SubscriptionList: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
                 "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
                 Link: components["headers"]["Link"];
@@ -2818,6 +2880,9 @@ export interface components {
         Subscription: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 [name: string]: unknown;
             };
             content: {
@@ -2828,6 +2893,9 @@ export interface components {
         DeliveryList: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
                 "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
                 Link: components["headers"]["Link"];
@@ -2841,6 +2909,9 @@ export interface components {
         ReleasedDeliveries: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 [name: string]: unknown;
             };
             content: {
@@ -2851,6 +2922,9 @@ export interface components {
         DeliveryCounts: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 [name: string]: unknown;
             };
             content: {
@@ -2861,6 +2935,9 @@ export interface components {
         DeliveryDetail: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 [name: string]: unknown;
             };
             content: {
@@ -2871,6 +2948,9 @@ export interface components {
         Delivery: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 [name: string]: unknown;
             };
             content: {
@@ -2881,6 +2961,9 @@ export interface components {
         RedeliveredEvents: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 [name: string]: unknown;
             };
             content: {
@@ -2891,6 +2974,9 @@ export interface components {
         AcceptedTestEvent: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 [name: string]: unknown;
             };
             content: {
@@ -3282,25 +3368,45 @@ export interface components {
          */
         "Elements-Request-Id": string;
         /**
-         * @description Where the browser goes.
-         * @example https://app.example.com/connected?code=aPrxsmIEeqM9&state=https%3A%2F%2Fapp.example.com%2Fconnected
-         */
-        Location: string;
-        /**
-         * @description How many entries this answer has.
-         * @example 2
-         */
-        "Elements-Returned-Count": number;
-        /**
          * @description What the `Authorization` header must have.
          * @example User realm="causeway"
          */
         "WWW-Authenticate": string;
         /**
+         * @description Names what was answered. Sent back as `If-None-Match`, it gets a 304 without a body while nothing has changed.
+         * @example "Zp1wKnXqvT9c"
+         */
+        ETag: string;
+        /**
+         * @description Where the browser goes.
+         * @example https://app.example.com/connected?code=aPrxsmIEeqM9&state=https%3A%2F%2Fapp.example.com%2Fconnected
+         */
+        Location: string;
+        /**
+         * @description Whose budget: of a platform call, and of every `RATE_LIMITED`, the service's for this caller (requests a minute); of a call on an instance the provider's, when the provider tells it.
+         * @example 100
+         */
+        "RateLimit-Limit": number;
+        /**
+         * @description How much of the budget is left.
+         * @example 87
+         */
+        "RateLimit-Remaining": number;
+        /**
+         * @description Seconds until the budget is full again.
+         * @example 30
+         */
+        "RateLimit-Reset": number;
+        /**
          * @description Seconds after which another try makes sense.
          * @example 30
          */
         "Retry-After": number;
+        /**
+         * @description How many entries this answer has.
+         * @example 2
+         */
+        "Elements-Returned-Count": number;
         /**
          * @description How many entries the whole query has. Sent only when the number is known without extra cost.
          * @example 31
@@ -3341,21 +3447,6 @@ export interface components {
          * @example scan-budget
          */
         "Elements-Partial-Result": "scan-budget" | "bytes";
-        /**
-         * @description The provider's budget of calls in the present window. Sent when the provider tells it.
-         * @example 100
-         */
-        "RateLimit-Limit": number;
-        /**
-         * @description How many calls of the provider's budget are left. Sent when the provider tells it.
-         * @example 87
-         */
-        "RateLimit-Remaining": number;
-        /**
-         * @description Seconds until the provider's budget is full again. Sent when the provider tells it.
-         * @example 30
-         */
-        "RateLimit-Reset": number;
         /**
          * @description Sent with files only. The provider's name of the file; `attachment` where a browser could run what is in it.
          * @example attachment; filename="invoice-118.pdf"
@@ -3404,6 +3495,8 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["Metrics"];
+            401: components["responses"]["Unauthenticated"];
+            404: components["responses"]["NotFound"];
             500: components["responses"]["Internal"];
         };
     };
@@ -3495,6 +3588,7 @@ export interface operations {
         responses: {
             302: components["responses"]["ProxyRedirect"];
             400: components["responses"]["ProxyRefusal"];
+            429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
         };
     };

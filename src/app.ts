@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getHeapStatistics } from 'node:v8';
 import { createAccounts } from './accounts/accounts.ts';
@@ -7,21 +6,25 @@ import { writeCredentials } from './accounts/credentials-file.ts';
 import { createIdempotency } from './accounts/idempotency/index.ts';
 import { createAuthorization } from './api/authorization.ts';
 import { createRedactCall } from './api/call-redactor.ts';
-import { createClientErrorAnswer } from './api/client-error.ts';
+import { createCallerLimits } from './api/caller-limits.ts';
 import { createElementHandlers } from './api/elements.ts';
 import { createEventHandlers } from './api/events.ts';
+import { createFailedAuthorizations } from './api/failed-authorizations.ts';
 import { createInstanceHandlers } from './api/instances.ts';
+import { createMeasurements, createMeasurementsRouter, servesMeasurements } from './api/measurements.ts';
 import { createNotificationHandlers } from './api/notifications.ts';
 import { createProxyHandlers } from './api/oauth-proxies.ts';
 import { createQueryHandlers } from './api/query.ts';
 import { createRecordHandlers } from './api/records.ts';
+import { createProxyTrust } from './api/remote-address.ts';
 import { BASE_PATH, createServer } from './api/server.ts';
 import { createServiceRouter } from './api/service.ts';
 import { createSettingsHandlers } from './api/settings.ts';
+import { createTokenBuckets } from './api/token-buckets.ts';
 import { type Cleanup, createCleanup } from './app/cleanup.ts';
 import { createDeliveryParts } from './app/deliveries.ts';
 import { createEngine } from './app/engine.ts';
-import { closeListener, listen } from './app/listener.ts';
+import { openListener } from './app/listener.ts';
 import { watchLiveness } from './app/liveness.ts';
 import { type Config, publicUrlOf } from './config.ts';
 import { createByteBudget, createProviderClient } from './connector/client/index.ts';
@@ -63,11 +66,17 @@ export interface App {
   readonly url: string;
   readonly baseUrl: string;
   readonly simulatorsUrl: string | undefined;
+  /** Where the measurements are when they have a port of their own. */
+  readonly metricsUrl: string | undefined;
   /** Where the first secrets are; undefined when they were made elsewhere. */
   readonly credentialsFile: string | undefined;
   /** Takes no more requests, lets those under way end, then closes everything in the order opposite to the start. */
   readonly stop: () => Promise<void>;
 }
+
+/** Browsers of one address that come back from providers. */
+const REDIRECTS_PER_MINUTE = 600;
+const KEPT_NETWORKS = 20_000;
 
 export interface AppPorts {
   readonly config: Config;
@@ -240,16 +249,22 @@ async function build({ config, log, onLost, engineOptions }: AppPorts, cleanup: 
     beforeCommit: async (created) => void (await writeCredentials(dataDir, { created, baseUrl: baseUrl() })),
   });
 
+  const redactCall = createRedactCall(secretKeysOf(registry.connectors));
+  const trust = createProxyTrust(config.trustProxy);
+  const nowMs = performance.now.bind(performance);
+  const measurements = { metrics, token: config.metricsToken };
   const server = createServer({
     log,
-    redactCall: createRedactCall(secretKeysOf(registry.connectors)),
+    redactCall,
     metrics,
+    trust,
     root: createServiceRouter({
       checks: { database: database.isReachable, queue: jobs.isReachable },
       isStuck: liveness.isStuck,
       publicUrl,
-      metrics,
+      metrics: servesMeasurements(config) ? createMeasurements(measurements) : undefined,
       proxies,
+      redirects: createTokenBuckets({ perMinute: REDIRECTS_PER_MINUTE, kept: KEPT_NETWORKS, nowMs }),
     }),
     ...(role !== 'worker' && {
       api: {
@@ -269,17 +284,33 @@ async function build({ config, log, onLost, engineOptions }: AppPorts, cleanup: 
         },
         publicUrl,
         authorization: createAuthorization({ accounts, instances, shares }),
+        failedAuthorizations: createFailedAuthorizations({ nowMs }),
+        callerLimits: createCallerLimits({
+          perUser: config.rateLimitUser,
+          perAccount: config.rateLimitAccount,
+          nowMs,
+        }),
         idempotency,
         validateResponses: config.validateResponses,
       },
     }),
   });
-  const listener = await listen(server, config);
-  listener.on('clientError', createClientErrorAnswer(log));
-  cleanup.add('http', () => closeListener(listener, config.shutdownTimeoutMs));
-  listeningPort = (listener.address() as AddressInfo).port;
+  const { host, port, maxConnections, metricsPort } = config;
+  const listener = await openListener(server, { host, port, maxConnections, trust, log });
+  cleanup.add('http', () => listener.close(config.shutdownTimeoutMs));
+  listeningPort = listener.port;
+  const metricsUrl = metricsPort === undefined ? undefined : await serveMetrics(metricsPort);
   const credentialsFile = await writeCredentials(dataDir, { baseUrl: baseUrl() });
-  return { url: publicUrl(), baseUrl: baseUrl(), simulatorsUrl, credentialsFile, stop: cleanup.run };
+  return { url: publicUrl(), baseUrl: baseUrl(), simulatorsUrl, metricsUrl, credentialsFile, stop: cleanup.run };
+
+  /** The measurements alone, on a port that need not be reached from outside. */
+  async function serveMetrics(ownPort: number): Promise<string> {
+    const root = createMeasurementsRouter(measurements);
+    const measured = createServer({ log, redactCall, trust, root });
+    const own = await openListener(measured, { host, port: ownPort, maxConnections, trust, log });
+    cleanup.add('metrics', () => own.close(config.shutdownTimeoutMs));
+    return `${publicUrlOf({ host, publicUrl: undefined }, own.port)}/metrics`;
+  }
 
   async function embeddedDatabase(): Promise<string> {
     const embedded = await startEmbeddedPostgres({ dataDir, log, onLost });

@@ -29,9 +29,6 @@ export const ERROR_STATUS = {
 
 export type ErrorCode = keyof typeof ERROR_STATUS;
 
-/** As many entries of `details` are shown: a body of 8 MB can have a million faults. */
-export const MAX_DETAILS = 100;
-
 /** One entry of `details`: where the fault is (`path` into the request, or a `position` in a `where`) and what is wrong. */
 export interface ErrorDetail {
   readonly path?: string;
@@ -42,12 +39,23 @@ export interface ErrorDetail {
   readonly nearest?: string;
 }
 
+/** How a caller stands with a limit of this service. */
+export interface Budget {
+  /** Requests in a full budget. */
+  readonly limit: number;
+  readonly remaining: number;
+  /** Seconds until it is full again. */
+  readonly resetSeconds: number;
+}
+
 export interface ErrorOptions {
   readonly details?: readonly ErrorDetail[];
   /** The provider's own words, already redacted. */
   readonly providerMessage?: string;
   /** Seconds after which another try makes sense; becomes the Retry-After header. */
   readonly retryAfterSeconds?: number;
+  /** How the caller stands with the limit that refused it; becomes the RateLimit headers. */
+  readonly budget?: Budget;
   /** Methods or media types the resource does take; becomes the Allow header of a 405. */
   readonly allow?: readonly string[];
   readonly cause?: unknown;
@@ -61,6 +69,7 @@ export class AppError extends Error {
   readonly details: readonly ErrorDetail[] | undefined;
   readonly providerMessage: string | undefined;
   readonly retryAfterSeconds: number | undefined;
+  readonly budget: Budget | undefined;
   readonly allow: readonly string[] | undefined;
 
   constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
@@ -70,6 +79,7 @@ export class AppError extends Error {
     this.details = options.details;
     this.providerMessage = options.providerMessage;
     this.retryAfterSeconds = options.retryAfterSeconds;
+    this.budget = options.budget;
     this.allow = options.allow;
   }
 }
@@ -96,7 +106,7 @@ export function redactAppError(error: AppError, { redact }: Redactor): AppError 
   });
   const { code, message, details, providerMessage, retryAfterSeconds, allow, cause } = error;
   return new AppError(code, redact(message), {
-    ...(details !== undefined && { details: details.slice(0, MAX_DETAILS).map(redactDetail) }),
+    ...(details !== undefined && { details: details.slice(0, MOST_FAULTS).map(redactDetail) }),
     ...(providerMessage !== undefined && { providerMessage: redact(providerMessage) }),
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
     ...(allow !== undefined && { allow }),

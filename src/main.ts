@@ -39,12 +39,19 @@ function isPortInUse(error: unknown): error is Error {
   return error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
 }
 
-function welcome({ url, baseUrl, simulatorsUrl, credentialsFile }: Awaited<ReturnType<typeof startApp>>): string {
+function welcome({
+  url,
+  baseUrl,
+  simulatorsUrl,
+  metricsUrl,
+  credentialsFile,
+}: Awaited<ReturnType<typeof startApp>>): string {
   const lines = [
     '',
     `Causeway is ready at ${baseUrl}`,
     `  reference    ${url}/docs`,
     ...(simulatorsUrl === undefined ? [] : [`  simulators   ${simulatorsUrl}`]),
+    ...(metricsUrl === undefined ? [] : [`  measurements ${metricsUrl}`]),
     ...(credentialsFile === undefined
       ? []
       : [`  credentials  ${credentialsFile}`, '', 'Try it:', tryIt(baseUrl, credentialsFile)]),

@@ -57,8 +57,11 @@ export interface AuthorizationPorts {
 }
 
 export interface Authorization {
-  /** @throws AppError UNAUTHENTICATED for secrets that are unknown or do not belong together */
-  readonly authorize: (secrets: Secrets) => Promise<Caller>;
+  /**
+   * `admit` is called as soon as it is known who calls, before the instance is looked up; it throws to refuse.
+   * @throws AppError UNAUTHENTICATED for secrets that are unknown or do not belong together
+   */
+  readonly authorize: (secrets: Secrets, admit: (principal: Principal) => void) => Promise<Caller>;
 }
 
 /** Turns secrets into a caller; one that was seen a moment ago costs no query. */
@@ -81,9 +84,10 @@ export function createAuthorization({ accounts, instances, shares }: Authorizati
   }
 
   return {
-    authorize: async (secrets) => {
+    authorize: async (secrets, admit) => {
       const caller = await findCaller(secrets);
       if (caller === undefined) throw unauthenticated('The User or Organization secret is not valid.');
+      admit(caller.principal);
       if (secrets.element === undefined) return caller;
       const instance = await instances.findByToken(caller.principal.accountId, secrets.element);
       if (instance === undefined) throw unauthenticated('The Element token is not valid, or its instance was deleted.');

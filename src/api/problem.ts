@@ -1,8 +1,10 @@
 import type { ErrorRequestHandler, Request, Response } from 'express';
 import { DatabaseUnavailableError, isOutOfTime } from '../db/unavailable.ts';
-import { AppError, type ErrorCode, type ErrorDetail, MAX_DETAILS, redactAppError } from '../errors.ts';
+import { AppError, cutText, type ErrorCode, type ErrorDetail, MOST_FAULTS, redactAppError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { Redactor } from '../redaction.ts';
+import { setBudget } from './answer.ts';
+import { sizeText } from './body-limits.ts';
 import type { RedactCall } from './call-redactor.ts';
 
 /** The body of every error (decisions D4). */
@@ -50,7 +52,9 @@ function toProblem({ code, message, details = [], providerMessage }: AppError, r
 }
 
 function setHeaders(response: Response, error: AppError): void {
-  if (error.code === 'UNAUTHENTICATED') response.set('WWW-Authenticate', 'User realm="causeway"');
+  if (error.code === 'UNAUTHENTICATED' && !response.hasHeader('WWW-Authenticate'))
+    response.set('WWW-Authenticate', 'User realm="causeway"');
+  if (error.budget !== undefined) setBudget(response, error.budget);
   if (error.allow !== undefined) response.set('Allow', error.allow.join(', '));
   if (error.retryAfterSeconds !== undefined) response.set('Retry-After', String(Math.ceil(error.retryAfterSeconds)));
 }
@@ -62,13 +66,13 @@ function toAppError(thrown: unknown, request: Request, redact: Redactor['redact'
   if (isOutOfTime(thrown)) return overloaded('The database did not get to this in time.', thrown);
   const fault = readFault(thrown, redact);
   const translate = fault.type === undefined ? undefined : BODY_FAULTS[fault.type];
-  if (translate !== undefined) return translate(fault.message);
+  if (translate !== undefined) return translate(fault);
   const code = fault.status === undefined ? undefined : CODE_OF_STATUS[fault.status];
   switch (code) {
     case undefined:
       return new AppError('INTERNAL', 'Unexpected error', { cause: thrown });
     case 'NOT_FOUND':
-      return new AppError(code, `There is no ${request.method} ${request.path}.`);
+      return new AppError(code, `There is no ${request.method} ${cutText(request.path)}.`);
     case 'OPERATION_UNSUPPORTED':
       return wrongMethod(request, fault.allow);
     case 'UNSUPPORTED_MEDIA_TYPE':
@@ -83,14 +87,18 @@ function overloaded(message: string, cause: unknown): AppError {
 }
 
 export function wrongMethod({ method, path }: Request, allow: readonly string[]): AppError {
-  return new AppError('OPERATION_UNSUPPORTED', `There is no ${method} ${path}; it takes ${allow.join(', ')}.`, {
-    allow,
-  });
+  return new AppError(
+    'OPERATION_UNSUPPORTED',
+    `There is no ${method} ${cutText(path)}; it takes ${allow.join(', ')}.`,
+    {
+      allow,
+    },
+  );
 }
 
-/** Errors of the body parser, by its `type` (npm body-parser, "Errors"). */
-const BODY_FAULTS: Readonly<Record<string, (message: string) => AppError>> = {
-  'entity.parse.failed': (message) => {
+/** Errors of the body parser, by its `type` (npm body-parser, "Errors"), and those of json-body.ts. */
+const BODY_FAULTS: Readonly<Record<string, (fault: Fault) => AppError>> = {
+  'entity.parse.failed': ({ message }) => {
     // The parser's own words quote the body, which may hold secrets: only the position is passed on.
     const [, position] = / position (\d+)/.exec(message) ?? [];
     return new AppError(
@@ -98,8 +106,13 @@ const BODY_FAULTS: Readonly<Record<string, (message: string) => AppError>> = {
       `The body is not JSON${position === undefined ? '' : `: it breaks at position ${position}`}.`,
     );
   },
-  'entity.verify.failed': () => new AppError('REQUEST_INVALID', 'The body is not well-formed UTF-8.'),
-  'entity.too.large': () => new AppError('PAYLOAD_TOO_LARGE', 'The body is larger than 8 MB.'),
+  'entity.not.utf8': () => new AppError('REQUEST_INVALID', 'The body is not well-formed UTF-8.'),
+  'entity.too.deep': ({ limit }) => new AppError('REQUEST_INVALID', `The body is nested deeper than ${limit} levels.`),
+  'entity.too.large': ({ limit }) => new AppError('PAYLOAD_TOO_LARGE', `The body is larger than ${sizeText(limit)}.`),
+  'entity.too.many.members': ({ limit }) =>
+    new AppError('PAYLOAD_TOO_LARGE', `The body has more than ${limit} members, those inside others counted.`),
+  'entity.too.many.own.members': ({ limit }) =>
+    new AppError('PAYLOAD_TOO_LARGE', `The body has more than ${limit} members.`),
   'encoding.unsupported': () =>
     new AppError('UNSUPPORTED_MEDIA_TYPE', 'The body has a Content-Encoding that is not supported.'),
   'charset.unsupported': () => new AppError('UNSUPPORTED_MEDIA_TYPE', 'The body must be in UTF-8.'),
@@ -119,21 +132,24 @@ interface Fault {
   readonly type: string | undefined;
   readonly status: number | undefined;
   readonly message: string;
-  /** The first of them. */
+  /** Of what there is too much. */
+  readonly limit: number;
   readonly details: readonly ErrorDetail[];
+  /** How many there are, shown or not. */
   readonly faults: number;
   /** Methods that the path takes. */
   readonly allow: readonly string[];
 }
 
 function readFault(thrown: unknown, redact: Redactor['redact']): Fault {
-  const { type, status, message, errors, headers, code } = Object(thrown);
-  const faults: readonly ValidatorError[] = Array.isArray(errors) ? errors : [];
+  const { type, status, message, errors, headers, code, limit } = Object(thrown);
+  const faults: readonly unknown[] = Array.isArray(errors) ? errors : [];
   return {
     type: typeof type === 'string' ? type : undefined,
     status: typeof status === 'number' ? status : undefined,
     message: isZlibCode(code) ? 'The body cannot be unpacked as its Content-Encoding says.' : String(message ?? ''),
-    details: faults.slice(0, MAX_DETAILS).map((fault) => toDetail(fault, redact)),
+    limit: Number(limit),
+    details: faults.slice(0, MOST_FAULTS).map((fault) => toDetail(Object(fault), redact)),
     faults: faults.length,
     allow: String(Object(headers).Allow ?? '')
       .split(', ')
@@ -164,7 +180,11 @@ function toDetail({ path, message, errorCode }: ValidatorError, redact: Redactor
     .replace(/^\//, '')
     .replaceAll('/', '.');
   const [keyword = ''] = String(errorCode).split('.');
-  return { path: place, message: WORDS[keyword] ?? String(message ?? '') };
+  return { path: cutText(place), message: WORDS[keyword] ?? cutNames(String(message ?? '')) };
+}
+
+function cutNames(message: string): string {
+  return message.replace(/'([^']*)'/g, (_, name: string) => `'${cutText(name)}'`);
 }
 
 function sentence({ details, faults, message }: Fault): string {
@@ -177,5 +197,5 @@ function sentence({ details, faults, message }: Fault): string {
 
 /** Answers a path that leads nowhere. */
 export function notFound(request: Request): never {
-  throw new AppError('NOT_FOUND', `There is no ${request.method} ${request.path}.`);
+  throw new AppError('NOT_FOUND', `There is no ${request.method} ${cutText(request.path)}.`);
 }

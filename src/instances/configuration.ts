@@ -1,5 +1,5 @@
 import type { Config, ConfigField, Connector } from '../connector/contract.ts';
-import { AppError, type ErrorDetail, nearestName, suggestName } from '../errors.ts';
+import { AppError, cutText, type ErrorDetail, nearestName, suggestName } from '../errors.ts';
 import { EVENT_FIELDS, missingCallback } from './event-settings.ts';
 import { oauthFields } from './oauth/fields.ts';
 import { isStorable, UNSTORABLE } from './storable.ts';
@@ -63,19 +63,23 @@ export function unmasked(given: Readonly<Record<string, unknown>>, before: Confi
   );
 }
 
+/** Nobody reads more, and each is compared with every key there is. */
+const MAX_UNKNOWN_KEYS = 50;
+
 function unknownKeys(connector: Connector, fields: readonly ConfigField[], settings: Config): readonly ErrorDetail[] {
   const known = fields.map(({ key }) => key);
   return Object.keys(settings)
     .filter((key) => !known.includes(key))
+    .slice(0, MAX_UNKNOWN_KEYS)
     .map((key) => {
       const nearest = nearestName(key, known);
-      const message = `${connector.name} has no configuration key '${key}'.${suggestName(key, known)}`;
+      const message = `${connector.name} has no configuration key '${cutText(key)}'.${suggestName(key, known)}`;
       return { ...fault(key, message), expected: known, ...(nearest !== undefined && { nearest }) };
     });
 }
 
 function fault(key: string, message: string): ErrorDetail {
-  return { path: `configuration.${key}`, message };
+  return { path: `configuration.${cutText(key)}`, message };
 }
 
 /** `faults` are of keys of a configuration, at least one. */
