@@ -131,6 +131,7 @@ export const PROVIDERS: Inputs = {
     parallel: 4,
   }),
   'a body in bytes': reading({ service: () => ({ rows: crumbs(300_000) }), most: 6 }),
+  'a long body in bytes': reading({ service: () => ({ rows: crumbs(5_000_000) }), most: 4 }),
   'a page nested a million deep': reading({
     service: () => rowsOf(`{"value":${'['.repeat(MEGABYTE)}${']'.repeat(MEGABYTE)}}`),
     most: 10,
