@@ -1,6 +1,6 @@
 /**
  * Hostile callers, providers, receivers and connections against the real service with a heap of 512 MB, a healthy tenant beside them:
- * `npm run chaos:hostile [-- --only name,…] [-- --seed 1] [-- --seconds 3] [-- --profile folder] [-- --log file] [-- --list]`.
+ * `npm run chaos:hostile [-- --only name,…] [-- --seed 1] [-- --seconds 1.5] [-- --profile folder] [-- --log file] [-- --list]`.
  * Everything runs on loopback and ends by itself. Exit code 1: an aim was missed.
  */
 import { mkdir } from 'node:fs/promises';
@@ -12,15 +12,15 @@ import { startSite } from './hostile/provider.ts';
 import { PROVIDERS } from './hostile/providers.ts';
 import { createRandom } from './hostile/random.ts';
 import { RECEIVERS } from './hostile/receivers.ts';
-import { createBaseline, rest, run, type Theatre } from './hostile/run.ts';
+import { createBaseline, type Outcome, rest, run, type Theatre } from './hostile/run.ts';
 import { createHome } from './hostile/service.ts';
 import { SOCKETS } from './hostile/sockets.ts';
 import type { HostileInput, Inputs } from './hostile/stage.ts';
 import { authorizationOf, openTenants } from './hostile/tenants.ts';
-import { missesOf, printRow, type Row } from './hostile/verdict.ts';
+import { missesOf, openOf, printRow, type Row } from './hostile/verdict.ts';
 
 const INPUTS: Inputs = { ...CALLERS, ...PROVIDERS, ...RECEIVERS, ...SOCKETS };
-const LIMIT_MS = 12 * 60_000;
+const LIMIT_MS = 15 * 60_000;
 const RETRIES_UNTIL_MS = 7.5 * 60_000;
 const HEALTHY_PER_SECOND = 40;
 const WARM_UP_MS = 3_000;
@@ -37,7 +37,7 @@ const { values: options } = parseArgs({
   options: {
     only: { type: 'string' },
     seed: { type: 'string', default: String(Date.now() % 100_000) },
-    seconds: { type: 'string', default: '2' },
+    seconds: { type: 'string', default: '1.5' },
     profile: { type: 'string' },
     log: { type: 'string' },
     list: { type: 'boolean', default: false },
@@ -109,7 +109,7 @@ async function attempt({ name, input, seed }: Planned, before?: Row): Promise<Ro
     await theatre.close();
     theatre = await openTheatre();
   }
-  const isBest = before === undefined || missesOf(outcome).length < missesOf(before.outcome).length;
+  const isBest = before === undefined || faultsOf(outcome) < faultsOf(before.outcome);
   return { name, tries, outcome: isBest ? outcome : before.outcome };
 }
 
@@ -132,7 +132,12 @@ async function attemptAll(rows: Map<string, Row>): Promise<void> {
 
 /** What ended the process is not tried again. */
 function isFinal({ outcome }: Row): boolean {
-  return outcome.ended !== undefined || missesOf(outcome).length === 0;
+  return outcome.ended !== undefined || faultsOf(outcome) === 0;
+}
+
+/** A miss weighs more than anything that could not be judged. */
+function faultsOf(outcome: Outcome): number {
+  return missesOf(outcome).length * 100 + openOf(outcome).length;
 }
 
 const rows = new Map<string, Row>();
@@ -146,7 +151,10 @@ try {
 }
 const all = [...rows.values()];
 const missed = all.filter(({ outcome }) => missesOf(outcome).length > 0);
+const open = all.filter(({ outcome }) => openOf(outcome).length > 0);
 const seconds = Math.round((performance.now() - startedAt) / 1000);
 console.table(all.map(printRow));
 console.log(`${all.length} inputs in ${seconds} s, ${missed.length} missed an aim; seed ${options.seed}`);
+if (open.length > 0)
+  console.log(`Of ${open.length} the times could not be judged (?): other programs had the processors`);
 process.exitCode = missed.length === 0 ? 0 : 1;
