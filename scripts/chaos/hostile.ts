@@ -22,7 +22,7 @@ import { missesOf, openOf, printRow, type Row } from './hostile/verdict.ts';
 const INPUTS: Inputs = { ...CALLERS, ...PROVIDERS, ...RECEIVERS, ...SOCKETS };
 const LIMIT_MS = 15 * 60_000;
 const RETRIES_UNTIL_MS = 7.5 * 60_000;
-const HEALTHY_PER_SECOND = 40;
+const HEALTHY_PER_SECOND = 20;
 const WARM_UP_MS = 3_000;
 /** Noise only adds, so that the best of a few tries is the truest; what an input does itself it does each time. */
 const MOST_TRIES = 3;

@@ -1,8 +1,14 @@
 import { Agent, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 
-/** Not the address of the healthy tenant, as in life. */
-const OWN_ADDRESS = '127.0.0.2';
+let attackers = 0;
+
+/** Not the address of the healthy tenant, as in life, nor that of the attacker before, who may be barred by now. */
+function nextAddress(): string {
+  attackers++;
+  return `127.77.${Math.floor(attackers / 250)}.${(attackers % 250) + 1}`;
+}
+
 const KEPT_CHARACTERS = 2_000;
 
 export interface HostileRequest {
@@ -55,10 +61,11 @@ export function createAttacker(origin: string, tally: Tally, signal: AbortSignal
   const { hostname, port } = new URL(origin);
   const agent = new Agent({ keepAlive: true });
   const sockets = new Set<Socket>();
+  const localAddress = nextAddress();
 
   function ask({ method = 'GET', path, headers, body }: HostileRequest): Promise<HostileAnswer> {
     return new Promise((resolve, reject) => {
-      const options = { hostname, port, method, path, headers, agent, signal, localAddress: OWN_ADDRESS };
+      const options = { hostname, port, method, path, headers, agent, signal, localAddress };
       const sent = request(options, (response) => {
         let text = '';
         response.setEncoding('latin1');
@@ -83,7 +90,7 @@ export function createAttacker(origin: string, tally: Tally, signal: AbortSignal
   }
 
   function open(): Socket {
-    const socket = connect({ host: hostname, port: Number(port), localAddress: OWN_ADDRESS });
+    const socket = connect({ host: hostname, port: Number(port), localAddress });
     sockets.add(socket);
     socket.on('error', (error) => tally.note(describe(error)));
     socket.once('close', () => sockets.delete(socket));

@@ -70,7 +70,7 @@ export interface RunOptions {
   readonly profile?: string | undefined;
 }
 
-/** One attack with all that is measured around it. @throws Error when the input could not be armed */
+/** One attack with all that is measured around it. One that could not be made meets no aim. */
 export async function run(theatre: Theatre, { name, input, random, attackMs, profile }: RunOptions): Promise<Outcome> {
   const { service, neighbour, tenants, site, baseline } = theatre;
   const tally = createTally();
@@ -113,9 +113,7 @@ export async function run(theatre: Theatre, { name, input, random, attackMs, pro
       internal: tally.has(/^500/),
     };
   } catch (error) {
-    const ended = service.ended();
-    if (ended === undefined) throw error;
-    return { ...NOTHING, ended, answered: tally.print() };
+    return { ...NOTHING, ended: service.ended(), failures: [String(error)], answered: tally.print() };
   } finally {
     attack.abort();
     attacker.close();
