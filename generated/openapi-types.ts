@@ -2612,7 +2612,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description The body is larger than 256 kB, or has more than 10,000 members (`PAYLOAD_TOO_LARGE`). A record or an event may have 8 MB, and any number of members below its own 10,000. */
+        /** @description The body is larger than 256 kB, or has more than 10,000 members (`PAYLOAD_TOO_LARGE`). A record or an event may have 8 MB, and 100,000 members with those below its own 10,000. */
         PayloadTooLarge: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];

@@ -1,5 +1,7 @@
 import { createServer, type RequestListener } from 'node:http';
 import { createClientErrorAnswer } from '../api/client-error.ts';
+import { startFairly } from '../api/fair-start.ts';
+import { addressOf, networkOf } from '../api/remote-address.ts';
 import type { Config } from '../config.ts';
 import { type ConnectionsOptions, watchConnections } from './connections.ts';
 
@@ -24,7 +26,9 @@ const LIMITS = {
 
 /** Listens where it is told to; resolves when it does. */
 export async function openListener(handler: RequestListener, options: ListenerOptions): Promise<Listener> {
-  const server = createServer(LIMITS, handler);
+  const { trust } = options;
+  const fair = startFairly(handler, (request) => networkOf(addressOf(request, trust)));
+  const server = createServer(LIMITS, fair);
   const connections = watchConnections(server, options);
   server.on('clientError', createClientErrorAnswer(options.log));
   await new Promise<void>((resolve, reject) => {

@@ -1,4 +1,5 @@
 import { type Dispatcher, errors } from 'undici';
+import { CollectedBytes } from './collected-bytes.ts';
 import { EgressError } from './error.ts';
 import { onAbort } from './shared-abort.ts';
 
@@ -18,6 +19,9 @@ export interface ExchangeLimits {
   readonly signal: AbortSignal | undefined;
 }
 
+/** A body in chunks of one byte is millions of them; everything else goes on in between. */
+const PIECES_A_TURN = 4096;
+
 type IncomingHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /**
@@ -35,7 +39,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #isComplete = false;
   #status = 0;
   #headers: Readonly<Record<string, string>> = {};
-  #chunks: Buffer[] = [];
+  readonly #body = new CollectedBytes();
+  #pieces = 0;
   #size = 0;
 
   constructor(limits: ExchangeLimits) {
@@ -69,7 +74,14 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (takeBytes?.(chunk.length) === false) this.#fail(noRoom(this.#limits));
     else if (onExcess === 'cut' && chunk.length >= room) this.#cut(controller, chunk.subarray(0, room));
     else if (chunk.length > room) this.#failBySize();
-    else this.#chunks.push(chunk);
+    else this.#keep(controller, chunk);
+  }
+
+  #keep(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#body.add(chunk);
+    if (++this.#pieces % PIECES_A_TURN > 0) return;
+    controller.pause();
+    setImmediate(() => controller.resume());
   }
 
   onResponseEnd(): void {
@@ -78,7 +90,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   /** What may follow is not waited for: the connection goes, as it cannot carry another call. */
   #cut(controller: Dispatcher.DispatchController, lastChunk: Buffer): void {
-    this.#chunks.push(lastChunk);
+    this.#body.add(lastChunk);
     this.#complete();
     controller.abort(new EgressError('aborted', 'The rest of the answer is not wanted.'));
   }
@@ -86,7 +98,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #complete(): void {
     this.#isComplete = true;
     this.#release();
-    this.#settle.resolve({ status: this.#status, headers: this.#headers, body: joinChunks(this.#chunks) });
+    this.#settle.resolve({ status: this.#status, headers: this.#headers, body: this.#body.join() });
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
@@ -105,7 +117,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #fail(failure: EgressError): void {
     if (this.#isComplete || this.#failure !== undefined) return;
     this.#failure = failure;
-    this.#chunks = [];
+    this.#body.clear();
     this.#release();
     this.#settle.reject(failure);
     this.#controller?.abort(failure);

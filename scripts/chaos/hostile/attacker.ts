@@ -1,0 +1,113 @@
+import { Agent, request } from 'node:http';
+import { connect, type Socket } from 'node:net';
+
+let attackers = 0;
+
+/** Not the address of the healthy tenant, as in life, nor that of the attacker before, who may be barred by now. */
+function nextAddress(): string {
+  attackers++;
+  return `127.77.${Math.floor(attackers / 250)}.${(attackers % 250) + 1}`;
+}
+
+const KEPT_CHARACTERS = 2_000;
+
+export interface HostileRequest {
+  readonly method?: string;
+  /** From the root of the service, sent as it is. */
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Buffer;
+}
+
+export interface HostileAnswer {
+  readonly status: number;
+  /** Its beginning. */
+  readonly text: string;
+}
+
+/** What the hostile one was answered, counted. */
+export interface Tally {
+  readonly note: (answer: string) => void;
+  readonly print: () => string;
+  readonly has: (pattern: RegExp) => boolean;
+}
+
+export function createTally(): Tally {
+  const counts = new Map<string, number>();
+  const sorted = () => [...counts].sort(([, one], [, other]) => other - one);
+  return {
+    note: (answer) => void counts.set(answer, (counts.get(answer) ?? 0) + 1),
+    print: () =>
+      sorted()
+        .slice(0, 5)
+        .map(([answer, count]) => `${answer} ×${count}`)
+        .join(', '),
+    has: (pattern) => [...counts.keys()].some((answer) => pattern.test(answer)),
+  };
+}
+
+/** A client of the service with an address of its own, for one input. */
+export interface Attacker {
+  /** Answers with the status once the whole answer was read; notes it. Never fails. */
+  readonly send: (what: HostileRequest) => Promise<void>;
+  /** The same where the answer is needed. */
+  readonly ask: (what: HostileRequest) => Promise<HostileAnswer>;
+  /** A connection to do with as one likes; it is ended with the attack. */
+  readonly open: () => Socket;
+  readonly close: () => void;
+}
+
+export function createAttacker(origin: string, tally: Tally, signal: AbortSignal): Attacker {
+  const { hostname, port } = new URL(origin);
+  const agent = new Agent({ keepAlive: true });
+  const sockets = new Set<Socket>();
+  const localAddress = nextAddress();
+
+  function ask({ method = 'GET', path, headers, body }: HostileRequest): Promise<HostileAnswer> {
+    return new Promise((resolve, reject) => {
+      const options = { hostname, port, method, path, headers, agent, signal, localAddress };
+      const sent = request(options, (response) => {
+        let text = '';
+        response.setEncoding('latin1');
+        response.on('data', (chunk: string) => {
+          if (text.length < KEPT_CHARACTERS) text += chunk.slice(0, KEPT_CHARACTERS);
+        });
+        response.once('end', () => resolve({ status: response.statusCode ?? 0, text }));
+        response.once('error', reject);
+      });
+      sent.once('error', reject);
+      sent.end(body);
+    });
+  }
+
+  async function send(what: HostileRequest): Promise<void> {
+    try {
+      const { status, text } = await ask(what);
+      tally.note(`${status} ${/"code":"(\w+)"/.exec(text)?.[1] ?? ''}`.trim());
+    } catch (error) {
+      tally.note(signal.aborted ? 'given up' : describe(error));
+    }
+  }
+
+  function open(): Socket {
+    const socket = connect({ host: hostname, port: Number(port), localAddress });
+    sockets.add(socket);
+    socket.on('error', (error) => tally.note(describe(error)));
+    socket.once('close', () => sockets.delete(socket));
+    return socket;
+  }
+
+  return {
+    send,
+    ask,
+    open,
+    close: () => {
+      agent.destroy();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
+function describe(error: unknown): string {
+  return String(Object(error).code ?? error);
+}

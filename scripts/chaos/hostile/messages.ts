@@ -1,0 +1,55 @@
+/** What the probe inside the service is asked, and answers. */
+export type ProbeQuestion = { readonly id: number } & (
+  | { readonly kind: 'begin'; readonly profiled: boolean }
+  | { readonly kind: 'end'; readonly profile?: string | undefined }
+  | { readonly kind: 'memory' }
+);
+
+export interface ProbeAnswer {
+  readonly id: number;
+  readonly value: unknown;
+}
+
+/** One turn of the event loop. */
+export interface Stretch {
+  /** CPU time of the main thread. */
+  readonly ms: number;
+  /** Requests that began in it: many small ones may share a turn. */
+  readonly requests: number;
+}
+
+export interface ProbeReport {
+  readonly longest: Stretch;
+  readonly peakRssBytes: number;
+  /** How long the main thread waited for a processor. */
+  readonly starvedMs: number;
+}
+
+/** Samples are kept by the phase in which their request was due. */
+export type Phase = 'quiet' | 'attacked' | 'ignored';
+
+export type HealthyCommand =
+  | { readonly kind: 'phase'; readonly phase: Phase }
+  | { readonly kind: 'take'; readonly phase: Phase }
+  | { readonly kind: 'stop' };
+
+export type HealthyMessage = { readonly kind: 'ready' } | { readonly kind: 'taken'; readonly samples: HealthySamples };
+
+/** What a healthy tenant saw in a phase. */
+export interface HealthySamples {
+  /** From when a request was due to its whole answer. */
+  readonly callMs: readonly number[];
+  /** From when an event was due to be sent to its arrival at the receiver. */
+  readonly eventMs: readonly number[];
+  /** What was not answered as it should be, in words. */
+  readonly failures: readonly string[];
+}
+
+export interface HealthySetup {
+  /** Of the API. */
+  readonly baseUrl: string;
+  /** Header of platform calls. */
+  readonly authorization: string;
+  readonly userSecret: string;
+  readonly perSecond: number;
+}

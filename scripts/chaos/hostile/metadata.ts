@@ -1,0 +1,139 @@
+/** `$metadata` of a service, whole. */
+export function edmx(schema: string, before = ''): string {
+  return `<?xml version="1.0"?>${before}
+<edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx"><edmx:DataServices>
+<Schema Namespace="T" xmlns="http://docs.oasis-open.org/odata/ns/edm">${schema}</Schema></edmx:DataServices></edmx:Edmx>`;
+}
+
+const KEY = '<Key><PropertyRef Name="id"/></Key><Property Name="id" Type="Edm.Int32" Nullable="false"/>';
+
+function container(sets: string): string {
+  return `<EntityContainer Name="C">${sets}</EntityContainer>`;
+}
+
+const ITEMS = container('<EntitySet Name="items" EntityType="T.Item"/>');
+
+function item(properties: string): string {
+  return `<EntityType Name="Item">${KEY}${properties}</EntityType>${ITEMS}`;
+}
+
+const PROPERTIES = [
+  '<Property Name="name" Type="Edm.String"/>',
+  '<Property Name="price" Type="Edm.Decimal"/>',
+  '<Property Name="stock" Type="Edm.Int64"/>',
+  '<Property Name="at" Type="Edm.DateTimeOffset"/>',
+].join('');
+
+/** One entity set, `items`. */
+export const METADATA = edmx(item(PROPERTIES));
+
+function restriction(term: string, property: string): string {
+  return `<Annotations Target="T.C/items"><Annotation Term="Org.OData.Capabilities.V1.${term}"><Record>
+    <PropertyValue Property="${property}" Bool="false"/></Record></Annotation></Annotations>`;
+}
+
+/** The same, whose service neither sorts nor filters, so that both are done here. */
+export const HELPLESS = edmx(
+  item(PROPERTIES) + restriction('SortRestrictions', 'Sortable') + restriction('FilterRestrictions', 'Filterable'),
+);
+
+const numbers = (count: number) => Array.from({ length: count }, (_, index) => index);
+
+/** Each level holds two of the next: 2^depth fields from a few lines. */
+export function exponential(levels: number, members: number): string {
+  const types = numbers(levels).map((level) => {
+    const type = level + 1 < levels ? `T.X${level + 1}` : 'Edm.String';
+    const properties = numbers(members).map((member) => `<Property Name="p${member}" Type="${type}"/>`);
+    return `<ComplexType Name="X${level}">${properties.join('')}</ComplexType>`;
+  });
+  return edmx(types.join('') + item('<Property Name="x" Type="T.X0"/>'));
+}
+
+export function wide(fields: number): string {
+  return edmx(
+    item(
+      numbers(fields)
+        .map((n) => `<Property Name="field${n}" Type="Edm.String"/>`)
+        .join(''),
+    ),
+  );
+}
+
+export function manySets(sets: number, fields: number): string {
+  const type = `<EntityType Name="Item">${KEY}${numbers(fields)
+    .map(
+      (n) => `<Property Name="f${n}" Type="Edm.String"/><NavigationProperty Name="n${n}" Type="Collection(T.Item)"/>`,
+    )
+    .join('')}</EntityType>`;
+  const all = numbers(sets).map((n) => `<EntitySet Name="items${n === 0 ? '' : n}" EntityType="T.Item"/>`);
+  return edmx(type + container(all.join('')));
+}
+
+export function deepBaseType(levels: number): string {
+  const types = numbers(levels).map((level) => {
+    const base = level === 0 ? '' : ` BaseType="T.B${level - 1}"`;
+    return `<EntityType Name="B${level}"${base}>${level === 0 ? KEY : `<Property Name="p${level}" Type="Edm.String"/>`}</EntityType>`;
+  });
+  return edmx(types.join('') + container(`<EntitySet Name="items" EntityType="T.B${levels - 1}"/>`));
+}
+
+export function circle(types: number): string {
+  const all = numbers(types).map(
+    (n) => `<EntityType Name="B${n}" BaseType="T.B${(n + 1) % types}">${n === 0 ? KEY : ''}</EntityType>`,
+  );
+  return edmx(all.join('') + container('<EntitySet Name="items" EntityType="T.B0"/>'));
+}
+
+export function deepCollection(depth: number): string {
+  return edmx(item(`<Property Name="x" Type="${'Collection('.repeat(depth)}Edm.String${')'.repeat(depth)}"/>`));
+}
+
+/** Ten entities, each ten times the one before. */
+export function laughs(): string {
+  const entities = numbers(10).map((n) => `<!ENTITY e${n + 1} "${`&e${n};`.repeat(10)}">`);
+  return edmx(
+    item('<Property Name="x" Type="Edm.String" DefaultValue="&e10;"/>'),
+    `<!DOCTYPE x [<!ENTITY e0 "ha">${entities.join('')}]>`,
+  );
+}
+
+export function deepElements(depth: number): string {
+  return edmx(item('<Property Name="name" Type="Edm.String">') + '<a>'.repeat(depth) + '</a>'.repeat(depth));
+}
+
+export function manyAttributes(count: number): string {
+  return edmx(
+    item(
+      `<Property Name="name" Type="Edm.String" ${numbers(count)
+        .map((n) => `a${n}="x"`)
+        .join(' ')}/>`,
+    ),
+  );
+}
+
+export function manyAnnotations(count: number): string {
+  const each = (n: number) =>
+    `<Annotations Target="T.Item/name"><Annotation Term="X.y${n}" String="${n}"/></Annotations>`;
+  return edmx(item(PROPERTIES) + numbers(count).map(each).join(''));
+}
+
+/** A comment, a CDATA section or text of so many characters. */
+export function stuffed(open: string, close: string, characters: number): string {
+  return edmx(item(PROPERTIES) + open + 'x'.repeat(characters) + close);
+}
+
+export function longNames(names: number, length: number): string {
+  return edmx(
+    item(
+      numbers(names)
+        .map((n) => `<Property Name="${'n'.repeat(length)}${n}" Type="Edm.String"/>`)
+        .join(''),
+    ),
+  );
+}
+
+/** Enumerations with as many members as they please. */
+export function manyMembers(members: number): string {
+  const all = numbers(members).map((n) => `<Member Name="m${n}" Value="${n}"/>`);
+  return edmx(`<EnumType Name="E">${all.join('')}</EnumType>${item('<Property Name="e" Type="T.E"/>')}`);
+}

@@ -1,0 +1,105 @@
+/**
+ * Preloaded into the service by `npm run chaos:hostile`: says how long the event loop stood still, and what memory is kept. It costs
+ * one call of the system per turn of the loop, and is no part of the service.
+ */
+import { subscribe } from 'node:diagnostics_channel';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { Session } from 'node:inspector/promises';
+import type { ProbeAnswer, ProbeQuestion, Stretch } from './messages.ts';
+
+const BYTES_PER_KB = 1024;
+/** proc_pid_clear_refs(5): sets the peak to what it is now. */
+const RESET_PEAK = '5';
+
+const NANOSECONDS_PER_MS = 1_000_000;
+
+let longest: Stretch = { ms: 0, requests: 0 };
+let turnBeganAtMs = cpuMs();
+let requestsOfTurn = 0;
+let starvedBeforeMs = 0;
+let session: Session | undefined;
+
+/** Of this thread alone: what PostgreSQL, workers and other programs take of the machine is not its doing. */
+function cpuMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
+}
+
+/** Once per turn of the loop; as it is no reason to stay awake, an idle loop waits for its next event as it would without. */
+function endTurn(): void {
+  const nowMs = cpuMs();
+  if (nowMs - turnBeganAtMs > longest.ms) longest = { ms: nowMs - turnBeganAtMs, requests: requestsOfTurn };
+  beginTurn(nowMs);
+  setImmediate(endTurn).unref();
+}
+
+function beginTurn(nowMs: number): void {
+  turnBeganAtMs = nowMs;
+  requestsOfTurn = 0;
+}
+
+/** What a full collection leaves. Twice, because what finalizers let go of is only free afterwards. */
+function keptBytes(): number {
+  global.gc?.();
+  global.gc?.();
+  const { heapUsed, external } = process.memoryUsage();
+  beginTurn(cpuMs());
+  return heapUsed + external;
+}
+
+function peakRssBytes(): number {
+  return Number(/VmHWM:\s+(\d+)/.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]) * BYTES_PER_KB;
+}
+
+/** How long this thread could have run and did not, because others had the processors (sched-stats, field 2). */
+function starvedMs(): number {
+  const [, waited] = readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'utf8').split(' ').map(Number);
+  return (waited ?? 0) / NANOSECONDS_PER_MS;
+}
+
+async function startProfile(): Promise<void> {
+  session = new Session();
+  session.connect();
+  await session.post('Profiler.enable');
+  await session.post('Profiler.start');
+}
+
+async function writeProfile(file: string): Promise<void> {
+  if (session === undefined) return;
+  const { profile } = await session.post('Profiler.stop');
+  session.disconnect();
+  session = undefined;
+  await writeFile(file, JSON.stringify(profile));
+}
+
+const ANSWERS: { readonly [Kind in ProbeQuestion['kind']]: (question: ProbeQuestion & { kind: Kind }) => unknown } = {
+  begin: async ({ profiled }) => {
+    if (profiled) await startProfile();
+    writeFileSync('/proc/self/clear_refs', RESET_PEAK);
+    longest = { ms: 0, requests: 0 };
+    starvedBeforeMs = starvedMs();
+    beginTurn(cpuMs());
+  },
+  end: async ({ profile }) => {
+    const answer = { longest, peakRssBytes: peakRssBytes(), starvedMs: starvedMs() - starvedBeforeMs };
+    if (profile !== undefined) await writeProfile(profile);
+    return answer;
+  },
+  memory: () => keptBytes(),
+};
+
+async function answer(question: ProbeQuestion): Promise<void> {
+  const handle: (question: never) => unknown = ANSWERS[question.kind];
+  const value = await handle(question as never);
+  if (process.connected) process.send?.({ id: question.id, value } satisfies ProbeAnswer);
+}
+
+subscribe('http.server.request.start', () => {
+  requestsOfTurn++;
+});
+process.on('message', (question: ProbeQuestion) => void answer(question));
+// Whoever started this is gone: the service must not stay, nor its database.
+process.on('disconnect', () => process.kill(process.pid, 'SIGTERM'));
+process.channel?.unref();
+endTurn();

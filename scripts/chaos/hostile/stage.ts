@@ -1,0 +1,111 @@
+import type { Knex } from 'knex';
+import type { Attacker, HostileAnswer, HostileRequest, Tally } from './attacker.ts';
+import type { HostileService, HostileSite } from './provider.ts';
+import type { Random } from './random.ts';
+import { authorizationOf, type Tenant } from './tenants.ts';
+
+export type Kind = 'caller' | 'provider' | 'receiver' | 'socket';
+
+/** Everything an input may use; `signal` ends the attack. */
+export interface Ground {
+  readonly name: string;
+  readonly tenant: Tenant;
+  readonly knex: Knex;
+  readonly site: HostileSite;
+  readonly random: Random;
+}
+
+/** During the attack. */
+export interface Stage extends Ground {
+  readonly attacker: Attacker;
+  readonly tally: Tally;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * What somebody hostile does. `arm` comes before the clock starts: it makes instances and pages; its answer is the attack, which ends
+ * by itself or when the signal does.
+ */
+export interface HostileInput {
+  readonly kind: Kind;
+  /** The finding of the audit that it repeats; none: found later. */
+  readonly finding?: string;
+  readonly arm: (ground: Ground & Pick<Stage, 'attacker'>) => Promise<Attack> | Attack;
+}
+
+export type Attack = (stage: Stage) => Promise<unknown>;
+
+export type Inputs = Readonly<Record<string, HostileInput>>;
+
+export const API = '/elements/api-v2';
+
+/** The header of calls on the platform. */
+export function asTenant(tenant: Tenant): Readonly<Record<string, string>> {
+  return { authorization: authorizationOf(tenant) };
+}
+
+export function onInstance(tenant: Tenant, token: string): Readonly<Record<string, string>> {
+  return { authorization: authorizationOf(tenant, token) };
+}
+
+export const JSON_TYPE = { 'content-type': 'application/json' };
+
+/** Sends `most` requests at most, so many at a time, until the attack is over. */
+export async function flood(
+  { attacker, signal }: Stage,
+  { most, parallel }: { readonly most: number; readonly parallel: number },
+  requestOf: (number: number) => HostileRequest,
+): Promise<void> {
+  let number = 0;
+  const lane = async () => {
+    while (number < most && !signal.aborted) await attacker.send(requestOf(number++));
+  };
+  await Promise.all(Array.from({ length: Math.min(parallel, most) }, lane));
+}
+
+export interface Instance {
+  readonly id: number;
+  readonly token: string;
+}
+
+/** @throws Error when it was not made: then the input would prove nothing */
+export async function createInstance(
+  { tenant, attacker }: Pick<Stage, 'tenant' | 'attacker'>,
+  key: string,
+  configuration: object,
+): Promise<Instance> {
+  const body = JSON.stringify({ element: { key }, name: 'hostile', configuration });
+  const answer = await attacker.ask({ ...post('/instances', tenant), body });
+  return JSON.parse(assertOk(answer).text);
+}
+
+export function connectBamboo(ground: Pick<Stage, 'tenant' | 'attacker'>, more: object = {}): Promise<Instance> {
+  return createInstance(ground, 'bamboohr', { username: 'demo-key', 'company.name': 'acme', simulator: true, ...more });
+}
+
+export function connectOData(
+  ground: Pick<Stage, 'tenant' | 'attacker' | 'site' | 'name'>,
+  service: HostileService,
+): Promise<Instance> {
+  return createInstance(ground, 'odata', { 'base.url': ground.site.serve(ground.name, service) });
+}
+
+export function post(path: string, tenant: Tenant): HostileRequest & { headers: Record<string, string> } {
+  return { method: 'POST', path: API + path, headers: { ...asTenant(tenant), ...JSON_TYPE } };
+}
+
+/** A read of `items`, or another object, with what goes into its query. */
+export function listing(
+  tenant: Tenant,
+  token: string,
+  query: Readonly<Record<string, string>> = {},
+  object = 'items',
+): HostileRequest {
+  const text = new URLSearchParams(query).toString();
+  return { path: `${API}/${object}${text === '' ? '' : `?${text}`}`, headers: onInstance(tenant, token) };
+}
+
+function assertOk(answer: HostileAnswer): HostileAnswer {
+  if (answer.status !== 200) throw new Error(`The input could not be armed: ${answer.status} ${answer.text}`);
+  return answer;
+}

@@ -1,0 +1,56 @@
+import { randomBytes } from 'node:crypto';
+import type { Knex } from 'knex';
+import { openDatabase } from '../../../src/db/database.ts';
+import { createDevelopmentKeys, createKeyring } from '../../../src/db/keyring.ts';
+import { openPlatformKeys } from '../../../src/db/platform-keys.ts';
+import { createLogger } from '../../../src/log.ts';
+
+/** Somebody who may call the service, in an organization of his own. */
+export interface Tenant {
+  readonly accountId: number;
+  readonly organizationSecret: string;
+  readonly userSecret: string;
+}
+
+export interface Tenants {
+  readonly knex: Knex;
+  readonly create: (name: string) => Promise<Tenant>;
+  readonly close: () => Promise<void>;
+}
+
+/** Makes callers in the service's database; there is no API for them. */
+export async function openTenants(url: string, dataDir: string): Promise<Tenants> {
+  const log = createLogger({ level: 'silent' });
+  const { knex, close } = openDatabase({ url, poolSize: 2, log });
+  const { lookupHash } = await openPlatformKeys({ knex, keyring: createKeyring(await createDevelopmentKeys(dataDir)) });
+
+  async function insert(table: string, values: Readonly<Record<string, unknown>>): Promise<number> {
+    const [row] = await knex(table).insert(values).returning('id');
+    return Number(row.id);
+  }
+
+  async function create(name: string): Promise<Tenant> {
+    const [organizationSecret, userSecret] = [secretOf(name), secretOf(name)];
+    const organizationId = await insert('organization', { name, secret_hash: lookupHash(organizationSecret) });
+    const accountId = await insert('account', { organization_id: organizationId, name });
+    await insert('app_user', {
+      account_id: accountId,
+      email_address: `${name}@example.com`,
+      secret_hash: lookupHash(userSecret),
+    });
+    return { accountId, organizationSecret, userSecret };
+  }
+
+  return { knex, create, close };
+}
+
+function secretOf(name: string): string {
+  return `${name}-${randomBytes(16).toString('hex')}`;
+}
+
+/** The header of platform calls or, with the token of an instance, of calls on it. */
+export function authorizationOf({ userSecret, organizationSecret }: Tenant, token?: string): string {
+  return token === undefined
+    ? `User ${userSecret}, Organization ${organizationSecret}`
+    : `User ${userSecret}, Element ${token}`;
+}

@@ -1,0 +1,81 @@
+import type { Outcome } from './run.ts';
+
+const MOST_STRETCH_MS = 50;
+const MOST_KEPT_MB = 50;
+const MOST_TIMES_BASELINE = 3;
+/** Below it the noise of a machine that runs attacker, database and service together decides. */
+const LEAST_BASELINE_MS = 20;
+
+/** Above it a clock on the wall shows what else the machine does: then times are printed, and judge nothing. */
+const MOST_STARVED = 0.25;
+
+interface Aim {
+  readonly isMet: (outcome: Outcome) => boolean;
+  /** Measured by the clock, so that it takes a machine that has time. */
+  readonly byClock?: true;
+}
+
+/** What is asked of every outcome, by the word that the table shows where it is missed. */
+const AIMS: Readonly<Record<string, Aim>> = {
+  stretch: { isMet: ({ stretchMs }) => stretchMs <= MOST_STRETCH_MS },
+  memory: { isMet: ({ keptMb }) => keptMb <= MOST_KEPT_MB },
+  calls: {
+    byClock: true,
+    isMet: ({ callP99Ms, baselineCallP99Ms }) => timesBaseline(callP99Ms, baselineCallP99Ms) <= MOST_TIMES_BASELINE,
+  },
+  events: {
+    byClock: true,
+    isMet: ({ eventP99Ms, baselineEventP99Ms }) => timesBaseline(eventP99Ms, baselineEventP99Ms) <= MOST_TIMES_BASELINE,
+  },
+  failures: { byClock: true, isMet: ({ failures }) => failures.length === 0 },
+  internal: { isMet: ({ internal }) => !internal },
+};
+
+/** The aims that an outcome misses, without those that could not be judged. */
+export function missesOf(outcome: Outcome): readonly string[] {
+  if (outcome.ended !== undefined) return ['ended'];
+  return unmet(outcome).filter((aim) => !isOpen(outcome, aim));
+}
+
+/** The aims that look missed on a machine that had no time for the service. */
+export function openOf(outcome: Outcome): readonly string[] {
+  return outcome.ended === undefined ? unmet(outcome).filter((aim) => isOpen(outcome, aim)) : [];
+}
+
+function unmet(outcome: Outcome): readonly string[] {
+  return Object.keys(AIMS).filter((aim) => AIMS[aim]?.isMet(outcome) === false);
+}
+
+function isOpen({ starved }: Outcome, aim: string): boolean {
+  return AIMS[aim]?.byClock === true && starved > MOST_STARVED;
+}
+
+function timesBaseline(ms: number, baselineMs: number): number {
+  return ms / Math.max(baselineMs, LEAST_BASELINE_MS);
+}
+
+export interface Row {
+  readonly name: string;
+  readonly outcome: Outcome;
+  readonly tries: number;
+}
+
+/** One line of the table. */
+export function printRow({ name, outcome, tries }: Row): Readonly<Record<string, string | number>> {
+  const { stretchMs, stretchRequests, keptMb, peakRssMb, callP99Ms, eventP99Ms, ended, failures } = outcome;
+  const times = timesBaseline(callP99Ms, outcome.baselineCallP99Ms);
+  const eventTimes = timesBaseline(eventP99Ms, outcome.baselineEventP99Ms);
+  return {
+    input: name,
+    'stretch ms (requests in it)': `${stretchMs.toFixed(0)} (${stretchRequests})`,
+    'kept MB': keptMb.toFixed(1),
+    'peak RSS MB': peakRssMb.toFixed(0),
+    'starved %': (outcome.starved * 100).toFixed(0),
+    'healthy p99 ms (× baseline)': `${callP99Ms.toFixed(0)} (${times.toFixed(1)})`,
+    'events p99 ms (×)': `${eventP99Ms.toFixed(0)} (${eventTimes.toFixed(1)})`,
+    missed:
+      [...missesOf(outcome), ...openOf(outcome).map((aim) => `${aim}?`), ...failures.slice(0, 1)].join(', ') +
+      (tries > 1 ? ` [${tries} tries]` : ''),
+    'the hostile one got': ended === undefined ? outcome.answered : `THE PROCESS ENDED: ${ended}`,
+  };
+}
