@@ -37,7 +37,8 @@ describe('jsonBody', () => {
     app.use((_request, response, next) => {
       response.locals.scope = 'platform';
       next();
-    }, jsonBody);
+    });
+    app.use(...jsonBody);
     app.use((request, response) => void response.json(request.headers['content-type']));
     const server = app.listen(0, '127.0.0.1');
     await once(server, 'listening');
