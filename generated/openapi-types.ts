@@ -254,6 +254,9 @@ export interface paths {
          * @description The provider's page where a user authorizes. From there the browser goes to the callback URL with `code` and `state`, or with `error` when the user
          *     says no. The code makes an instance with `POST /instances`, within 15 minutes and by the same user of this API.
          *
+         *     Any number of authorizations can be open at a time, and each code can be exchanged without its `state`. Only when those that are open were begun with
+         *     different settings (`siteAddress`, `sandbox`, `simulator`), `providerData.state` has to say which one a code belongs to.
+         *
          *     With `oauthProxyName` the client and the callback URL are those of the OAuth proxy, and `state` is the URL of your application that the proxy
          *     redirects to: any URL for the account that made the proxy, one of the proxy's application URLs for the other accounts of the organization.
          */
@@ -1692,7 +1695,10 @@ export interface components {
         InstanceProviderGrant: {
             /** @description The grant code. Without it there is nothing to make an instance of, and the answer says how to get one. */
             code?: string;
-            /** @description The `state` that came with it. It picks the authorization; without it the newest open one is used. */
+            /**
+             * @description The `state` that came with it. It is needed only where authorizations are open that were begun with other settings (`siteAddress`, `sandbox`,
+             *     `simulator`): then it says which of them the code belongs to.
+             */
             state?: string;
         } & {
             [key: string]: string;

@@ -165,10 +165,9 @@ async function build({ config, log, redactor, onLost, engineOptions }: AppPorts,
   cleanup.add('tokens', () => tokens.close(config.shutdownTimeoutMs));
   const authorizations = createAuthorizations({
     knex,
-    keyring,
+    digest: platformKeys.digest,
     proxies,
     redactor,
-    random: randomBytes,
     simulatorsUrl,
   });
   const connect = createConnect({ authorizations, endpoint, proxies, redactor, simulatorsUrl });

@@ -174,7 +174,7 @@ describe('the flow through an OAuth proxy', () => {
     const evil = await startMisbehavingServer({ otherwise: json({ access_token: 'x', token_type: 'bearer' }) });
     for (const headers of [{}, authorizationOf(tenants.sibling)]) {
       await askForUrl({ state: REGISTERED, siteAddress: evil.url }, headers);
-      const answer = await create('invented', WITHOUT_CLIENT, headers);
+      const answer = await create('invented', { ...WITHOUT_CLIENT, 'base.url': evil.url }, headers);
       const message = `'oauth.api.secret' is missing: the settings lead to ${evil.url}, and the OAuth proxy 'shop' sends its secret only where "tokenOrigins" of its configuration says.`;
       expectProblem(answer, 'REQUEST_INVALID', message);
       expect(Object.keys(faultsOf(answer))).to.deep.equal(['configuration.oauth.api.secret']);
@@ -194,7 +194,7 @@ describe('the flow through an OAuth proxy', () => {
     await setConfiguration(evil.url);
     await askForUrl({ siteAddress: evil.url });
     expectProblem(
-      await create('invented', WITHOUT_CLIENT),
+      await create('invented', { ...WITHOUT_CLIENT, 'base.url': evil.url }),
       'CONFLICT',
       "The OAuth proxy 'shop' cannot be used: what is stored of it was changed outside of the service. Delete it and make it again.",
     );
@@ -240,7 +240,7 @@ describe('the flow through an OAuth proxy', () => {
   it('writes neither code nor secret to the log', async () => {
     const arrival = await browse((await askForUrl()).body.oauthUrl);
     const code = arrival.searchParams.get('code') ?? '';
-    await create(code);
+    expect((await create(code, { 'base.url': server.url })).status).to.equal(200);
     const text = service.logged.join('\n');
     expect(text).to.include('/oauth/proxy/');
     expect([text.includes(code), text.includes(server.clientSecret)]).to.deep.equal([false, false]);

@@ -8,9 +8,10 @@ import { assertGivenValues, readValues, ValueFault } from '../endpoint/values.ts
 import { OAUTH_KEYS, TOKEN_KEYS } from '../fields.ts';
 import type { OAuthConnector, TokenEndpoint, TokenGrant } from '../grant.ts';
 import { assertProxyMayServe, type Proxies, type ProxyClient } from '../proxies/proxies.ts';
-import type { Authorization, AuthorizationCaller, Authorizations } from './authorizations.ts';
+import { agreeOnSettings } from './agreed-settings.ts';
+import type { AuthorizationCaller, Authorizations } from './authorizations.ts';
 import { chooseSource, type GrantSource, type ProviderData } from './grant-source.ts';
-import { obtainGrant, type Undertaking, verifyClient } from './obtain-grant.ts';
+import { type Authorization, obtainGrant, type Undertaking, verifyClient } from './obtain-grant.ts';
 
 export interface ConnectRequest {
   readonly caller: AuthorizationCaller;
@@ -29,7 +30,7 @@ export interface ConnectRequest {
 export interface Connection {
   readonly config: Config;
   readonly grant: TokenGrant;
-  /** Used up by it. */
+  /** What its code came from, which is used by it. */
   readonly authorization: Authorization | undefined;
 }
 
@@ -129,7 +130,10 @@ async function findAuthorization(
   }
   const clientId = String(known[OAUTH_KEYS.clientId] ?? '');
   const key = { accountId, userId, elementKey: connector.key, clientId, callbackUrl };
-  return authorizations.find(key, providerData?.state);
+  const state = providerData?.state;
+  const open = await authorizations.find(connector, key, state);
+  if (open === undefined) return undefined;
+  return { key, state, verifier: open.verifier, settings: agreeOnSettings(connector, open, { base, given, state }) };
 }
 
 function readCallbackValues(
