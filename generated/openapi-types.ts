@@ -1549,6 +1549,8 @@ export interface components {
             provisionInteractions: components["schemas"]["FreeFormObject"][];
             /** @description False after the provider refused the credentials for good, or when stored settings and credentials do not belong together; until they are renewed. */
             valid: boolean;
+            /** @description Why it is not valid, for people. Absent while it is. When the provider refused a call, the same call has to succeed, or the credentials to be renewed, for the instance to be valid again. */
+            invalidReason?: string;
             /** @description True after the caller switched the instance off. */
             disabled: boolean;
             /** @description The size of the instance's cache. */
@@ -1651,6 +1653,8 @@ export interface components {
             provisionInteractions: components["schemas"]["FreeFormObject"][];
             /** @description False after the provider refused the credentials for good, or when stored settings and credentials do not belong together; until they are renewed. */
             valid: boolean;
+            /** @description Why it is not valid, for people. Absent while it is. When the provider refused a call, the same call has to succeed, or the credentials to be renewed, for the instance to be valid again. */
+            invalidReason?: string;
             /** @description True after the caller switched the instance off. */
             disabled: boolean;
             /** @description The size of the instance's cache. */

@@ -160,7 +160,7 @@ async function build({ config, log, redactor, onLost, engineOptions }: AppPorts,
     loadOwner: (accountId, id) => instances.getIntact(accountId, id),
     onRefused: (refusal, via) => instances.invalidate(refusal, via),
     onValues: (told, via) => instances.adoptValues(told, via),
-    onRecovered: (key) => instances.noteCredentials(key, 'accepted'),
+    onRecovered: (key) => instances.restore(key),
   });
   cleanup.add('tokens', () => tokens.close(config.shutdownTimeoutMs));
   const authorizations = createAuthorizations({

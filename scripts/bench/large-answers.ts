@@ -149,6 +149,7 @@ async function measure(): Promise<void> {
     config: {},
     disabled: false,
     valid: true,
+    refusedCalls: [],
     intact: true,
   };
   const app = express();

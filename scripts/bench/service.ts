@@ -117,6 +117,7 @@ async function recordProviderRequest(simulatorsUrl: string): Promise<EgressReque
     intact: true,
     disabled: false,
     valid: true,
+    refusedCalls: [],
   };
   await resources.listRecords(
     { instance, objectName: 'employees', signal: new AbortController().signal },

@@ -27,6 +27,7 @@ function common(instance: Instance) {
     tags: [...instance.tags],
     provisionInteractions: [],
     valid: instance.valid,
+    ...(instance.invalidReason !== null && { invalidReason: instance.invalidReason }),
     disabled: instance.disabled,
     providerData: { ...instance.providerData },
     ...eventsOf(instance),

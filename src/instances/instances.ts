@@ -30,7 +30,10 @@ export interface Instance {
   readonly token: string;
   readonly providerData: Readonly<Record<string, unknown>>;
   readonly valid: boolean;
+  /** For people; null while it is valid. */
   readonly invalidReason: string | null;
+  /** What the provider refused since it is invalid: only a success of one of these makes it valid again. */
+  readonly refusedCalls: readonly string[];
   /** False: its row was changed outside of the service, so that nothing of its configuration is used. It can be sent again. */
   readonly intact: boolean;
   readonly disabled: boolean;
@@ -113,7 +116,7 @@ const TOKEN_BYTES = 32;
 /** A change that goes with others: only if nobody changed the settings since, and all together. */
 interface Guard extends Pick<Authenticated, 'keep'>, Pick<Instance, 'settingsVersion'> {}
 
-const WORKING = { valid: true, invalidReason: null };
+const WORKING = { valid: true, invalidReason: null, refusedCalls: [] };
 
 export function createInstances(ports: InstancePorts): Instances {
   const { platformKeys, notifier, registry, authenticate } = ports;
