@@ -320,7 +320,13 @@ export interface paths {
         delete: operations["deleteOAuthProxy"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Change an OAuth proxy
+         * @description Changes key, secret, name or configuration; `proxyUrl`, application URLs and what is left out stay. Only the account that made the proxy can change it.
+         *     Another `apiKey`, and `tokenOrigins` that were not there before, need `apiSecret` with them. `********` stands for the secret as it is.
+         *     Instances that were made through the proxy keep the key and the secret that they were made with; an authorization that was begun with the old key has to be begun again.
+         */
+        patch: operations["updateOAuthProxy"];
         trace?: never;
     };
     "/elements/oauthProxies/{id}/applicationUrls": {
@@ -1432,6 +1438,29 @@ export interface components {
              * @description The id of the proxy.
              */
             id: number;
+        };
+        /**
+         * @description What changes of an OAuth proxy. A proxy as it was read is taken, with the changes in it.
+         * @example {
+         *       "apiSecret": "8123366193847710054"
+         *     }
+         */
+        OAuthProxyUpdate: {
+            /**
+             * Format: int64
+             * @description As it is; it cannot change.
+             */
+            id?: number;
+            /** @description A name that the organization has not used for a proxy; it is trimmed. */
+            name?: string;
+            /** @description The client id at the provider. */
+            apiKey?: string;
+            /** @description The client secret at the provider. It is stored encrypted. */
+            apiSecret?: string;
+            /** @description A JSON object as text, in place of the one before. `tokenOrigins` that were not there before need `apiSecret` with them. */
+            configuration?: string;
+            /** @description As it is; it cannot change. */
+            proxyUrl?: string;
         };
         /**
          * @description An application URL.
@@ -3740,6 +3769,39 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    updateOAuthProxy: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of an OAuth proxy.
+                 * @example 5
+                 */
+                id: components["parameters"]["OAuthProxyId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OAuthProxyUpdate"];
+            };
+        };
+        responses: {
+            200: components["responses"]["OAuthProxy"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Overloaded"];

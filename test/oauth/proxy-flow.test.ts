@@ -237,6 +237,47 @@ describe('the flow through an OAuth proxy', () => {
     expect((await arrive(proxy, callback.search.slice(1))).status).to.equal(400);
   });
 
+  describe('whose secret changed at the provider', () => {
+    const NEXT = 'the-next-secret-of-the-proxy';
+    const REAUTHENTICATED = { 'oauth.api.secret': '' };
+    let earlier: { readonly id: number; readonly token: string };
+
+    const authorize = async (headers = {}) => {
+      const arrival = await browse((await askForUrl({ state: REGISTERED }, headers)).body.oauthUrl);
+      return arrival.searchParams.get('code') ?? '';
+    };
+    const change = (apiSecret: string) =>
+      service.call(`/elements/oauthProxies/${proxy.id}`, { method: 'PATCH', body: { apiSecret } });
+
+    before(async () => {
+      await withDatabase(service, (knex) => knex('oauth_authorization').delete());
+      const sibling = authorizationOf(tenants.sibling);
+      earlier = (await create(await authorize(sibling), WITHOUT_CLIENT, sibling)).body;
+      server.changeClientSecret(NEXT);
+    });
+    after(async () => {
+      server.changeClientSecret(server.clientSecret);
+      await change(server.clientSecret);
+    });
+
+    it('works at the same URL with the new one', async () => {
+      expectProblem(await create(await authorize(), WITHOUT_CLIENT), 'PROVIDER_CREDENTIALS_INVALID');
+      expect((await change(NEXT)).body).to.include({ proxyUrl: proxy.proxyUrl, apiKey: server.clientId });
+      expect((await create(await authorize(), WITHOUT_CLIENT)).status).to.equal(200);
+    });
+
+    it('leaves instances with the old one, until they are authenticated again with an empty one', async () => {
+      const headers = authorizationOf(tenants.sibling);
+      const update = (body: object) => service.call(`/instances/${earlier.id}`, { method: 'PATCH', headers, body });
+      const code = await authorize(headers);
+      expectProblem(await update({ providerData: { code } }), 'PROVIDER_CREDENTIALS_INVALID');
+      const again = await authorize(headers);
+      const { status, body } = await update({ configuration: REAUTHENTICATED, providerData: { code: again } });
+      expect([status, body.token]).to.deep.equal([200, earlier.token]);
+      expect(server.tokenRequests.at(-1)?.headers.authorization).to.include('Basic ');
+    });
+  });
+
   it('writes neither code nor secret to the log', async () => {
     const arrival = await browse((await askForUrl()).body.oauthUrl);
     const code = arrival.searchParams.get('code') ?? '';
