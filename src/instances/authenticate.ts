@@ -90,7 +90,7 @@ export function createAuthenticate({ client, connect, authorizations, tokens }: 
     key: TokenKey,
   ): Promise<boolean> {
     await tokens.store(via, { ...key, connector }, grant);
-    if (authorization !== undefined) await authorizations.use(via, authorization.key, authorization.state);
+    if (authorization !== undefined) await authorizations.use(via, authorization.key, authorization.returned);
     return true;
   }
 

@@ -40,7 +40,7 @@ describe('an instance by authorization code', () => {
 
   it('uses one of the open authorizations', async () => {
     const countUnused = () =>
-      withDatabase(service, (knex) => knex('oauth_authorization').where({ used_at: null }).count({ count: '*' }));
+      withDatabase(service, (knex) => knex('oauth_authorization').where({ code_hashes: '{}' }).count({ count: '*' }));
     const before = await countUnused();
     const codes = [(await authorize()).code, (await authorize()).code];
     const answers = await Promise.all(codes.map((code) => create({ code })));
@@ -172,10 +172,17 @@ describe('an instance by authorization code', () => {
     });
   });
 
-  it('is made once of one code', async () => {
-    const { code } = await authorize();
-    expect((await create({ code })).status).to.equal(200);
-    expectProblem(await create({ code }, { 'base.url': setup.server.url }), 'PROVIDER_CREDENTIALS_INVALID');
+  it('is made once of one code, which is not shown to the provider again: it would end what it granted', async () => {
+    const back = await authorize();
+    const { body } = await create(back);
+    const requests = setup.server.tokenRequests.length;
+    const message =
+      'The code was exchanged already, and Granted takes it once. Get a new one with GET /elements/granted/oauth/url. Nothing was stored.';
+    for (const providerData of [back, { code: back.code }]) {
+      expectProblem(await create(providerData), 'PROVIDER_CREDENTIALS_INVALID', message);
+    }
+    expect(setup.server.tokenRequests.length).to.equal(requests);
+    expect((await service.call('/items', { token: body.token })).status).to.equal(200);
   });
 
   describe('while authorizations are open that differ', () => {
@@ -212,7 +219,9 @@ describe('an instance by authorization code', () => {
 
     it('is made of the code alone, when only one of them is not used yet', async () => {
       await withDatabase(service, (knex) =>
-        knex('oauth_authorization').whereNot({ state: 'here' }).update({ used_at: knex.fn.now() }),
+        knex('oauth_authorization')
+          .whereNot({ state: 'here' })
+          .update({ code_hashes: [Buffer.alloc(32)] }),
       );
       expect((await create({ code: back.code })).status).to.equal(200);
     });

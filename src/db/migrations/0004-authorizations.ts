@@ -10,12 +10,12 @@ const STATEMENTS: readonly string[] = [
   `alter table oauth_authorization
     drop column verifier,
     add column seal bytea not null check (octet_length(seal) = 32),
-    add column used_at timestamptz`,
+    add column code_hashes bytea[] not null default '{}'`,
   'drop index oauth_authorization_newest',
   'create index oauth_authorization_open on oauth_authorization (account_id, user_id, element_key, created_at)',
   `comment on table oauth_authorization is
     'An authorization URL that was handed out. For 15 minutes it says what the URL was made with; codes need no more'`,
-  `comment on column oauth_authorization.used_at is 'When a code was exchanged for it, or for another one that was open beside it'`,
+  `comment on column oauth_authorization.code_hashes is 'HMACs of the codes that were exchanged for it, or for another one that was open beside it'`,
   `comment on column oauth_authorization.seal is
     'HMAC of the settings and of whom they are for: they say where a client secret goes'`,
 

@@ -62,21 +62,32 @@ export function createAuthorizationStore(knex: Knex) {
       { most, ...options }: RecentOptions & { readonly most: number },
     ): Promise<readonly SettingsRow[]> => {
       const { rows } = await knex.raw<{ rows: SettingsRow[] }>(
-        `select settings, seal, bool_or(used_at is null) as unused from oauth_authorization
+        `select settings, seal, bool_or(code_hashes = '{}') as unused from oauth_authorization
         where ${RECENT} group by settings, seal order by max(id) desc limit ?`,
         [...bindRecent(key, options), most],
       );
       return rows;
     },
 
-    /** The oldest of those that are not used; each of several that come together takes another one. */
-    use: async (via: Knex, key: AuthorizationKey, options: RecentOptions): Promise<void> => {
+    /** The oldest of those that are not used, if any; each of several that come together takes another one. */
+    use: async (via: Knex, key: AuthorizationKey, options: RecentOptions & { readonly codeHash: Buffer }) => {
       await via.raw(
-        `update oauth_authorization set used_at = now() where account_id = ? and id = (
-          select id from oauth_authorization where ${RECENT} and used_at is null
-          order by id limit 1 for no key update skip locked)`,
-        [key.accountId, ...bindRecent(key, options)],
+        `update oauth_authorization set code_hashes = array_append(code_hashes, ?) where account_id = ? and id = (
+          select id from oauth_authorization where ${RECENT}
+          order by code_hashes <> '{}', id limit 1 for no key update skip locked)`,
+        [options.codeHash, key.accountId, ...bindRecent(key, options)],
       );
+    },
+
+    isCodeUsed: async (
+      key: AuthorizationKey,
+      { codeHash, minutes }: { readonly codeHash: Buffer; readonly minutes: number },
+    ) => {
+      const { rows } = await knex.raw<{ rows: readonly unknown[] }>(
+        `select from oauth_authorization where ${RECENT} and ? = any(code_hashes) limit 1`,
+        [...bindRecent(key, { state: undefined, minutes }), codeHash],
+      );
+      return rows.length > 0;
     },
 
     /** Of all accounts. */

@@ -46,20 +46,27 @@ export interface OpenAuthorizations {
   readonly settings: readonly [Config, ...Config[]];
 }
 
+/** What came to a callback URL. */
+export interface ReturnedCode {
+  readonly code: string;
+  readonly state: string | undefined;
+}
+
 export interface Authorizations {
   /** The provider's page where a user authorizes. @throws AppError REQUEST_INVALID, NOT_FOUND for an unknown proxy */
   readonly begin: (caller: AuthorizationCaller, connector: Connector, request: UrlRequest) => Promise<string>;
   /**
    * Those of the last 15 minutes, with that state where one is given. Those that are used count only where there are no
    * others: several users may have opened one URL.
+   * @throws AppError PROVIDER_CREDENTIALS_INVALID for a code that was exchanged already
    */
   readonly find: (
     connector: OAuthConnector,
     key: AuthorizationKey,
-    state: string | undefined,
+    returned: ReturnedCode,
   ) => Promise<OpenAuthorizations | undefined>;
-  /** A code was exchanged for one of them, whichever it was. */
-  readonly use: (via: Knex, key: AuthorizationKey, state: string | undefined) => Promise<void>;
+  /** The code was exchanged for one of them, whichever it was. */
+  readonly use: (via: Knex, key: AuthorizationKey, returned: ReturnedCode) => Promise<void>;
   /** Deletes what was begun before that time, and answers how many. */
   readonly purge: (before: Date) => Promise<number>;
 }
@@ -114,11 +121,12 @@ export function createAuthorizations(ports: AuthorizationPorts): Authorizations 
       });
     },
 
-    find: async (connector, key, state) => {
+    find: async (connector, key, { code, state }) => {
       // What no row can hold would be an error to PostgreSQL.
       if (![key.clientId, key.callbackUrl, state ?? ''].every(isStorable)) return undefined;
-      const options = { state, minutes: AUTHORIZATION_MINUTES, most: MOST_SETTINGS };
-      const rows = await store.findSettings(key, options);
+      const minutes = AUTHORIZATION_MINUTES;
+      if (await store.isCodeUsed(key, { codeHash: hashOf(code), minutes })) throw codeUsed(connector);
+      const rows = await store.findSettings(key, { state, minutes, most: MOST_SETTINGS });
       const genuine = rows.filter(({ settings, seal }) => timingSafeEqual(seal, sealOf(key, settings)));
       const unused = genuine.filter((row) => row.unused);
       const [newest, ...others] = (unused.length > 0 ? unused : genuine).map(({ settings }) => settings);
@@ -126,7 +134,8 @@ export function createAuthorizations(ports: AuthorizationPorts): Authorizations 
       return { verifier: verifierOf(connector, key), settings: [newest, ...others] };
     },
 
-    use: (via, key, state) => store.use(via, key, { state, minutes: AUTHORIZATION_MINUTES }),
+    use: (via, key, { code, state }) =>
+      store.use(via, key, { state, codeHash: hashOf(code), minutes: AUTHORIZATION_MINUTES }),
 
     purge: store.purge,
   };
@@ -142,6 +151,10 @@ export function createAuthorizations(ports: AuthorizationPorts): Authorizations 
     return digest(client, 'oauth_authorization.verifier').toString('base64url');
   }
 
+  function hashOf(code: string): Buffer {
+    return digest(code, 'oauth_authorization.code_hashes');
+  }
+
   function sealOf(
     { accountId, userId, elementKey, clientId, callbackUrl }: AuthorizationKey,
     settings: Config,
@@ -149,6 +162,12 @@ export function createAuthorizations(ports: AuthorizationPorts): Authorizations 
     const sealed = canonicalJson([accountId, userId, elementKey, clientId, callbackUrl, settings]);
     return digest(sealed, 'oauth_authorization.seal');
   }
+}
+
+/** Seen twice, a code makes strict providers revoke what they granted for it (RFC 6749, 4.1.2): the instance that has it would end. */
+function codeUsed({ key, name }: Connector): AppError {
+  const message = `The code was exchanged already, and ${name} takes it once. Get a new one with GET /elements/${key}/oauth/url. Nothing was stored.`;
+  return new AppError('PROVIDER_CREDENTIALS_INVALID', message);
 }
 
 /** RFC 7636, 4.2. */

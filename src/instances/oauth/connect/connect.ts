@@ -62,7 +62,8 @@ export function createConnect(ports: ConnectPorts): Connect {
       const { connector, signal } = request;
       const { proxy, given } = await fillFromProxy(ports.proxies, request);
       const source = chooseSource(ports.redactor, { ...request, given });
-      const authorization = source.kind === 'code' ? await findAuthorization(ports, request, given) : undefined;
+      const authorization =
+        source.kind === 'code' ? await findAuthorization(ports, request, { given, code: source.code }) : undefined;
       const settings = resolveConfiguration(connector, { ...authorization?.settings, ...given }, request.base);
       const config = { ...settings, ...readCallbackValues(ports, request, source, settings) };
       assertGivenValues(connector, config);
@@ -118,7 +119,7 @@ function isGiven(value: unknown): boolean {
 async function findAuthorization(
   { authorizations }: ConnectPorts,
   { caller, connector, base, providerData }: ConnectRequest,
-  given: Readonly<Record<string, unknown>>,
+  { given, code }: Pick<ConnectRequest, 'given'> & { readonly code: string },
 ): Promise<Authorization | undefined> {
   const { accountId, userId } = caller;
   const known = { ...base, ...given };
@@ -131,9 +132,10 @@ async function findAuthorization(
   const clientId = String(known[OAUTH_KEYS.clientId] ?? '');
   const key = { accountId, userId, elementKey: connector.key, clientId, callbackUrl };
   const state = providerData?.state;
-  const open = await authorizations.find(connector, key, state);
+  const returned = { code, state };
+  const open = await authorizations.find(connector, key, returned);
   if (open === undefined) return undefined;
-  return { key, state, verifier: open.verifier, settings: agreeOnSettings(connector, open, { base, given, state }) };
+  return { key, returned, verifier: open.verifier, settings: agreeOnSettings(connector, open, { base, given, state }) };
 }
 
 function readCallbackValues(

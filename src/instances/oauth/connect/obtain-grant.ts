@@ -3,6 +3,7 @@ import { invalidConfiguration } from '../../configuration.ts';
 import { OAUTH_KEYS } from '../fields.ts';
 import { isClientRefusal, type OAuthConnector, type TokenEndpoint, TokenError, type TokenGrant } from '../grant.ts';
 import type { AuthorizationKey } from './authorization-store.ts';
+import type { ReturnedCode } from './authorizations.ts';
 import { describeCodeFailure, describeTokenFailure } from './connect-failure.ts';
 import type { GrantSource } from './grant-source.ts';
 
@@ -16,7 +17,7 @@ export interface Undertaking {
 /** What a code came from. */
 export interface Authorization {
   readonly key: AuthorizationKey;
-  readonly state: string | undefined;
+  readonly returned: ReturnedCode;
   readonly verifier: string | undefined;
   /** Configuration keys that its URL was made with. */
   readonly settings: Config;
