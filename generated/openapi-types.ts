@@ -50,7 +50,7 @@ export interface paths {
         };
         /**
          * Measurements of this process
-         * @description Counters, gauges and histograms in the text format of Prometheus, for this process alone: ask every process for its own. It needs no authorization and tells no tenant's data; keep it from the public all the same.
+         * @description Counters, gauges and histograms in the text format of Prometheus, for this process alone: ask every process for its own. No tenant's data is in them. They are on METRICS_PORT where there is one. With METRICS_TOKEN they want `Authorization: Bearer <token>`; without it and without METRICS_PORT there are none (404) unless the service listens on loopback.
          */
         get: operations["getMetrics"];
         put?: never;
@@ -708,7 +708,7 @@ export interface paths {
         };
         /**
          * Count deliveries
-         * @description How many deliveries there are of each status.
+         * @description How many deliveries there are of each status, up to 100,000 of each.
          */
         get: operations["countDeliveries"];
         put?: never;
@@ -1528,7 +1528,7 @@ export interface components {
         };
         /**
          * @description The settings of an instance by key. Which keys there are, and of which type, depends on the element: `GET /elements/{keyOrId}` lists them. Values are strings,
-         *     booleans or numbers; a boolean may be given as a string (`"true"`); `event.poller.configuration` is an object. Secrets are never shown: in answers their value is `********`.
+         *     booleans or numbers; a string has at most 4096 characters; a boolean may be given as a string (`"true"`); `event.poller.configuration` is an object. Secrets are never shown: in answers their value is `********`.
          * @example {
          *       "username": "********",
          *       "company.name": "mycompany"
@@ -1576,9 +1576,9 @@ export interface components {
             tags: string[];
             /** @description Steps that are still to be done by the user. */
             provisionInteractions: components["schemas"]["FreeFormObject"][];
-            /** @description False after the provider refused the credentials for good, or when stored settings and credentials do not belong together; until they are renewed. */
+            /** @description False after the provider refused the credentials for good, until they are renewed; and while the instance cannot be used here at all, for example because stored settings and credentials do not belong together. */
             valid: boolean;
-            /** @description Why it is not valid, for people. Absent while it is. When the provider refused a call, the same call has to succeed, or the credentials to be renewed, for the instance to be valid again. */
+            /** @description What is wrong; there only while `valid` is false. When the provider refused a call, the instance is valid again when the same call succeeds, or when the credentials are renewed. */
             invalidReason?: string;
             /** @description True after the caller switched the instance off. */
             disabled: boolean;
@@ -1680,9 +1680,9 @@ export interface components {
             tags: string[];
             /** @description Steps that are still to be done by the user. */
             provisionInteractions: components["schemas"]["FreeFormObject"][];
-            /** @description False after the provider refused the credentials for good, or when stored settings and credentials do not belong together; until they are renewed. */
+            /** @description False after the provider refused the credentials for good, until they are renewed; and while the instance cannot be used here at all, for example because stored settings and credentials do not belong together. */
             valid: boolean;
-            /** @description Why it is not valid, for people. Absent while it is. When the provider refused a call, the same call has to succeed, or the credentials to be renewed, for the instance to be valid again. */
+            /** @description What is wrong; there only while `valid` is false. When the provider refused a call, the instance is valid again when the same call succeeds, or when the credentials are renewed. */
             invalidReason?: string;
             /** @description True after the caller switched the instance off. */
             disabled: boolean;
@@ -1833,7 +1833,7 @@ export interface components {
             state: "active" | "deactivated";
             /** @description Why it was deactivated; there only while it is. */
             reason?: string;
-            /** @description Signs the deliveries (Standard Webhooks); `********` in lists. */
+            /** @description Signs the deliveries (Standard Webhooks); `********` in lists, and where it cannot be read any more until it is rotated. */
             secret: string;
             /**
              * Format: date-time
@@ -1855,9 +1855,9 @@ export interface components {
              * @description When `state` became what it is, in UTC.
              */
             stateChangedDate: string;
-            /** @description How many of its deliveries are queued. */
+            /** @description How many of its deliveries are queued; 10,000 stands for that many or more. */
             queued: number;
-            /** @description How many of its deliveries failed and will be tried again. */
+            /** @description How many of its deliveries failed and will be tried again; 10,000 stands for that many or more. */
             retrying: number;
         };
         /** @description What changes of a subscription. */
@@ -1978,22 +1978,22 @@ export interface components {
         DeliveryCounts: {
             /**
              * Format: int64
-             * @description How many there are.
+             * @description How many there are; 100,000 stands for that many or more.
              */
             queued: number;
             /**
              * Format: int64
-             * @description How many there are.
+             * @description How many there are; 100,000 stands for that many or more.
              */
             delivering: number;
             /**
              * Format: int64
-             * @description How many there are.
+             * @description How many there are; 100,000 stands for that many or more.
              */
             retrying: number;
             /**
              * Format: int64
-             * @description How many there are.
+             * @description How many there are; 100,000 stands for that many or more.
              */
             delivered: number;
         };
@@ -2437,10 +2437,32 @@ export interface components {
                 "text/plain": string;
             };
         };
+        /** @description A secret or token is missing, malformed, unknown, or does not belong to the others (`UNAUTHENTICATED`). */
+        Unauthenticated: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description There is no such thing for this caller (`NOT_FOUND`). */
+        NotFound: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
         /** @description The document. */
         OpenApiJson: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                ETag: components["headers"]["ETag"];
                 [name: string]: unknown;
             };
             content: {
@@ -2451,6 +2473,7 @@ export interface components {
         OpenApiYaml: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                ETag: components["headers"]["ETag"];
                 [name: string]: unknown;
             };
             content: {
@@ -2486,10 +2509,27 @@ export interface components {
                 "text/html": string;
             };
         };
+        /** @description Too many requests of this user or account, or too many wrong secrets from this address (`RATE_LIMITED`). */
+        RateLimited: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
         /** @description The elements. */
         ElementList: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
                 [name: string]: unknown;
             };
@@ -2501,17 +2541,6 @@ export interface components {
         BadRequest: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ErrorResponse"];
-            };
-        };
-        /** @description A secret or token is missing, malformed, unknown, or does not belong to the others (`UNAUTHENTICATED`). */
-        Unauthenticated: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                 [name: string]: unknown;
             };
             content: {
@@ -2538,17 +2567,6 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description Too many requests to the service (`RATE_LIMITED`). */
-        RateLimited: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "Retry-After": components["headers"]["Retry-After"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ErrorResponse"];
-            };
-        };
         /** @description The service has too much to do (`OVERLOADED`). */
         Overloaded: {
             headers: {
@@ -2564,26 +2582,22 @@ export interface components {
         ElementDetail: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 [name: string]: unknown;
             };
             content: {
                 "application/json": components["schemas"]["ElementDetail"];
             };
         };
-        /** @description There is no such thing for this caller (`NOT_FOUND`). */
-        NotFound: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ErrorResponse"];
-            };
-        };
         /** @description The page to open. */
         OAuthUrl: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 [name: string]: unknown;
             };
             content: {
@@ -2594,6 +2608,9 @@ export interface components {
         OAuthProxyList: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
                 [name: string]: unknown;
             };
@@ -2605,6 +2622,9 @@ export interface components {
         OAuthProxyCreated: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 [name: string]: unknown;
             };
             content: {
@@ -2621,7 +2641,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description The body is larger than 8 MB (`PAYLOAD_TOO_LARGE`). */
+        /** @description The body is larger than 256 kB, or has more than 10,000 members (`PAYLOAD_TOO_LARGE`). A record or an event may have 8 MB, and any number of members below its own 10,000. */
         PayloadTooLarge: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -2645,6 +2665,9 @@ export interface components {
         OAuthProxy: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 [name: string]: unknown;
             };
             content: {
@@ -2655,6 +2678,9 @@ export interface components {
         DeletedOAuthProxy: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 [name: string]: unknown;
             };
             content: {
@@ -2665,6 +2691,9 @@ export interface components {
         ApplicationUrlList: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
                 [name: string]: unknown;
             };
@@ -2676,6 +2705,9 @@ export interface components {
         HubList: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
                 [name: string]: unknown;
             };
@@ -2687,6 +2719,9 @@ export interface components {
         AccountInstanceList: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
                 [name: string]: unknown;
             };
@@ -2698,6 +2733,9 @@ export interface components {
         AccountSettings: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 [name: string]: unknown;
             };
             content: {
@@ -2708,6 +2746,9 @@ export interface components {
         InstanceListOrInstance: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
                 "Elements-Total-Count": components["headers"]["Elements-Total-Count"];
                 "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
@@ -2733,6 +2774,9 @@ export interface components {
         Instance: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
                 [name: string]: unknown;
             };
@@ -2760,10 +2804,13 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description Too many requests to the service (`RATE_LIMITED`) or to the provider (`PROVIDER_RATE_LIMITED`). */
+        /** @description Too many requests to the service (`RATE_LIMITED`, the `RateLimit` headers are then the service's) or to the provider (`PROVIDER_RATE_LIMITED`). */
         ProviderRateLimited: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 "Retry-After": components["headers"]["Retry-After"];
                 [name: string]: unknown;
             };
@@ -2795,6 +2842,9 @@ export interface components {
         InstanceCreated: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 [name: string]: unknown;
             };
             content: {
@@ -2805,6 +2855,9 @@ export interface components {
         DeletedInstance: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
                 [name: string]: unknown;
             };
@@ -2816,6 +2869,9 @@ export interface components {
         InstanceConfiguration: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
                 [name: string]: unknown;
             };
@@ -2827,6 +2883,9 @@ export interface components {
         NotificationList: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
                 "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
                 Link: components["headers"]["Link"];
@@ -2840,6 +2899,9 @@ export interface components {
         SubscriptionList: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
                 "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
                 Link: components["headers"]["Link"];
@@ -2853,6 +2915,9 @@ export interface components {
         Subscription: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 [name: string]: unknown;
             };
             content: {
@@ -2863,6 +2928,9 @@ export interface components {
         DeliveryList: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
                 "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
                 Link: components["headers"]["Link"];
@@ -2876,6 +2944,9 @@ export interface components {
         ReleasedDeliveries: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 [name: string]: unknown;
             };
             content: {
@@ -2886,6 +2957,9 @@ export interface components {
         DeliveryCounts: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 [name: string]: unknown;
             };
             content: {
@@ -2896,6 +2970,9 @@ export interface components {
         DeliveryDetail: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 [name: string]: unknown;
             };
             content: {
@@ -2906,6 +2983,9 @@ export interface components {
         Delivery: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 [name: string]: unknown;
             };
             content: {
@@ -2916,6 +2996,9 @@ export interface components {
         RedeliveredEvents: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 [name: string]: unknown;
             };
             content: {
@@ -2926,6 +3009,9 @@ export interface components {
         AcceptedTestEvent: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 [name: string]: unknown;
             };
             content: {
@@ -3317,25 +3403,45 @@ export interface components {
          */
         "Elements-Request-Id": string;
         /**
-         * @description Where the browser goes.
-         * @example https://app.example.com/connected?code=aPrxsmIEeqM9&state=https%3A%2F%2Fapp.example.com%2Fconnected
-         */
-        Location: string;
-        /**
-         * @description How many entries this answer has.
-         * @example 2
-         */
-        "Elements-Returned-Count": number;
-        /**
          * @description What the `Authorization` header must have.
          * @example User realm="causeway"
          */
         "WWW-Authenticate": string;
         /**
+         * @description Names what was answered. Sent back as `If-None-Match`, it gets a 304 without a body while nothing has changed.
+         * @example "Zp1wKnXqvT9c"
+         */
+        ETag: string;
+        /**
+         * @description Where the browser goes.
+         * @example https://app.example.com/connected?code=aPrxsmIEeqM9&state=https%3A%2F%2Fapp.example.com%2Fconnected
+         */
+        Location: string;
+        /**
+         * @description Whose budget: of a platform call, and of every `RATE_LIMITED`, the service's for this caller (requests a minute); of a call on an instance the provider's, when the provider tells it.
+         * @example 100
+         */
+        "RateLimit-Limit": number;
+        /**
+         * @description How much of the budget is left.
+         * @example 87
+         */
+        "RateLimit-Remaining": number;
+        /**
+         * @description Seconds until the budget is full again.
+         * @example 30
+         */
+        "RateLimit-Reset": number;
+        /**
          * @description Seconds after which another try makes sense.
          * @example 30
          */
         "Retry-After": number;
+        /**
+         * @description How many entries this answer has.
+         * @example 2
+         */
+        "Elements-Returned-Count": number;
         /**
          * @description How many entries the whole query has. Sent only when the number is known without extra cost.
          * @example 31
@@ -3376,21 +3482,6 @@ export interface components {
          * @example scan-budget
          */
         "Elements-Partial-Result": "scan-budget" | "bytes";
-        /**
-         * @description The provider's budget of calls in the present window. Sent when the provider tells it.
-         * @example 100
-         */
-        "RateLimit-Limit": number;
-        /**
-         * @description How many calls of the provider's budget are left. Sent when the provider tells it.
-         * @example 87
-         */
-        "RateLimit-Remaining": number;
-        /**
-         * @description Seconds until the provider's budget is full again. Sent when the provider tells it.
-         * @example 30
-         */
-        "RateLimit-Reset": number;
         /**
          * @description Sent with files only. The provider's name of the file; `attachment` where a browser could run what is in it.
          * @example attachment; filename="invoice-118.pdf"
@@ -3439,6 +3530,8 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["Metrics"];
+            401: components["responses"]["Unauthenticated"];
+            404: components["responses"]["NotFound"];
             500: components["responses"]["Internal"];
         };
     };
@@ -3530,6 +3623,7 @@ export interface operations {
         responses: {
             302: components["responses"]["ProxyRedirect"];
             400: components["responses"]["ProxyRefusal"];
+            429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
         };
     };

@@ -7,7 +7,8 @@ import { ENCRYPTED_COLUMNS } from '../src/db/encrypted-columns.ts';
 import { createDevelopmentKeys, createKeyring } from '../src/db/keyring.ts';
 import { checkKeys, type Progress, type RotationReport, rotateKeys, type Unreadable } from '../src/db/rotation.ts';
 import { DatabaseUnavailableError } from '../src/db/unavailable.ts';
-import { createLogger, createRedactor, type Logger } from '../src/log.ts';
+import { createLogger, type Logger } from '../src/log.ts';
+import { createRedactor, NO_SECRETS } from '../src/redaction.ts';
 
 const PROGRESS_EVERY_MS = 1000;
 const MOST_SHOWN = 50;
@@ -21,7 +22,7 @@ const FAULTS: Readonly<Record<Unreadable['fault'], (keyId: string) => string>> =
   MALFORMED: () => 'is not of the form of a ciphertext',
 };
 
-const redactor = createRedactor();
+let redactor = NO_SECRETS;
 const stop = new AbortController();
 process.once('SIGINT', () => stop.abort());
 process.once('SIGTERM', () => stop.abort());
@@ -40,7 +41,7 @@ try {
 
 async function run(work: typeof rotateKeys): Promise<RotationReport> {
   const config = readConfig(process.env);
-  for (const secret of secretsOf(config)) redactor.add(secret);
+  redactor = createRedactor(secretsOf(config));
   const log = createLogger({ level: 'warn', redactor });
   const keyring = createKeyring(config.encryptionKeys ?? (await createDevelopmentKeys(config.dataDir)));
   const server = await openServer(config, log);

@@ -1,26 +1,30 @@
 import { randomBytes } from 'node:crypto';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getHeapStatistics } from 'node:v8';
 import { createAccounts } from './accounts/accounts.ts';
 import { writeCredentials } from './accounts/credentials-file.ts';
 import { createIdempotency } from './accounts/idempotency/index.ts';
 import { createAuthorization } from './api/authorization.ts';
-import { createClientErrorAnswer } from './api/client-error.ts';
+import { createRedactCall } from './api/call-redactor.ts';
+import { createCallerLimits } from './api/caller-limits.ts';
 import { createElementHandlers } from './api/elements.ts';
 import { createEventHandlers } from './api/events.ts';
+import { createFailedAuthorizations } from './api/failed-authorizations.ts';
 import { createInstanceHandlers } from './api/instances.ts';
+import { createMeasurements, createMeasurementsRouter, servesMeasurements } from './api/measurements.ts';
 import { createNotificationHandlers } from './api/notifications.ts';
 import { createProxyHandlers } from './api/oauth-proxies.ts';
 import { createQueryHandlers } from './api/query.ts';
 import { createRecordHandlers } from './api/records.ts';
+import { createProxyTrust } from './api/remote-address.ts';
 import { BASE_PATH, createServer } from './api/server.ts';
 import { createServiceRouter } from './api/service.ts';
 import { createSettingsHandlers } from './api/settings.ts';
+import { createTokenBuckets } from './api/token-buckets.ts';
 import { type Cleanup, createCleanup } from './app/cleanup.ts';
 import { createDeliveryParts } from './app/deliveries.ts';
 import { createEngine } from './app/engine.ts';
-import { closeListener, listen } from './app/listener.ts';
+import { openListener } from './app/listener.ts';
 import { watchLiveness } from './app/liveness.ts';
 import { type Config, publicUrlOf } from './config.ts';
 import { createByteBudget, createProviderClient } from './connector/client/index.ts';
@@ -35,12 +39,15 @@ import { migrateDatabase } from './db/migrate.ts';
 import { createNotifier } from './db/notifier.ts';
 import { openPlatformKeys } from './db/platform-keys.ts';
 import { measurePool } from './db/pool-metrics.ts';
+import { createPoolShares } from './db/pool-shares.ts';
 import { createEgress } from './egress/index.ts';
 import type { EngineOptions } from './events/options.ts';
 import { createPartitions } from './events/upkeep/partitions.ts';
 import { createUpkeep } from './events/upkeep/upkeep.ts';
 import { createAuthenticate } from './instances/authenticate.ts';
+import { secretKeysOf } from './instances/configuration.ts';
 import { withEventCallbacks } from './instances/event-callbacks.ts';
+import { assertUsable } from './instances/fault.ts';
 import { createInstances } from './instances/instances.ts';
 import { createAuthorizations } from './instances/oauth/connect/authorizations.ts';
 import { createConnect } from './instances/oauth/connect/connect.ts';
@@ -49,7 +56,7 @@ import { createProxies } from './instances/oauth/proxies/proxies.ts';
 import { createTokens } from './instances/oauth/tokens/tokens.ts';
 import { createJobs } from './jobs/jobs.ts';
 import { createQueues } from './jobs/queues.ts';
-import type { Logger, Redactor } from './log.ts';
+import type { Logger } from './log.ts';
 import { createMetrics, measureBuild } from './metrics.ts';
 import { createResources } from './resources/resources.ts';
 
@@ -59,16 +66,21 @@ export interface App {
   readonly url: string;
   readonly baseUrl: string;
   readonly simulatorsUrl: string | undefined;
+  /** Where the measurements are when they have a port of their own. */
+  readonly metricsUrl: string | undefined;
   /** Where the first secrets are; undefined when they were made elsewhere. */
   readonly credentialsFile: string | undefined;
   /** Takes no more requests, lets those under way end, then closes everything in the order opposite to the start. */
   readonly stop: () => Promise<void>;
 }
 
+/** Browsers of one address that come back from providers. */
+const REDIRECTS_PER_MINUTE = 600;
+const KEPT_NETWORKS = 20_000;
+
 export interface AppPorts {
   readonly config: Config;
   readonly log: Logger;
-  readonly redactor: Redactor;
   /** Called when a part that the service cannot do without is gone for good: the process should end. */
   readonly onLost?: (error: unknown) => void;
   /** Limits of the engine of events, for tests and measurements. */
@@ -89,7 +101,7 @@ export async function startApp(ports: AppPorts): Promise<App> {
   }
 }
 
-async function build({ config, log, redactor, onLost, engineOptions }: AppPorts, cleanup: Cleanup): Promise<App> {
+async function build({ config, log, onLost, engineOptions }: AppPorts, cleanup: Cleanup): Promise<App> {
   const { dataDir, role } = config;
   const databaseUrl = config.databaseUrl ?? (await embeddedDatabase());
   const folders = [OWN_CONNECTORS, ...config.connectorsPath];
@@ -110,6 +122,7 @@ async function build({ config, log, redactor, onLost, engineOptions }: AppPorts,
   const { isReachable: works, answersOthers: couldWork } = database;
   const liveness = watchLiveness({ works, couldWork, now: () => performance.now(), log });
   cleanup.add('liveness', liveness.stop);
+  const shares = createPoolShares({ knex, poolSize: config.databasePoolSize });
   const metrics = createMetrics();
   measureBuild(metrics);
   measurePool(knex, metrics);
@@ -127,7 +140,6 @@ async function build({ config, log, redactor, onLost, engineOptions }: AppPorts,
   const client = createProviderClient({
     egress,
     budget,
-    redactor,
     now: Date.now,
     sleep: (ms, signal) => sleep(ms, undefined, { signal }),
     random: Math.random,
@@ -140,24 +152,23 @@ async function build({ config, log, redactor, onLost, engineOptions }: AppPorts,
   const baseUrl = () => publicUrl() + BASE_PATH;
 
   const accounts = createAccounts({ knex, platformKeys, random: randomBytes });
-  const { callbacks, ...delivery } = createDeliveryParts({ knex, keyring, notifier, egress, redactor });
+  const { callbacks, ...delivery } = createDeliveryParts({ knex, shares, keyring, notifier, egress, log });
   const proxies = createProxies({
     knex,
+    shares,
     keyring,
     digest: platformKeys.digest,
-    redactor,
     random: randomBytes,
     publicUrl,
   });
-  const endpoint = createTokenEndpoint({ egress, redactor, now: Date.now, simulatorsUrl });
+  const endpoint = createTokenEndpoint({ egress, now: Date.now, simulatorsUrl });
   const tokens = createTokens({
     knex,
     keyring,
     notifier,
-    redactor,
     endpoint,
     log,
-    loadOwner: (accountId, id) => instances.getIntact(accountId, id),
+    loadOwner: async (accountId, id) => assertUsable(await instances.get(accountId, id)),
     onRefused: (refusal, via) => instances.invalidate(refusal, via),
     onValues: (told, via) => instances.adoptValues(told, via),
     onRecovered: (key) => instances.restore(key),
@@ -167,19 +178,19 @@ async function build({ config, log, redactor, onLost, engineOptions }: AppPorts,
     knex,
     digest: platformKeys.digest,
     proxies,
-    redactor,
     simulatorsUrl,
   });
-  const connect = createConnect({ authorizations, endpoint, proxies, redactor, simulatorsUrl });
+  const connect = createConnect({ authorizations, endpoint, proxies, simulatorsUrl });
   const instances = withEventCallbacks(
     createInstances({
       knex,
+      shares,
       keyring,
       platformKeys,
       notifier,
       registry,
+      log,
       authenticate: createAuthenticate({ client, connect, authorizations, tokens }),
-      redactor,
       random: randomBytes,
       notifications: delivery.notifications,
     }),
@@ -211,7 +222,6 @@ async function build({ config, log, redactor, onLost, engineOptions }: AppPorts,
     egress,
     notifier,
     log,
-    redactor,
     metrics,
     instances,
     sweeps: role !== 'api',
@@ -238,16 +248,22 @@ async function build({ config, log, redactor, onLost, engineOptions }: AppPorts,
     beforeCommit: async (created) => void (await writeCredentials(dataDir, { created, baseUrl: baseUrl() })),
   });
 
+  const redactCall = createRedactCall(secretKeysOf(registry.connectors));
+  const trust = createProxyTrust(config.trustProxy);
+  const nowMs = performance.now.bind(performance);
+  const measurements = { metrics, token: config.metricsToken };
   const server = createServer({
     log,
-    redactor,
+    redactCall,
     metrics,
+    trust,
     root: createServiceRouter({
       checks: { database: database.isReachable, queue: jobs.isReachable },
       isStuck: liveness.isStuck,
       publicUrl,
-      metrics,
+      metrics: servesMeasurements(config) ? createMeasurements(measurements) : undefined,
       proxies,
+      redirects: createTokenBuckets({ perMinute: REDIRECTS_PER_MINUTE, kept: KEPT_NETWORKS, nowMs }),
     }),
     ...(role !== 'worker' && {
       api: {
@@ -266,18 +282,34 @@ async function build({ config, log, redactor, onLost, engineOptions }: AppPorts,
           ...createQueryHandlers(resources),
         },
         publicUrl,
-        authorization: createAuthorization({ accounts, instances, redactor }),
+        authorization: createAuthorization({ accounts, instances, shares }),
+        failedAuthorizations: createFailedAuthorizations({ nowMs }),
+        callerLimits: createCallerLimits({
+          perUser: config.rateLimitUser,
+          perAccount: config.rateLimitAccount,
+          nowMs,
+        }),
         idempotency,
         validateResponses: config.validateResponses,
       },
     }),
   });
-  const listener = await listen(server, config);
-  listener.on('clientError', createClientErrorAnswer(log));
-  cleanup.add('http', () => closeListener(listener, config.shutdownTimeoutMs));
-  listeningPort = (listener.address() as AddressInfo).port;
+  const { host, port, maxConnections, metricsPort } = config;
+  const listener = await openListener(server, { host, port, maxConnections, trust, log });
+  cleanup.add('http', () => listener.close(config.shutdownTimeoutMs));
+  listeningPort = listener.port;
+  const metricsUrl = metricsPort === undefined ? undefined : await serveMetrics(metricsPort);
   const credentialsFile = await writeCredentials(dataDir, { baseUrl: baseUrl() });
-  return { url: publicUrl(), baseUrl: baseUrl(), simulatorsUrl, credentialsFile, stop: cleanup.run };
+  return { url: publicUrl(), baseUrl: baseUrl(), simulatorsUrl, metricsUrl, credentialsFile, stop: cleanup.run };
+
+  /** The measurements alone, on a port that need not be reached from outside. */
+  async function serveMetrics(ownPort: number): Promise<string> {
+    const root = createMeasurementsRouter(measurements);
+    const measured = createServer({ log, redactCall, trust, root });
+    const own = await openListener(measured, { host, port: ownPort, maxConnections, trust, log });
+    cleanup.add('metrics', () => own.close(config.shutdownTimeoutMs));
+    return `${publicUrlOf({ host, publicUrl: undefined }, own.port)}/metrics`;
+  }
 
   async function embeddedDatabase(): Promise<string> {
     const embedded = await startEmbeddedPostgres({ dataDir, log, onLost });

@@ -1,4 +1,4 @@
-import { isIPv4 } from 'node:net';
+import { BlockList, isIP } from 'node:net';
 import { delimiter } from 'node:path';
 import querystring from 'node:querystring';
 import {
@@ -7,9 +7,10 @@ import {
   httpUrl,
   integer,
   list,
+  networks,
+  numberOrOff,
   oneOf,
   platformSecret,
-  portOrOff,
   urlOf,
   word,
 } from './config/formats.ts';
@@ -50,6 +51,9 @@ const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'
 const ROLES = ['all', 'api', 'worker'] as const;
 const ENVIRONMENTS_THAT_VALIDATE_RESPONSES: readonly string[] = ['development', 'test'];
 const LOOPBACK = '127.0.0.0/8,::1/128';
+const LOOPBACK_NETWORKS = new BlockList();
+LOOPBACK_NETWORKS.addSubnet('127.0.0.0', 8, 'ipv4');
+LOOPBACK_NETWORKS.addAddress('::1', 'ipv6');
 
 export type LogLevel = (typeof LOG_LEVELS)[number];
 export type Role = (typeof ROLES)[number];
@@ -92,7 +96,7 @@ export const VARIABLES = {
   },
   simulatorsPort: {
     name: 'SIMULATORS_PORT',
-    format: portOrOff(),
+    format: numberOrOff(0, 65535),
     shownDefault: '8081 with the embedded database, otherwise off',
     defaultText: ({ embedded }) => (embedded ? '8081' : 'off'),
     description: 'Port of the provider simulators; 0 takes a free one, `off` starts none.',
@@ -127,6 +131,51 @@ export const VARIABLES = {
     mayBeEmpty: true,
     description:
       'Addresses and hosts that may be called although they are not public; set to nothing, none. Unless HOST is loopback, callers are not shown what such an address answers to a failed call.',
+  },
+  trustProxy: {
+    name: 'TRUST_PROXY',
+    format: networks(),
+    shownDefault: 'empty',
+    defaultText: () => '',
+    description:
+      'Addresses and ranges (CIDR) of the proxies in front of the service, separated by commas. Their `X-Forwarded-For` is believed, nobody else’s.',
+  },
+  rateLimitUser: {
+    name: 'RATE_LIMIT_USER',
+    format: numberOrOff(1, 100_000_000),
+    shownDefault: '12000',
+    defaultText: () => '12000',
+    description: 'Requests per minute that one process takes of one user; `off` takes any number.',
+  },
+  rateLimitAccount: {
+    name: 'RATE_LIMIT_ACCOUNT',
+    format: numberOrOff(1, 100_000_000),
+    shownDefault: '30000',
+    defaultText: () => '30000',
+    description: 'The same for all users of one account together.',
+  },
+  maxConnections: {
+    name: 'MAX_CONNECTIONS',
+    format: integer(4, 1_000_000),
+    shownDefault: '10000',
+    defaultText: () => '10000',
+    description:
+      'Most connections of callers to one process. One address, or one /64 of IPv6, has a quarter of them at most, unless it is in TRUST_PROXY.',
+  },
+  metricsPort: {
+    name: 'METRICS_PORT',
+    format: numberOrOff(0, 65535),
+    shownDefault: 'off',
+    defaultText: () => 'off',
+    description: 'Port of `/metrics` alone; with `off` it is on PORT.',
+  },
+  metricsToken: {
+    name: 'METRICS_TOKEN',
+    format: platformSecret(),
+    shownDefault: 'none',
+    secret: true,
+    description:
+      'What `/metrics` wants as `Authorization: Bearer <token>`. Without it and without METRICS_PORT there is no `/metrics` unless HOST is loopback.',
   },
   role: {
     name: 'ROLE',
@@ -203,6 +252,16 @@ export interface Config {
   readonly egressAllow: readonly string[];
   /** HOST is loopback: whoever calls can reach by himself what this process reaches there. */
   readonly isLocal: boolean;
+  /** Proxies whose word about the caller's address is believed. */
+  readonly trustProxy: readonly string[];
+  /** Requests per minute of one user; undefined: any number. */
+  readonly rateLimitUser: number | undefined;
+  /** Requests per minute of all users of one account. */
+  readonly rateLimitAccount: number | undefined;
+  readonly maxConnections: number;
+  /** Undefined: the measurements are on the port of the API. */
+  readonly metricsPort: number | undefined;
+  readonly metricsToken: string | undefined;
   readonly role: Role;
   readonly logLevel: LogLevel;
   readonly connectorsPath: readonly string[];
@@ -245,12 +304,18 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     publicUrl: optional(VARIABLES.publicUrl),
     databaseUrl: optional(VARIABLES.databaseUrl),
     dataDir: required(VARIABLES.dataDir),
-    simulatorsPort: required(VARIABLES.simulatorsPort).port,
+    simulatorsPort: required(VARIABLES.simulatorsPort).number,
     encryptionKeys: optional(VARIABLES.encryptionKeys),
     bootstrapOrganizationSecret: optional(VARIABLES.bootstrapOrganizationSecret),
     bootstrapUserSecret: optional(VARIABLES.bootstrapUserSecret),
     egressAllow: required(VARIABLES.egressAllow),
     isLocal: setting.local,
+    trustProxy: required(VARIABLES.trustProxy),
+    rateLimitUser: required(VARIABLES.rateLimitUser).number,
+    rateLimitAccount: required(VARIABLES.rateLimitAccount).number,
+    maxConnections: required(VARIABLES.maxConnections),
+    metricsPort: required(VARIABLES.metricsPort).number,
+    metricsToken: optional(VARIABLES.metricsToken),
     role: required(VARIABLES.role),
     logLevel: required(VARIABLES.logLevel),
     connectorsPath: required(VARIABLES.connectorsPath),
@@ -273,6 +338,13 @@ export function publicUrlOf(config: Pick<Config, 'publicUrl' | 'host'>, listenin
   return `http://${host.includes(':') ? `[${host}]` : host}:${listeningPort}`;
 }
 
+/** Whether only this machine reaches what listens there. */
+export function isLoopback(host: string): boolean {
+  return (
+    host === 'localhost' || (isIP(host) !== 0 && LOOPBACK_NETWORKS.check(host, isIP(host) === 6 ? 'ipv6' : 'ipv4'))
+  );
+}
+
 /** The variables as a Markdown table for the README. */
 export function describeVariables(): string {
   const rows = Object.values(VARIABLES).map(
@@ -290,14 +362,10 @@ export function secretsOf(config: Config): readonly string[] {
     querystring.unescape(password),
     config.bootstrapOrganizationSecret,
     config.bootstrapUserSecret,
+    config.metricsToken,
     ...keys,
   ];
   return secrets.flatMap((secret) => (secret === undefined || secret === '' ? [] : [secret]));
-}
-
-/** A name that is not known for loopback may resolve to anything. */
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
 }
 
 function textOf(variable: Variable<unknown>, environment: NodeJS.ProcessEnv): string | undefined {

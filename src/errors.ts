@@ -1,4 +1,5 @@
 import { distance } from 'fastest-levenshtein';
+import type { Redactor } from './redaction.ts';
 
 /** Every error the API can answer with: code → status (decisions D4). A code not in this table cannot be thrown. */
 export const ERROR_STATUS = {
@@ -38,12 +39,23 @@ export interface ErrorDetail {
   readonly nearest?: string;
 }
 
+/** How a caller stands with a limit of this service. */
+export interface Budget {
+  /** Requests in a full budget. */
+  readonly limit: number;
+  readonly remaining: number;
+  /** Seconds until it is full again. */
+  readonly resetSeconds: number;
+}
+
 export interface ErrorOptions {
   readonly details?: readonly ErrorDetail[];
   /** The provider's own words, already redacted. */
   readonly providerMessage?: string;
   /** Seconds after which another try makes sense; becomes the Retry-After header. */
   readonly retryAfterSeconds?: number;
+  /** How the caller stands with the limit that refused it; becomes the RateLimit headers. */
+  readonly budget?: Budget;
   /** Methods or media types the resource does take; becomes the Allow header of a 405. */
   readonly allow?: readonly string[];
   readonly cause?: unknown;
@@ -57,6 +69,7 @@ export class AppError extends Error {
   readonly details: readonly ErrorDetail[] | undefined;
   readonly providerMessage: string | undefined;
   readonly retryAfterSeconds: number | undefined;
+  readonly budget: Budget | undefined;
   readonly allow: readonly string[] | undefined;
 
   constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
@@ -66,6 +79,7 @@ export class AppError extends Error {
     this.details = options.details;
     this.providerMessage = options.providerMessage;
     this.retryAfterSeconds = options.retryAfterSeconds;
+    this.budget = options.budget;
     this.allow = options.allow;
   }
 }
@@ -79,6 +93,25 @@ export function cutText(text: string): string {
 
 export function isAppError(error: unknown, ...codes: readonly ErrorCode[]): error is AppError {
   return error instanceof AppError && (codes.length === 0 || codes.includes(error.code));
+}
+
+/** The same error as it may be shown, without these secrets in any of its texts. They are redacted one by one: over a whole body a secret could break its JSON. */
+export function redactAppError(error: AppError, { redact }: Redactor): AppError {
+  const redactDetail = (detail: ErrorDetail): ErrorDetail => ({
+    ...detail,
+    ...(detail.path !== undefined && { path: redact(detail.path) }),
+    message: redact(detail.message),
+    ...(detail.expected !== undefined && { expected: detail.expected.map(redact) }),
+    ...(detail.nearest !== undefined && { nearest: redact(detail.nearest) }),
+  });
+  const { code, message, details, providerMessage, retryAfterSeconds, allow, cause } = error;
+  return new AppError(code, redact(message), {
+    ...(details !== undefined && { details: details.slice(0, MOST_FAULTS).map(redactDetail) }),
+    ...(providerMessage !== undefined && { providerMessage: redact(providerMessage) }),
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+    ...(allow !== undefined && { allow }),
+    cause,
+  });
 }
 
 export function assertNever(value: never): never {

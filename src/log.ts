@@ -1,173 +1,130 @@
-import { LRUCache } from 'lru-cache';
-import { type DestinationStream, type Logger, pino, stdSerializers } from 'pino';
+import { type DestinationStream, type Logger as Pino, pino } from 'pino';
 import type { LogLevel } from './config.ts';
+import { CENSOR, combineRedactors, NO_SECRETS, type Redactor } from './redaction.ts';
 
-export type { Logger } from 'pino';
+/**
+ * Writes one line: what it is about, and a message. An error in place of a record is written as `err`. A record may bring the `redactor` of
+ * the call that the line is about, which is not written.
+ */
+type Write = (record: object | string, message?: string) => void;
 
-/** Takes known secrets out of text, whatever place they got to. */
-export interface Redactor {
-  /** Secrets of fewer than 6 characters are ignored: they would blank out ordinary words. */
-  readonly add: (secret: string) => void;
-  /** Also finds the URI-encoded, form-encoded, JSON-escaped and base64 forms. */
-  readonly redact: (text: string) => string;
+/** One JSON object a line, without secrets: neither those of the process, nor those of the call that it is about, nor what goes by the name of one. */
+export interface Logger extends Readonly<Record<Level, Write>> {
+  /** Adds the bindings to each line. */
+  readonly child: (bindings: object) => Logger;
 }
+
+type Level = 'debug' | 'info' | 'warn' | 'error' | 'fatal';
 
 export interface LoggerOptions {
   readonly level: LogLevel;
-  readonly redactor: Redactor;
+  /** Of the secrets of the process, which belong into no line. */
+  readonly redactor?: Redactor;
   /** Default: standard output. */
   readonly destination?: DestinationStream;
 }
 
-const CENSOR = '[redacted]';
-const MAX_SECRETS = 50_000;
-const PREFIX_LENGTH = 6;
-
-// The hash of a prefix rolls along the text: characters are digits to this base, modulo 2^30 (a small integer in V8).
-const HASH_BASE = 65_599;
-const HASH_MASK = 0x3fffffff;
-const LEADING_WEIGHT = weightOfLeadingCharacter();
-
-const SECRET_KEYS = ['authorization', 'Authorization', 'password', 'secret', 'token', 'apiKey'];
-const DEPTHS = ['', '*.', '*.*.', '*.*.*.'];
-
-/**
- * A pino logger that writes no known secret: every line passes the redactor on its way out, and values under keys
- * named like a secret are dropped even when the redactor does not know them.
- */
-export function createLogger({ level, redactor, destination }: LoggerOptions): Logger {
+export function createLogger({ level, redactor = NO_SECRETS, destination }: LoggerOptions): Logger {
   const options = {
     level,
     base: null,
     timestamp: () => `,"time":"${new Date().toISOString()}"`,
     formatters: { level: (label: string) => ({ level: label }) },
-    serializers: { err: stdSerializers.errWithCause, error: stdSerializers.errWithCause },
-    redact: { paths: DEPTHS.flatMap((depth) => SECRET_KEYS.map((key) => depth + key)), censor: CENSOR },
-    hooks: { streamWrite: redactor.redact },
+    // pino would make its own of what is copied here.
+    serializers: { err: (copied: unknown) => copied },
   };
   // Not synchronous: a write per line would cost each request a system call. What is buffered is flushed at exit.
-  return pino(options, destination ?? pino.destination({ dest: 1, sync: false }));
+  return wrap(pino(options, destination ?? pino.destination({ dest: 1, sync: false })), redactor);
 }
 
-/**
- * Keeps the secrets added last, 50,000 of them by default. Forms are found by an index on their first 6 characters, so that redacting
- * costs time by the length of the text and not by the number of secrets.
- */
-export function createRedactor(maxSecrets = MAX_SECRETS): Redactor {
-  const formsByPrefix = new Map<number, readonly string[]>();
-  const secrets = new LRUCache<string, readonly string[]>({
-    max: maxSecrets,
-    dispose: (forms) => {
-      for (const form of forms) removeForm(formsByPrefix, form);
-    },
-  });
-
+/** Before a line is printed, so that it is well-formed JSON whatever a secret is. */
+function wrap(log: Pino, ofProcess: Redactor): Logger {
+  const write =
+    (level: Level): Write =>
+    (first, text) => {
+      if (!log.isLevelEnabled(level)) return;
+      const { record, message, redactor } = readLine(first, text);
+      const copy = createCopy(redactor === undefined ? ofProcess : combineRedactors([ofProcess, redactor]));
+      log[level](copy.members(record), message === undefined ? undefined : copy.text(message));
+    };
   return {
-    add: (secret) => {
-      if (secret.length < PREFIX_LENGTH || secrets.get(secret) !== undefined) return;
-      const forms = formsOf(secret);
-      for (const form of forms) addForm(formsByPrefix, form);
-      secrets.set(secret, forms);
-    },
-    redact: (text) => redactForms(text, formsByPrefix),
+    debug: write('debug'),
+    info: write('info'),
+    warn: write('warn'),
+    error: write('error'),
+    fatal: write('fatal'),
+    child: (bindings) => wrap(log.child(createCopy(ofProcess).members(bindings)), ofProcess),
   };
 }
 
-function redactForms(text: string, formsByPrefix: ReadonlyMap<number, readonly string[]>): string {
-  if (text.length < PREFIX_LENGTH || formsByPrefix.size === 0) return text;
-  let redacted = '';
-  let copiedTo = 0;
-  let position = 0;
-  let hash = hashOfPrefix(text, 0);
-  const last = text.length - PREFIX_LENGTH;
-  while (position <= last) {
-    const form = formsByPrefix.get(hash)?.find((candidate) => text.startsWith(candidate, position));
-    if (form === undefined) {
-      hash = rollHash(hash, text, position);
-      position += 1;
-      continue;
-    }
-    redacted += text.slice(copiedTo, position) + CENSOR;
-    position += form.length;
-    copiedTo = position;
-    hash = hashOfPrefix(text, position);
+interface Line {
+  readonly record: object;
+  readonly message: string | undefined;
+  readonly redactor: Redactor | undefined;
+}
+
+function readLine(first: object | string, text?: string): Line {
+  if (typeof first === 'string') return { record: {}, message: first, redactor: undefined };
+  if (first instanceof Error) return readLine({ err: first }, text);
+  const { redactor, ...record }: { readonly redactor?: Redactor; readonly err?: unknown } = first;
+  return { record, message: text ?? (record.err instanceof Error ? record.err.message : undefined), redactor };
+}
+
+/** A line holds so much text and so many values, and leaves out the rest: a body in an error can have a million of them. */
+const MAX_CHARACTERS = 32_768;
+const MAX_VALUES = 1_000;
+const MAX_DEPTH = 8;
+const OMITTED = '[…]';
+
+/** Headers and members whose value is a secret, or may be one. */
+const SECRET_NAME =
+  /^(?:proxy-?)?authorization$|^(?:set-?)?cookie$|^code$|password|secret|tokens?$|api[-_.]?key$|signature[-_.]?key$/i;
+
+/** Numbers stay: they are counts, or the code with which a process ended. */
+function isSecret(name: string, value: unknown): boolean {
+  return (typeof value === 'string' || (typeof value === 'object' && value !== null)) && SECRET_NAME.test(name);
+}
+
+/** Copies what is to be written, without secrets. */
+function createCopy({ redact }: Redactor) {
+  let characters = 0;
+  let values = 0;
+
+  function copyText(text: string): string {
+    const room = MAX_CHARACTERS - characters;
+    characters += text.length;
+    return text.length > room ? `${redact(text.slice(0, Math.max(0, room)))}…` : redact(text);
   }
-  return copiedTo === 0 ? text : redacted + text.slice(copiedTo);
-}
 
-/** Longest first, so that of two secrets of which one begins the other, the longer is taken whole. */
-function addForm(formsByPrefix: Map<number, readonly string[]>, form: string): void {
-  const hash = hashOfPrefix(form, 0);
-  const forms = [...(formsByPrefix.get(hash) ?? []), form].sort((left, right) => right.length - left.length);
-  formsByPrefix.set(hash, forms);
-}
-
-/** Removes one occurrence only: another secret may have the same form. */
-function removeForm(formsByPrefix: Map<number, readonly string[]>, form: string): void {
-  const hash = hashOfPrefix(form, 0);
-  const forms = formsByPrefix.get(hash) ?? [];
-  const index = forms.indexOf(form);
-  const remaining = forms.filter((_, at) => at !== index);
-  if (remaining.length === 0) formsByPrefix.delete(hash);
-  else formsByPrefix.set(hash, remaining);
-}
-
-function formsOf(secret: string): readonly string[] {
-  const uriEncoded = encodeURIComponent(secret.toWellFormed());
-  const formEncoded = new URLSearchParams({ '': secret }).toString().slice(1);
-  const texts = [secret, ...escapedForms(secret), uriEncoded, lowerEscapes(uriEncoded), formEncoded];
-  return [...new Set([...texts, ...base64Forms(secret)])].filter((form) => form.length >= PREFIX_LENGTH);
-}
-
-/** JSON inside a JSON string is escaped once more: a message that quotes a body that quotes a body, in a line of the log. */
-const JSON_LEVELS = 4;
-
-/** A single form for a secret in which JSON escapes nothing. */
-function escapedForms(secret: string): readonly string[] {
-  const forms = [secret];
-  for (let level = 1; level <= JSON_LEVELS; level += 1) forms.push(escapeJson(forms.at(-1) ?? ''));
-  return forms;
-}
-
-function lowerEscapes(encoded: string): string {
-  return encoded.replace(/%[0-9A-F]{2}/g, (escaped) => escaped.toLowerCase());
-}
-
-function escapeJson(text: string): string {
-  return JSON.stringify(text).slice(1, -1);
-}
-
-/**
- * What is left of the secret in base64 whatever stands around it, as in `base64(user:secret)`: the characters made of
- * its bits alone, for each of the three places in a group of three bytes at which it may begin.
- */
-function base64Forms(secret: string): string[] {
-  const bytes = Buffer.from(secret);
-  return [0, 1, 2].flatMap((offset) => {
-    const firstCharacter = Math.ceil((offset * 8) / 6);
-    const endCharacter = Math.floor(((offset + bytes.length) * 8) / 6);
-    const padded = Buffer.concat([Buffer.alloc(offset), bytes]);
-    const core = padded.toString('base64').slice(firstCharacter, endCharacter);
-    return [core, core.replaceAll('+', '-').replaceAll('/', '_')];
-  });
-}
-
-/** Missing characters count as 0, so that a hash exists at the end of a text too; it matches nothing there. */
-function hashOfPrefix(text: string, start: number): number {
-  let hash = 0;
-  for (let offset = 0; offset < PREFIX_LENGTH; offset += 1) {
-    hash = (Math.imul(hash, HASH_BASE) + (text.charCodeAt(start + offset) || 0)) & HASH_MASK;
+  function copyValue(value: unknown, depth: number): unknown {
+    values += 1;
+    if (values > MAX_VALUES || depth > MAX_DEPTH) return OMITTED;
+    if (typeof value === 'string') return copyText(value);
+    if (typeof value !== 'object' || value === null) return value;
+    if (value instanceof Error) return copyError(value, depth);
+    if (Array.isArray(value)) return value.slice(0, MAX_VALUES).map((item) => copyValue(item, depth + 1));
+    if ('toJSON' in value && typeof value.toJSON === 'function') return copyValue(value.toJSON(), depth + 1);
+    return copyMembers(value, depth);
   }
-  return hash;
-}
 
-function rollHash(hash: number, text: string, position: number): number {
-  const withoutLeading = hash - Math.imul(text.charCodeAt(position), LEADING_WEIGHT);
-  return (Math.imul(withoutLeading, HASH_BASE) + (text.charCodeAt(position + PREFIX_LENGTH) || 0)) & HASH_MASK;
-}
+  function copyMembers(value: object, depth: number): Record<string, unknown> {
+    const members = Object.entries(value).slice(0, MAX_VALUES);
+    return Object.fromEntries(
+      members.map(([name, member]) => [name, isSecret(name, member) ? CENSOR : copyValue(member, depth + 1)]),
+    );
+  }
 
-function weightOfLeadingCharacter(): number {
-  let weight = 1;
-  for (let power = 1; power < PREFIX_LENGTH; power += 1) weight = Math.imul(weight, HASH_BASE) & HASH_MASK;
-  return weight;
+  function copyError(error: Error, depth: number): Record<string, unknown> {
+    const { message, stack, cause } = error;
+    // What OAuth exchanges by the name of code says in an error which one it is.
+    const { code, ...members }: Readonly<Record<string, unknown>> = { ...error };
+    return {
+      type: error.constructor.name,
+      ...copyMembers({ message, stack, ...(cause !== undefined && { cause }), ...members }, depth),
+      ...(code !== undefined && { code: copyValue(code, depth + 1) }),
+      ...(error instanceof AggregateError && { aggregateErrors: copyValue(error.errors, depth + 1) }),
+    };
+  }
+
+  return { text: copyText, members: (value: object) => copyMembers(value, 0) };
 }

@@ -1,15 +1,17 @@
 import { startApp } from './app.ts';
 import { ConfigError, readConfig, secretsOf } from './config.ts';
 import { ConnectorError } from './connector/validate.ts';
-import { createLogger, createRedactor, type Logger } from './log.ts';
+import { createLogger, type Logger } from './log.ts';
+import { createRedactor, NO_SECRETS } from './redaction.ts';
 
-const redactor = createRedactor();
+// Until the configuration is read: its problems are told without values.
+let redactor = NO_SECRETS;
 
 try {
   const config = readConfig(process.env);
-  for (const secret of secretsOf(config)) redactor.add(secret);
+  redactor = createRedactor(secretsOf(config));
   const log = createLogger({ level: config.logLevel, redactor });
-  const app = await startApp({ config, log, redactor, onLost: endWith(log) });
+  const app = await startApp({ config, log, onLost: endWith(log) });
   console.log(welcome(app));
 
   const stop = async (signal: NodeJS.Signals) => {
@@ -29,7 +31,7 @@ try {
 function endWith(log: Logger) {
   return (error: unknown): void => {
     log.fatal({ err: error }, 'the service cannot go on');
-    log.flush(() => process.exit(1));
+    process.exit(1);
   };
 }
 
@@ -37,12 +39,19 @@ function isPortInUse(error: unknown): error is Error {
   return error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
 }
 
-function welcome({ url, baseUrl, simulatorsUrl, credentialsFile }: Awaited<ReturnType<typeof startApp>>): string {
+function welcome({
+  url,
+  baseUrl,
+  simulatorsUrl,
+  metricsUrl,
+  credentialsFile,
+}: Awaited<ReturnType<typeof startApp>>): string {
   const lines = [
     '',
     `Causeway is ready at ${baseUrl}`,
     `  reference    ${url}/docs`,
     ...(simulatorsUrl === undefined ? [] : [`  simulators   ${simulatorsUrl}`]),
+    ...(metricsUrl === undefined ? [] : [`  measurements ${metricsUrl}`]),
     ...(credentialsFile === undefined
       ? []
       : [`  credentials  ${credentialsFile}`, '', 'Try it:', tryIt(baseUrl, credentialsFile)]),

@@ -128,7 +128,6 @@ async function measure(): Promise<void> {
   const client = createProviderClient({
     egress,
     budget,
-    redactor: { add: () => {}, redact: (text) => text },
     now: Date.now,
     sleep: (ms) => sleep(ms),
     random: Math.random,
@@ -150,7 +149,6 @@ async function measure(): Promise<void> {
     disabled: false,
     valid: true,
     refusedCalls: [],
-    intact: true,
   };
   const app = express();
   app.response.json = sendJson;

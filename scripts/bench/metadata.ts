@@ -38,7 +38,6 @@ const instance = {
   disabled: false,
   valid: true,
   refusedCalls: [],
-  intact: true,
 };
 
 interface Measured<Result> {

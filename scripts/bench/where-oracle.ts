@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util';
 import fc from 'fast-check';
 import { openDatabase } from '../../src/db/database.ts';
 import { startEmbeddedPostgres } from '../../src/db/embedded.ts';
-import { createLogger, createRedactor } from '../../src/log.ts';
+import { createLogger } from '../../src/log.ts';
 import { createOracleTable, oracleFilters } from '../../test/where/postgres-table.ts';
 
 const { values, positionals } = parseArgs({
@@ -20,7 +20,7 @@ const filters = Number(positionals[0] ?? 20_000);
 const rowCount = Number(values.rows);
 const seed = Number(values.seed ?? Date.now() % 1_000_000);
 
-const log = createLogger({ level: 'silent', redactor: createRedactor() });
+const log = createLogger({ level: 'silent' });
 const dataDir = await mkdtemp(join(tmpdir(), 'causeway-oracle-'));
 // When root runs this, the server's user is another.
 await chmod(dataDir, 0o711);

@@ -8,7 +8,7 @@ import pg from 'pg';
 import { startEmbeddedPostgres } from '../../src/db/embedded.ts';
 import { migrateDatabase } from '../../src/db/migrate.ts';
 import type { TokenKey } from '../../src/instances/oauth/tokens/tokens.ts';
-import { createLogger, createRedactor } from '../../src/log.ts';
+import { createLogger } from '../../src/log.ts';
 
 export const ENCRYPTION_KEYS = `chaos:${randomBytes(32).toString('base64')}`;
 
@@ -18,7 +18,7 @@ export interface TokenDatabase {
 }
 
 export async function openTokenDatabase(): Promise<TokenDatabase> {
-  const log = createLogger({ level: 'silent', redactor: createRedactor() });
+  const log = createLogger({ level: 'silent' });
   const server = await openServer();
   const name = `causeway_tokens_${randomBytes(4).toString('hex')}`;
   await execute(server.url, `create database ${name}`);

@@ -9,7 +9,7 @@ import { createEgress } from '../../src/egress/index.ts';
 import { createTokenEndpoint } from '../../src/instances/oauth/endpoint/token-endpoint.ts';
 import type { OAuthConnector, TokenGrant } from '../../src/instances/oauth/grant.ts';
 import { createTokens, type TokenKey, type TokenPorts } from '../../src/instances/oauth/tokens/tokens.ts';
-import { createLogger, createRedactor } from '../../src/log.ts';
+import { createLogger } from '../../src/log.ts';
 
 export interface TokenUserOptions {
   readonly databaseUrl: string;
@@ -36,8 +36,7 @@ export interface TokenUser {
 
 export async function startTokenUser(options: TokenUserOptions): Promise<TokenUser> {
   const { databaseUrl: url, providerUrl, name, onStep, timing = {}, poolSize = 4 } = options;
-  const redactor = createRedactor();
-  const log = createLogger({ level: 'silent', redactor });
+  const log = createLogger({ level: 'silent' });
   const database = openDatabase({ url, poolSize, log });
   const { knex } = database;
   const notifier = createNotifier({ url, knex, log });
@@ -49,7 +48,6 @@ export async function startTokenUser(options: TokenUserOptions): Promise<TokenUs
   const clock = { now: Date.now, random: Math.random };
   const client = createProviderClient({
     egress,
-    redactor,
     ...clock,
     sleep: (ms, signal) => sleep(ms, undefined, { signal }),
   });
@@ -66,7 +64,6 @@ export async function startTokenUser(options: TokenUserOptions): Promise<TokenUs
   const tokens = createTokens({
     knex,
     notifier,
-    redactor,
     log,
     keyring: {
       encrypt: keyring.encrypt,
@@ -75,7 +72,7 @@ export async function startTokenUser(options: TokenUserOptions): Promise<TokenUs
         return keyring.decrypt(ciphertext, context);
       },
     },
-    endpoint: createTokenEndpoint({ egress, redactor, now: Date.now }),
+    endpoint: createTokenEndpoint({ egress, now: Date.now }),
     loadOwner: async (accountId, id) => ownerOf({ accountId, id }),
     onRefused: async ({ accountId, id, reason }, via) => {
       // A second refusal of the same tokens breaks the primary key.

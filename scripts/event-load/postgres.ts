@@ -17,7 +17,7 @@ import {
 import { ensureServerUser, isRoot } from '../../src/db/embedded/server-user.ts';
 import { migrateDatabase } from '../../src/db/migrate.ts';
 import { createPartitions } from '../../src/events/upkeep/partitions.ts';
-import { createLogger, createRedactor } from '../../src/log.ts';
+import { createLogger } from '../../src/log.ts';
 
 /** A PostgreSQL of the measurement's own, durable as in production, that may crash and comes back at the same place. */
 export interface LoadDatabase {
@@ -35,7 +35,7 @@ export interface LoadDatabase {
 }
 
 const CLOCK_TICKS_PER_SECOND = 100;
-const log = createLogger({ level: 'fatal', redactor: createRedactor() });
+const log = createLogger({ level: 'fatal' });
 
 export async function startLoadDatabase(): Promise<LoadDatabase> {
   const folder = await mkdtemp(join(tmpdir(), 'causeway-load-'));

@@ -5,10 +5,11 @@ import { createDeliveryParts } from '../../src/app/deliveries.ts';
 import { openDatabase } from '../../src/db/database.ts';
 import { createKeyring } from '../../src/db/keyring.ts';
 import { createNotifier } from '../../src/db/notifier.ts';
+import { createPoolShares } from '../../src/db/pool-shares.ts';
 import { createEgress, type EgressRequest } from '../../src/egress/index.ts';
 import { createEvents } from '../../src/events/engine.ts';
 import type { EventSource, NewEvent } from '../../src/events/model.ts';
-import { createLogger, createRedactor } from '../../src/log.ts';
+import { createLogger } from '../../src/log.ts';
 import { createMetrics } from '../../src/metrics.ts';
 import { readSetup, serve, tell } from './child.ts';
 import { createLatencyRecorder, nowMicros } from './clock.ts';
@@ -26,20 +27,21 @@ const { databaseUrl, accountId, callbackUrls, accountIds = {}, bodyBytes, option
 const KEYS = `load:${Buffer.alloc(32, 9).toString('base64')}`;
 const COMMIT_REPORT_MS = 5;
 const TICK_MS = 1;
+const POOL_SIZE = 10;
 
-const redactor = createRedactor();
 const level = process.env.LOAD_LOG_LEVEL === 'warn' ? 'warn' : 'fatal';
-const log = createLogger({ level, redactor });
-const database = openDatabase({ url: databaseUrl, poolSize: 10, log });
+const log = createLogger({ level });
+const database = openDatabase({ url: databaseUrl, poolSize: POOL_SIZE, log });
 const { knex } = database;
 const notifier = createNotifier({ url: databaseUrl, knex, log });
 const egress = createEgress({ allow: ['127.0.0.0/8'] });
 const { subscriptions, settings, notifications } = createDeliveryParts({
   knex,
+  shares: createPoolShares({ knex, poolSize: POOL_SIZE }),
   keyring: createKeyring(KEYS),
   notifier,
   egress,
-  redactor,
+  log,
 });
 let delivered = 0;
 
@@ -48,7 +50,6 @@ const events = createEvents({
   egress: { request: countingRequest },
   notifier,
   log,
-  redactor,
   metrics: createMetrics({ processMetrics: false }),
   now: Date.now,
   random: Math.random,

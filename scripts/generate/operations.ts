@@ -11,6 +11,8 @@ interface Operation {
   readonly tags: readonly string[];
   readonly responses: Readonly<Record<string, Response>>;
   readonly 'x-causeway-scopes': readonly string[];
+  /** The body is a record or an event, with the wider limits of those. */
+  readonly 'x-causeway-large-body'?: boolean;
 }
 interface Response {
   readonly $ref?: string;
@@ -25,6 +27,8 @@ export interface OperationEntry {
   readonly tag: string;
   /** The answer is a list with its count in a header. */
   readonly list: boolean;
+  /** The body may be as large as a record or an event. */
+  readonly largeBody: boolean;
 }
 
 /** Every operation of the document, concrete paths before the templated ones that match them too. */
@@ -38,7 +42,8 @@ function entryOf(document: DocumentPaths, path: string, method: string, operatio
   if (!operation) return [];
   const [tag = ''] = operation.tags;
   const list = 'Elements-Returned-Count' in headersOf(document, operation.responses['200']);
-  return [{ id: operation.operationId, method, path, scopes: operation['x-causeway-scopes'], tag, list }];
+  const { operationId: id, 'x-causeway-scopes': scopes, 'x-causeway-large-body': largeBody = false } = operation;
+  return [{ id, method, path, scopes, tag, list, largeBody }];
 }
 
 function headersOf(document: DocumentPaths, response: Response | undefined): Readonly<Record<string, unknown>> {
@@ -78,7 +83,8 @@ export function printOperations(entries: readonly OperationEntry[]): string {
   ].join('\n');
 }
 
-function printEntry({ method, path, scopes, tag, list }: Omit<OperationEntry, 'id'>): string {
+function printEntry({ method, path, scopes, tag, list, largeBody }: Omit<OperationEntry, 'id'>): string {
   const names = scopes.map((scope) => `'${scope}'`).join(', ');
-  return `{ method: '${method}', path: '${path}', scopes: [${names}], tag: '${tag}', list: ${list} }`;
+  const marks = `list: ${list}, largeBody: ${largeBody}`;
+  return `{ method: '${method}', path: '${path}', scopes: [${names}], tag: '${tag}', ${marks} }`;
 }

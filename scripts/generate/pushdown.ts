@@ -17,7 +17,6 @@ export async function describePushdown(): Promise<string> {
     const { connectors } = createRegistry(await loadConnectors([OWN_CONNECTORS]));
     const client = createProviderClient({
       egress,
-      redactor: { add: () => {}, redact: (text) => text },
       now: Date.now,
       sleep: (ms) => sleep(ms),
       random: Math.random,

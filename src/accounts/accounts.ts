@@ -46,6 +46,8 @@ export interface Accounts {
   }) => Promise<Principal | undefined>;
   /** @throws AppError NOT_FOUND */
   readonly getUser: (accountId: number, userId: number) => Promise<User>;
+  /** By id; those that are not there are left out. */
+  readonly findUsers: (accountId: number, userIds: readonly number[]) => Promise<ReadonlyMap<number, User>>;
 }
 
 const SECRET_BYTES = 32;
@@ -89,6 +91,11 @@ export function createAccounts({ knex, platformKeys, random }: AccountsOptions):
       const user = await store.findUser(accountId, userId);
       if (user === undefined) throw new AppError('NOT_FOUND', `There is no user ${userId} in this account`);
       return user;
+    },
+
+    findUsers: async (accountId, userIds) => {
+      const users = await store.findUsers(accountId, userIds);
+      return new Map(users.map((user) => [user.id, user]));
     },
   };
 }

@@ -33,6 +33,13 @@ export interface TenantIds {
   readonly userId: number;
 }
 
+const USER_COLUMNS = {
+  id: 'id',
+  emailAddress: 'email_address',
+  firstName: 'first_name',
+  lastName: 'last_name',
+} as const;
+
 /** Any number, the same in every process: it names the lock within the database. */
 const BOOTSTRAP_LOCK = 7_205_002;
 
@@ -69,9 +76,13 @@ export function createAccountStore(knex: Knex) {
         }),
 
     findUser: (accountId: number, userId: number): Promise<StoredUser | undefined> =>
+      knex('app_user').where({ account_id: accountId, id: userId }).first(USER_COLUMNS),
+
+    findUsers: (accountId: number, userIds: readonly number[]): Promise<StoredUser[]> =>
       knex('app_user')
-        .where({ account_id: accountId, id: userId })
-        .first({ id: 'id', emailAddress: 'email_address', firstName: 'first_name', lastName: 'last_name' }),
+        .where({ account_id: accountId })
+        .whereRaw('id = any(?::bigint[])', [[...userIds]])
+        .select(USER_COLUMNS),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express';
-import { AppError } from '../errors.ts';
+import { AppError, type Budget } from '../errors.ts';
 import type { ApiOperationId, FileAnswer, FileOperationId } from './handler.ts';
 
 interface JsonAnswer {
@@ -19,6 +19,13 @@ export function sendAnswer(response: Response, answer: Answer): void {
   }
   if (isFile) response.send(answer.file);
   else response.json(answer.body);
+}
+
+/** draft-ietf-httpapi-ratelimit-headers-06 */
+export function setBudget(response: Response, { limit, remaining, resetSeconds }: Budget): void {
+  response.setHeader('RateLimit-Limit', limit);
+  response.setHeader('RateLimit-Remaining', remaining);
+  response.setHeader('RateLimit-Reset', resetSeconds);
 }
 
 /** Their answers depend on the `Accept` header: they judge it themselves. */

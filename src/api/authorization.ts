@@ -1,8 +1,9 @@
-import { LRUCache } from 'lru-cache';
 import type { Accounts, Principal } from '../accounts/accounts.ts';
+import type { PoolShares } from '../db/pool-shares.ts';
+import { createSecretCache } from '../db/secret-cache.ts';
 import { AppError } from '../errors.ts';
 import type { Instance, Instances } from '../instances/instances.ts';
-import type { Redactor } from '../log.ts';
+import { createRedactor, type Redactor } from '../redaction.ts';
 
 /** The secrets of an `Authorization` header, by the keyword in front of each. */
 export interface Secrets {
@@ -14,6 +15,8 @@ export interface Secrets {
 /** Who calls, and on which instance. */
 export interface Caller {
   readonly principal: Principal;
+  /** Of the secrets that the principal was known by. */
+  readonly redactor: Redactor;
   readonly instance?: Instance;
 }
 
@@ -50,41 +53,45 @@ export function unauthenticated(message: string): AppError {
 export interface AuthorizationPorts {
   readonly accounts: Pick<Accounts, 'findPrincipal'>;
   readonly instances: Pick<Instances, 'findByToken'>;
-  readonly redactor: Redactor;
+  readonly shares: Pick<PoolShares, 'lookUp'>;
 }
 
 export interface Authorization {
-  /** @throws AppError UNAUTHENTICATED for secrets that are unknown or do not belong together */
-  readonly authorize: (secrets: Secrets) => Promise<Caller>;
+  /**
+   * `admit` is called as soon as it is known who calls, before the instance is looked up; it throws to refuse.
+   * @throws AppError UNAUTHENTICATED for secrets that are unknown or do not belong together
+   */
+  readonly authorize: (secrets: Secrets, admit: (principal: Principal) => void) => Promise<Caller>;
 }
 
-const KEPT_PRINCIPALS = 10_000;
-const KEEP_MS = 30_000;
-
 /** Turns secrets into a caller; one that was seen a moment ago costs no query. */
-export function createAuthorization({ accounts, instances, redactor }: AuthorizationPorts): Authorization {
-  const principals = new LRUCache<string, Principal>({ max: KEPT_PRINCIPALS, ttl: KEEP_MS });
+export function createAuthorization({ accounts, instances, shares }: AuthorizationPorts): Authorization {
+  const callers = createSecretCache<Caller>();
 
-  async function findPrincipal({ user = '', organization }: Secrets): Promise<Principal | undefined> {
-    const key = `${user} ${organization ?? ''}`;
-    const kept = principals.get(key);
-    if (kept !== undefined) return kept;
+  function findCaller(secrets: Secrets): Promise<Caller | undefined> {
+    const { user, organization = '' } = secrets;
+    const load = () => loadCaller(secrets);
+    // However many guess, they have a few connections between them: whoever was here before does not wait behind them.
+    return callers.find(`${user} ${organization}`, (known) =>
+      known === undefined ? shares.lookUp('stranger', load) : load(),
+    );
+  }
+
+  async function loadCaller({ user = '', organization }: Secrets): Promise<Caller | undefined> {
     const principal = await accounts.findPrincipal({ userSecret: user, organizationSecret: organization });
     if (principal === undefined) return undefined;
-    // Only what is known to be a secret: anybody could have any word blanked out for everybody.
-    for (const secret of [user, organization]) if (secret !== undefined) redactor.add(secret);
-    principals.set(key, principal);
-    return principal;
+    return { principal, redactor: createRedactor([user, organization ?? '']) };
   }
 
   return {
-    authorize: async (secrets) => {
-      const principal = await findPrincipal(secrets);
-      if (principal === undefined) throw unauthenticated('The User or Organization secret is not valid.');
-      if (secrets.element === undefined) return { principal };
-      const instance = await instances.findByToken(principal.accountId, secrets.element);
+    authorize: async (secrets, admit) => {
+      const caller = await findCaller(secrets);
+      if (caller === undefined) throw unauthenticated('The User or Organization secret is not valid.');
+      admit(caller.principal);
+      if (secrets.element === undefined) return caller;
+      const instance = await instances.findByToken(caller.principal.accountId, secrets.element);
       if (instance === undefined) throw unauthenticated('The Element token is not valid, or its instance was deleted.');
-      return { principal, instance };
+      return { ...caller, instance };
     },
   };
 }

@@ -14,7 +14,6 @@ export const showCallback: RequestHandler = (request, response) => {
     .set('Cache-Control', 'no-store')
     .set('Referrer-Policy', 'no-referrer')
     .set('Content-Security-Policy', contentSecurityPolicy)
-    .set('X-Content-Type-Options', 'nosniff')
     .type('html')
     .send(html);
 };

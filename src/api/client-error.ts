@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import type { ErrorCode } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { Problem } from './problem.ts';
+import { peerOf } from './remote-address.ts';
 
 interface Refusal {
   readonly status: number;
@@ -32,6 +33,8 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
   },
 };
 
+const LINGER_MS = 500;
+
 /** Answers, in the form of every other error, what never becomes a request. For the `clientError` of an HTTP server. */
 export function createClientErrorAnswer(log: Logger) {
   return (error: NodeJS.ErrnoException, socket: Duplex): void => {
@@ -41,9 +44,24 @@ export function createClientErrorAnswer(log: Logger) {
     }
     const refusal = REFUSALS[error.code ?? ''] ?? MALFORMED;
     const requestId = randomUUID();
-    log.info({ requestId, reason: error.code, status: refusal.status }, 'refused what is not a request');
+    log.info(
+      { requestId, address: peerOf(Object(socket)), reason: error.code, status: refusal.status },
+      'refused what is not a request',
+    );
     socket.end(answerText(refusal, requestId));
+    linger(socket);
   };
+}
+
+/**
+ * The other end may never close, and a descriptor would be lost for ever. But closing with bytes unread resets the
+ * connection, and the answer may be lost on the way: what still comes is thrown away for a moment.
+ */
+function linger(socket: Duplex): void {
+  socket.removeAllListeners('data');
+  socket.on('data', () => {});
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS);
+  socket.once('close', () => clearTimeout(timer));
 }
 
 /** A second answer into the middle of the first would be worse than none. Node keeps the answer under way here. */
@@ -57,6 +75,7 @@ function answerText({ status, code, message }: Refusal, requestId: string): stri
   return [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     `Elements-Request-Id: ${requestId}`,
+    'X-Content-Type-Options: nosniff',
     'Content-Type: application/json',
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Connection: close',

@@ -12,7 +12,7 @@ type NotificationRecord = OperationResult<'listNotifications'>[number];
 
 const CHANNEL = 'webhook';
 
-/** With the secret in clear. */
+/** With the secret in clear, if it can be read. */
 export function toSubscriptionRecord(subscription: Subscription): SubscriptionRecord {
   const { id, url, state, reason, secret, previousSecretExpiresAt, queued, retrying } = subscription;
   return {
@@ -21,7 +21,7 @@ export function toSubscriptionRecord(subscription: Subscription): SubscriptionRe
     config: { url },
     state,
     ...(reason !== null && { reason }),
-    secret,
+    secret: secret ?? MASK,
     ...(previousSecretExpiresAt !== undefined && { previousSecretExpiresAt: previousSecretExpiresAt.toISOString() }),
     createdDate: subscription.createdAt.toISOString(),
     updatedDate: subscription.updatedAt.toISOString(),

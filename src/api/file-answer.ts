@@ -22,7 +22,6 @@ export function fileAnswer({ bytes, contentType, contentDisposition }: RecordFil
     headers: {
       'Content-Type': type,
       'Content-Disposition': dispositionOf(type, contentDisposition),
-      'X-Content-Type-Options': 'nosniff',
       'Content-Security-Policy': "default-src 'none'; sandbox",
       'Cache-Control': 'private',
     },

@@ -27,7 +27,7 @@ function common(instance: Instance) {
     tags: [...instance.tags],
     provisionInteractions: [],
     valid: instance.valid,
-    ...(instance.invalidReason !== null && { invalidReason: instance.invalidReason }),
+    ...(!instance.valid && instance.invalidReason !== null && { invalidReason: instance.invalidReason }),
     disabled: instance.disabled,
     providerData: { ...instance.providerData },
     ...eventsOf(instance),
@@ -40,11 +40,20 @@ function eventsOf({ config }: Instance) {
   return { eventsEnabled: callbackUrl !== undefined, eventsNotificationCallbackUrl: callbackUrl ?? 'false' };
 }
 
+function isElementGone({ fault }: Instance): boolean {
+  return fault?.kind === 'element';
+}
+
+function offerOf(instance: Instance) {
+  const deleted = isElementGone(instance);
+  return { deleted, active: !deleted };
+}
+
 /** The record with its configuration; secrets are masked. */
 export function toInstanceRecord(instance: Instance, owner: User): InstanceRecord {
   return {
     ...common(instance),
-    element: toElement(instance.connector),
+    element: { ...toElement(instance.connector), ...offerOf(instance) },
     configuration: toConfigurationRecord(instance),
     user: toOwner(owner),
   };
@@ -58,7 +67,7 @@ export function toNewInstanceRecord(instance: Instance, owner: User): InstanceRe
 export function toAccountInstanceRecord(instance: Instance): AccountInstanceRecord {
   return {
     ...common(instance),
-    element: toElementSummary(instance.connector),
+    element: { ...toElementSummary(instance.connector), deleted: isElementGone(instance) },
     configuration: {},
     user: { id: instance.userId },
   };

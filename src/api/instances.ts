@@ -31,9 +31,12 @@ type InstanceHandlers = Pick<
 >;
 
 export interface InstanceHandlerPorts extends PageSeal {
-  readonly accounts: Pick<Accounts, 'getUser'>;
+  readonly accounts: Pick<Accounts, 'getUser' | 'findUsers'>;
   readonly instances: Instances;
 }
+
+/** Unless the caller asks for another number: the default of the spec. */
+const PAGE_SIZE = 200;
 
 export function createInstanceHandlers(ports: InstanceHandlerPorts): InstanceHandlers {
   const { accounts, instances } = ports;
@@ -42,13 +45,9 @@ export function createInstanceHandlers(ports: InstanceHandlerPorts): InstanceHan
     return { body: toInstanceRecord(instance, await accounts.getUser(instance.accountId, instance.userId)) };
   }
 
-  /** Many instances have few owners, so each owner is read once. */
-  async function showAll(shown: readonly Instance[]) {
-    const byOwner = Map.groupBy(shown, ({ userId }) => userId);
-    const owners = await Promise.all(
-      [...byOwner].map(([id, [first]]) => first && accounts.getUser(first.accountId, id)),
-    );
-    const ownerOf = new Map(owners.flatMap((owner) => (owner === undefined ? [] : [[owner.id, owner] as const])));
+  async function showAll(accountId: number, shown: readonly Instance[]) {
+    const ids = new Set(shown.map(({ userId }) => userId));
+    const ownerOf = await accounts.findUsers(accountId, [...ids]);
     return shown.flatMap((instance) => {
       const owner = ownerOf.get(instance.userId);
       return owner === undefined ? [] : [toInstanceRecord(instance, owner)];
@@ -56,8 +55,7 @@ export function createInstanceHandlers(ports: InstanceHandlerPorts): InstanceHan
   }
 
   async function listAccount({ accountId }: Principal) {
-    const page = await instances.list(accountId, {});
-    const body = page.instances.map(toAccountInstanceRecord);
+    const body = (await instances.listAll(accountId)).map(toAccountInstanceRecord);
     return { body, headers: { 'Elements-Returned-Count': body.length, 'Elements-Total-Count': body.length } };
   }
 
@@ -75,11 +73,11 @@ export function createInstanceHandlers(ports: InstanceHandlerPorts): InstanceHan
 
     listInstances: async ({ principal: { accountId }, instance, query, url }) => {
       if (instance !== undefined) return show(instance);
-      const { tags, searchText, where, pageSize, nextPage } = query;
+      const { tags, searchText, where, pageSize = PAGE_SIZE, nextPage } = query;
       const tokens = createPageTokens(ports, `instances:${accountId}:${JSON.stringify([tags, searchText, where])}`);
       const afterId = tokens.read(nextPage);
       const page = await instances.list(accountId, { tags, searchText, where, limit: pageSize, afterId });
-      const body = await showAll(page.instances);
+      const body = await showAll(accountId, page.instances);
       return { body, headers: listHeaders(body.length, { url, token: tokens.write(page.nextAfterId) }) };
     },
 

@@ -2,28 +2,63 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import express, { type RequestHandler } from 'express';
 import { AppError } from '../errors.ts';
+import { type BodyLimits, bodyLimitsOf } from './body-limits.ts';
+import { measureJson } from './json-shape.ts';
 
-const MAX_BODY = '8mb';
-/** Far more than any record has. Text goes through recursive functions further on, JSON.stringify among them. */
-const MAX_DEPTH = 100;
+const parsers = new Map<BodyLimits, RequestHandler>();
 
 /**
- * Parses a body of at most 8 MB; a request without one has the body `undefined`.
+ * Parses a body that is within the limits of its operation; a request without one has the body `undefined`.
  * @throws AppError UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, or REQUEST_INVALID for what is not well-formed JSON in UTF-8
  */
-export function jsonBody(): readonly RequestHandler[] {
-  const parse = express.json({ limit: MAX_BODY, strict: false, verify: assertUtf8 });
-  return [
-    (request, response, next) => {
-      if (!hasBody(request.headers)) return next();
-      assertJsonType(request.headers['content-type'] ?? '');
-      parse(request, response, next);
+export const jsonBody: RequestHandler = (request, response, next) => {
+  const { headers } = request;
+  const isThere = hasBody(headers);
+  if (isThere) assertJsonType(headers['content-type'] ?? '');
+  // The validator compiles its schemas anew for every spelling of the type, and keeps them all.
+  headers['content-type'] = 'application/json';
+  if (!isThere) return next();
+  parserFor(bodyLimitsOf(response.locals.scope, request.method, request.path))(request, response, next);
+};
+
+function parserFor(limits: BodyLimits): RequestHandler {
+  let parse = parsers.get(limits);
+  if (parse === undefined) {
+    parse = createParser(limits);
+    parsers.set(limits, parse);
+  }
+  return parse;
+}
+
+function createParser(limits: BodyLimits): RequestHandler {
+  return express.json({
+    limit: limits.bytes,
+    strict: false,
+    verify: (_request, _response, body) => {
+      // Decoding would put replacement characters in place of what cannot be read.
+      if (!isUtf8(body)) throw new BodyFault('entity.not.utf8');
+      assertShape(body, limits);
     },
-    (request, _response, next) => {
-      assertShallow(request.body);
-      next();
-    },
-  ];
+  });
+}
+
+function assertShape(body: Buffer, limits: BodyLimits): void {
+  const { depth, members, ownMembers } = measureJson(body, limits);
+  if (depth > limits.depth) throw new BodyFault('entity.too.deep', limits.depth);
+  if (members > limits.members) throw new BodyFault('entity.too.many.members', limits.members);
+  if (ownMembers > limits.ownMembers) throw new BodyFault('entity.too.many.own.members', limits.ownMembers);
+}
+
+/** Known by the `type` and the `limit`, as the errors of the parser itself are: it gives others' errors a status of its own. */
+class BodyFault extends Error {
+  readonly type: string;
+  readonly limit: number | undefined;
+
+  constructor(type: string, limit?: number) {
+    super(type);
+    this.type = type;
+    this.limit = limit;
+  }
 }
 
 /** A length of 0 is no body; the parser would make an empty object of it. */
@@ -37,20 +72,4 @@ function assertJsonType(type: string): void {
   }
   const [, charset = 'utf-8'] = /;\s*charset\s*=\s*"?([^";\s]*)/i.exec(type) ?? [];
   if (charset.toLowerCase() !== 'utf-8') throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'The body must be in UTF-8.');
-}
-
-/** Decoding would put replacement characters in place of what cannot be read. The error is known by the parser's `type`. */
-function assertUtf8(_request: unknown, _response: unknown, body: Buffer): void {
-  if (!isUtf8(body)) throw new Error('The body is not UTF-8.');
-}
-
-/** Level by level, because a recursive check would itself overflow. */
-function assertShallow(body: unknown): void {
-  let level = [body];
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth > MAX_DEPTH) {
-      throw new AppError('REQUEST_INVALID', `The body is nested deeper than ${MAX_DEPTH} levels.`);
-    }
-    level = level.flatMap((value) => (typeof value === 'object' && value !== null ? Object.values(value) : []));
-  }
 }

@@ -16,8 +16,7 @@ type ProxyHandlers = Pick<
 
 export function createProxyHandlers(proxies: Proxies): ProxyHandlers {
   return {
-    listOAuthProxies: async ({ principal }) =>
-      listAnswer((await proxies.list(principal.organizationId)).map(toMaskedRecord)),
+    listOAuthProxies: async ({ principal }) => listAnswer((await proxies.list(principal)).map(toMaskedRecord)),
     createOAuthProxy: async ({ principal, body }) => ({ body: toNewRecord(await proxies.create(principal, body)) }),
     getOAuthProxy: async ({ principal, path }) => ({
       body: toMaskedRecord(await proxies.get(principal.organizationId, path.id)),

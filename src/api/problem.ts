@@ -1,7 +1,11 @@
 import type { ErrorRequestHandler, Request, Response } from 'express';
-import { DatabaseUnavailableError } from '../db/unavailable.ts';
-import { AppError, type ErrorCode, type ErrorDetail } from '../errors.ts';
-import type { Logger, Redactor } from '../log.ts';
+import { DatabaseUnavailableError, isOutOfTime } from '../db/unavailable.ts';
+import { AppError, cutText, type ErrorCode, type ErrorDetail, MOST_FAULTS, redactAppError } from '../errors.ts';
+import type { Logger } from '../log.ts';
+import type { Redactor } from '../redaction.ts';
+import { setBudget } from './answer.ts';
+import { sizeText } from './body-limits.ts';
+import type { RedactCall } from './call-redactor.ts';
 
 /** The body of every error (decisions D4). */
 export interface Problem {
@@ -12,72 +16,63 @@ export interface Problem {
   readonly providerMessage?: string;
 }
 
-/** A body of 8 MB can have a million faults. */
-const MAX_DETAILS = 100;
-
 /** A restart of PostgreSQL or a fail-over takes about as long. */
 const DATABASE_RETRY_SECONDS = 5;
 
 export interface ProblemPorts {
   readonly log: Logger;
-  readonly redactor: Redactor;
+  readonly redactCall: RedactCall;
 }
 
 /** The only place where an error becomes a response. */
-export function createProblemHandler({ log, redactor }: ProblemPorts): ErrorRequestHandler {
+export function createProblemHandler({ log, redactCall }: ProblemPorts): ErrorRequestHandler {
   return (thrown: unknown, request, response, _next) => {
+    const redactor = redactCall(request, response);
     const error = toAppError(thrown, request, redactor.redact);
-    if (error.code === 'INTERNAL' || thrown instanceof DatabaseUnavailableError)
-      log.error({ err: thrown, requestId: response.locals.requestId, path: request.path }, 'request failed');
+    if (error.code === 'INTERNAL' || thrown instanceof DatabaseUnavailableError || isOutOfTime(thrown))
+      log.error({ redactor, err: thrown, requestId: response.locals.requestId, path: request.path }, 'request failed');
     if (response.headersSent) {
       response.destroy();
       return;
     }
     setHeaders(response, error);
     response.status(error.status).type('application/json');
-    response.end(JSON.stringify(toProblem(error, response.locals.requestId, redactor.redact)));
+    response.end(JSON.stringify(toProblem(redactAppError(error, redactor), response.locals.requestId)));
   };
 }
 
-/** Redacts text by text: over the whole body, a secret such as `"code":` would break it. */
-function toProblem(error: AppError, requestId: string, redact: Redactor['redact']): Problem {
-  const { code, details = [], providerMessage } = error;
-  const message =
-    code === 'INTERNAL' ? 'Something went wrong here. The request id finds it in the log.' : redact(error.message);
-  const redactDetail = (detail: ErrorDetail): ErrorDetail => ({
-    ...detail,
-    ...(detail.path !== undefined && { path: redact(detail.path) }),
-    message: redact(detail.message),
-    ...(detail.expected !== undefined && { expected: detail.expected.map(redact) }),
-    ...(detail.nearest !== undefined && { nearest: redact(detail.nearest) }),
-  });
+function toProblem({ code, message, details = [], providerMessage }: AppError, requestId: string): Problem {
   return {
     requestId,
     code,
-    message,
-    ...(details.length > 0 && { details: details.slice(0, MAX_DETAILS).map(redactDetail) }),
-    ...(providerMessage !== undefined && { providerMessage: redact(providerMessage) }),
+    message: code === 'INTERNAL' ? 'Something went wrong here. The request id finds it in the log.' : message,
+    ...(details.length > 0 && { details }),
+    ...(providerMessage !== undefined && { providerMessage }),
   };
 }
 
 function setHeaders(response: Response, error: AppError): void {
-  if (error.code === 'UNAUTHENTICATED') response.set('WWW-Authenticate', 'User realm="causeway"');
+  if (error.code === 'UNAUTHENTICATED' && !response.hasHeader('WWW-Authenticate'))
+    response.set('WWW-Authenticate', 'User realm="causeway"');
+  if (error.budget !== undefined) setBudget(response, error.budget);
   if (error.allow !== undefined) response.set('Allow', error.allow.join(', '));
   if (error.retryAfterSeconds !== undefined) response.set('Retry-After', String(Math.ceil(error.retryAfterSeconds)));
 }
 
 function toAppError(thrown: unknown, request: Request, redact: Redactor['redact']): AppError {
   if (thrown instanceof AppError) return thrown;
-  if (thrown instanceof DatabaseUnavailableError) return databaseUnavailable(thrown);
+  if (thrown instanceof DatabaseUnavailableError)
+    return overloaded('The database cannot be reached at the moment.', thrown);
+  if (isOutOfTime(thrown)) return overloaded('The database did not get to this in time.', thrown);
   const fault = readFault(thrown, redact);
   const translate = fault.type === undefined ? undefined : BODY_FAULTS[fault.type];
-  if (translate !== undefined) return translate(fault.message);
+  if (translate !== undefined) return translate(fault);
   const code = fault.status === undefined ? undefined : CODE_OF_STATUS[fault.status];
   switch (code) {
     case undefined:
       return new AppError('INTERNAL', 'Unexpected error', { cause: thrown });
     case 'NOT_FOUND':
-      return new AppError(code, `There is no ${request.method} ${request.path}.`);
+      return new AppError(code, `There is no ${request.method} ${cutText(request.path)}.`);
     case 'OPERATION_UNSUPPORTED':
       return wrongMethod(request, fault.allow);
     case 'UNSUPPORTED_MEDIA_TYPE':
@@ -87,22 +82,23 @@ function toAppError(thrown: unknown, request: Request, redact: Redactor['redact'
   }
 }
 
-function databaseUnavailable(cause: DatabaseUnavailableError): AppError {
-  return new AppError('OVERLOADED', 'The database cannot be reached at the moment.', {
-    retryAfterSeconds: DATABASE_RETRY_SECONDS,
-    cause,
-  });
+function overloaded(message: string, cause: unknown): AppError {
+  return new AppError('OVERLOADED', message, { retryAfterSeconds: DATABASE_RETRY_SECONDS, cause });
 }
 
 export function wrongMethod({ method, path }: Request, allow: readonly string[]): AppError {
-  return new AppError('OPERATION_UNSUPPORTED', `There is no ${method} ${path}; it takes ${allow.join(', ')}.`, {
-    allow,
-  });
+  return new AppError(
+    'OPERATION_UNSUPPORTED',
+    `There is no ${method} ${cutText(path)}; it takes ${allow.join(', ')}.`,
+    {
+      allow,
+    },
+  );
 }
 
-/** Errors of the body parser, by its `type` (npm body-parser, "Errors"). */
-const BODY_FAULTS: Readonly<Record<string, (message: string) => AppError>> = {
-  'entity.parse.failed': (message) => {
+/** Errors of the body parser, by its `type` (npm body-parser, "Errors"), and those of json-body.ts. */
+const BODY_FAULTS: Readonly<Record<string, (fault: Fault) => AppError>> = {
+  'entity.parse.failed': ({ message }) => {
     // The parser's own words quote the body, which may hold secrets: only the position is passed on.
     const [, position] = / position (\d+)/.exec(message) ?? [];
     return new AppError(
@@ -110,8 +106,13 @@ const BODY_FAULTS: Readonly<Record<string, (message: string) => AppError>> = {
       `The body is not JSON${position === undefined ? '' : `: it breaks at position ${position}`}.`,
     );
   },
-  'entity.verify.failed': () => new AppError('REQUEST_INVALID', 'The body is not well-formed UTF-8.'),
-  'entity.too.large': () => new AppError('PAYLOAD_TOO_LARGE', 'The body is larger than 8 MB.'),
+  'entity.not.utf8': () => new AppError('REQUEST_INVALID', 'The body is not well-formed UTF-8.'),
+  'entity.too.deep': ({ limit }) => new AppError('REQUEST_INVALID', `The body is nested deeper than ${limit} levels.`),
+  'entity.too.large': ({ limit }) => new AppError('PAYLOAD_TOO_LARGE', `The body is larger than ${sizeText(limit)}.`),
+  'entity.too.many.members': ({ limit }) =>
+    new AppError('PAYLOAD_TOO_LARGE', `The body has more than ${limit} members, those inside others counted.`),
+  'entity.too.many.own.members': ({ limit }) =>
+    new AppError('PAYLOAD_TOO_LARGE', `The body has more than ${limit} members.`),
   'encoding.unsupported': () =>
     new AppError('UNSUPPORTED_MEDIA_TYPE', 'The body has a Content-Encoding that is not supported.'),
   'charset.unsupported': () => new AppError('UNSUPPORTED_MEDIA_TYPE', 'The body must be in UTF-8.'),
@@ -131,18 +132,25 @@ interface Fault {
   readonly type: string | undefined;
   readonly status: number | undefined;
   readonly message: string;
+  /** Of what there is too much. */
+  readonly limit: number;
   readonly details: readonly ErrorDetail[];
+  /** How many there are, shown or not. */
+  readonly faults: number;
   /** Methods that the path takes. */
   readonly allow: readonly string[];
 }
 
 function readFault(thrown: unknown, redact: Redactor['redact']): Fault {
-  const { type, status, message, errors, headers, code } = Object(thrown);
+  const { type, status, message, errors, headers, code, limit } = Object(thrown);
+  const faults: readonly unknown[] = Array.isArray(errors) ? errors : [];
   return {
     type: typeof type === 'string' ? type : undefined,
     status: typeof status === 'number' ? status : undefined,
     message: isZlibCode(code) ? 'The body cannot be unpacked as its Content-Encoding says.' : String(message ?? ''),
-    details: Array.isArray(errors) ? errors.map((error) => toDetail(error, redact)) : [],
+    limit: Number(limit),
+    details: faults.slice(0, MOST_FAULTS).map((fault) => toDetail(Object(fault), redact)),
+    faults: faults.length,
     allow: String(Object(headers).Allow ?? '')
       .split(', ')
       .sort(),
@@ -172,18 +180,22 @@ function toDetail({ path, message, errorCode }: ValidatorError, redact: Redactor
     .replace(/^\//, '')
     .replaceAll('/', '.');
   const [keyword = ''] = String(errorCode).split('.');
-  return { path: place, message: WORDS[keyword] ?? String(message ?? '') };
+  return { path: cutText(place), message: WORDS[keyword] ?? cutNames(String(message ?? '')) };
 }
 
-function sentence({ details, message }: Fault): string {
+function cutNames(message: string): string {
+  return message.replace(/'([^']*)'/g, (_, name: string) => `'${cutText(name)}'`);
+}
+
+function sentence({ details, faults, message }: Fault): string {
   const [first] = details;
   if (first === undefined) return message;
-  const more = details.length > 1 ? ` (and ${details.length - 1} more, see details)` : '';
+  const more = faults > 1 ? ` (and ${faults - 1} more, see details)` : '';
   // Some of the validator's messages are sentences of their own.
   return `${/^[A-Z]/.test(first.message) ? '' : `${first.path} `}${first.message}.${more}`;
 }
 
 /** Answers a path that leads nowhere. */
 export function notFound(request: Request): never {
-  throw new AppError('NOT_FOUND', `There is no ${request.method} ${request.path}.`);
+  throw new AppError('NOT_FOUND', `There is no ${request.method} ${cutText(request.path)}.`);
 }

@@ -1,6 +1,9 @@
 import type { RequestHandler, Response } from 'express';
 import type { Proxies, RedirectRefusal } from '../instances/oauth/proxies/proxies.ts';
+import { assertLeft } from './caller-limits.ts';
 import { createPage } from './page.ts';
+import { networkOf } from './remote-address.ts';
+import type { TokenBuckets } from './token-buckets.ts';
 
 /** What stands on the page, in words for the person in front of the browser; nothing of the request is repeated. */
 const WORDS: Readonly<Record<RedirectRefusal, { readonly what: string; readonly next: string }>> = {
@@ -22,9 +25,19 @@ const WORDS: Readonly<Record<RedirectRefusal, { readonly what: string; readonly 
   },
 };
 
+export interface ProxyRedirectPorts {
+  readonly proxies: Pick<Proxies, 'redirectTarget'>;
+  /** For each network that browsers come from. */
+  readonly redirects: TokenBuckets;
+}
+
 /** `/oauth/proxy/{proxyKey}`: sends a browser that comes from a provider on to an application, or tells it why not. */
-export function createProxyRedirect(proxies: Pick<Proxies, 'redirectTarget'>): RequestHandler {
+export function createProxyRedirect({ proxies, redirects }: ProxyRedirectPorts): RequestHandler {
   return async (request, response) => {
+    // Anybody may ask, and it costs a query.
+    const network = networkOf(response.locals.address);
+    assertLeft('this address', redirects.look(network));
+    redirects.take(network);
     // The address has a grant code in it: it goes to the application, and stays nowhere else.
     response.set('Cache-Control', 'no-store').set('Referrer-Policy', 'no-referrer');
     const [, query = ''] = /\?(.*)$/s.exec(request.originalUrl) ?? [];
@@ -38,10 +51,5 @@ function refuse(response: Response, reason: RedirectRefusal): void {
   const { what, next } = WORDS[reason];
   const body = `<h1>The way back to your application is not known</h1>\n<p>${what}</p>\n<p>${next}</p>`;
   const { html, contentSecurityPolicy } = createPage({ title: 'Not redirected', body });
-  response
-    .status(400)
-    .set('Content-Security-Policy', contentSecurityPolicy)
-    .set('X-Content-Type-Options', 'nosniff')
-    .type('html')
-    .send(html);
+  response.status(400).set('Content-Security-Policy', contentSecurityPolicy).type('html').send(html);
 }

@@ -1,19 +1,22 @@
-import { randomUUID } from 'node:crypto';
 import express, { type Express, type Request, type RequestHandler, type Response, Router } from 'express';
 import { middleware as createValidator } from 'express-openapi-validator';
 import type { OpenAPIV3 } from 'express-openapi-validator/dist/framework/types.js';
 import document from '../../generated/openapi.json' with { type: 'json' };
 import { OPERATIONS } from '../../generated/operations.ts';
 import type { Idempotency } from '../accounts/idempotency/index.ts';
-import { AppError } from '../errors.ts';
-import type { Logger, Redactor } from '../log.ts';
+import { AppError, cutText } from '../errors.ts';
+import type { Logger } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
+import { identify } from './access-log.ts';
 import { type Answer, answersFiles, assertAcceptsJson, sendAnswer } from './answer.ts';
-import { type Authorization, type Caller, readSecrets, type Secrets, unauthenticated } from './authorization.ts';
+import type { Caller } from './authorization.ts';
+import { type ApiScope, type AuthorizePorts, createAuthorize } from './authorize.ts';
+import type { RedactCall } from './call-redactor.ts';
 import type { ApiOperationId, Handlers } from './handler.ts';
 import { sendJson } from './json-answer.ts';
 import { jsonBody } from './json-body.ts';
 import { createProblemHandler, notFound } from './problem.ts';
+import type { ProxyTrust } from './remote-address.ts';
 import { measureRequests } from './request-metrics.ts';
 import { parseQuery, type Scope, scopedDocument } from './scoped-document.ts';
 
@@ -22,14 +25,15 @@ export interface ServerPorts {
   readonly root: Router;
   /** Absent in a process that only works on jobs. */
   readonly api?: ApiPorts | undefined;
-  readonly metrics: Metrics;
+  /** Absent where requests are not measured. */
+  readonly metrics?: Metrics | undefined;
+  readonly trust: ProxyTrust;
   readonly log: Logger;
-  readonly redactor: Redactor;
+  readonly redactCall: RedactCall;
 }
 
-export interface ApiPorts {
+export interface ApiPorts extends AuthorizePorts {
   readonly handlers: Handlers;
-  readonly authorization: Authorization;
   readonly idempotency: Pick<Idempotency, 'once'>;
   /** Without a slash at the end. */
   readonly publicUrl: () => string;
@@ -49,8 +53,8 @@ export function createServer(ports: ServerPorts): Express {
   app.disable('etag');
   app.set('query parser', parseQuery);
   app.response.json = sendJson;
-  app.use(identify(ports.log));
-  app.use(measureRequests(ports.metrics));
+  app.use(identify(ports));
+  if (ports.metrics !== undefined) app.use(measureRequests(ports.metrics));
   app.use(ports.root);
   if (ports.api !== undefined) app.use(BASE_PATH, ...createApi(ports.api));
   app.use(notFound);
@@ -59,30 +63,7 @@ export function createServer(ports: ServerPorts): Express {
 }
 
 function createApi(api: ApiPorts): RequestHandler[] {
-  return [authorize(api.authorization), checkPath, checkQueryNames, ...jsonBody(), createScopes(api)];
-}
-
-/** Gives the request its id, and writes one log line when it has ended. */
-function identify(log: Logger): RequestHandler {
-  // These lines have a fixed form without secrets: looking for them by name would cost more than all the rest of the line.
-  const accessLog = log.child({}, { redact: [] });
-  return (request, response, next) => {
-    const startedAtMs = performance.now();
-    const requestId = randomUUID();
-    response.locals.requestId = requestId;
-    response.setHeader('Elements-Request-Id', requestId);
-    response.once('close', () => {
-      const ms = Math.round((performance.now() - startedAtMs) * 10) / 10;
-      const { statusCode: status, writableFinished } = response;
-      // The path only: a query may hold personal data.
-      const path = request.originalUrl.split('?', 1)[0];
-      accessLog.info(
-        { requestId, method: request.method, path, status, ms, ...(!writableFinished && { cut: true }) },
-        'request',
-      );
-    });
-    next();
-  };
+  return [createAuthorize(api), checkPath, checkQueryNames, jsonBody, createScopes(api)];
 }
 
 /** The validator would say no more than "malformed uri". */
@@ -97,47 +78,12 @@ const checkPath: RequestHandler = (request, _response, next) => {
 
 /** The validator would nest what brackets there are, and lose `__proto__[x]`. */
 const checkQueryNames: RequestHandler = (request, _response, next) => {
-  if (!/[?&][^=&]*(?:\[|%5b)/i.test(request.url)) return next();
+  if (!/\[|%5b/i.test(request.url)) return next();
   const nested = Object.keys(request.query).find((name) => name.includes('['));
   if (nested === undefined) return next();
-  const message = `Unknown query parameter '${nested}'.`;
-  throw new AppError('REQUEST_INVALID', message, { details: [{ path: `query.${nested}`, message }] });
+  const message = `Unknown query parameter '${cutText(nested)}'.`;
+  throw new AppError('REQUEST_INVALID', message, { details: [{ path: `query.${cutText(nested)}`, message }] });
 };
-
-type ApiScope = Exclude<Scope, 'root'>;
-
-function firstSegments(scope: ApiScope): ReadonlySet<string | undefined> {
-  const inScope = Object.values(OPERATIONS).filter(({ scopes }) => (scopes as readonly Scope[]).includes(scope));
-  return new Set(inScope.map(({ path }) => path.split('/')[1]));
-}
-
-const PLATFORM_SEGMENTS = firstSegments('platform');
-/** Kept for the service on an instance, with those that later operations will need (decisions D2). */
-const INSTANCE_SEGMENTS = firstSegments('instance').union(new Set(['query', 'bulk', 'ping']));
-
-/** Which operations a request may mean (decisions D2): with a token the element's objects, without one the platform. */
-function scopeOf(path: string, secrets: Secrets): ApiScope {
-  const [, first = '', second = ''] = path.split('/');
-  if (secrets.element === undefined) {
-    if (PLATFORM_SEGMENTS.has(first)) return 'platform';
-    throw unauthenticated('This path is an object of an element: add `Element <token>` to the Authorization header.');
-  }
-  if (first === 'instances' && second !== '') return 'platform';
-  return INSTANCE_SEGMENTS.has(first) ? 'instance' : 'record';
-}
-
-function authorize(authorization: Authorization): RequestHandler {
-  return async (request, response, next) => {
-    const secrets = readSecrets(request.headers.authorization);
-    const scope = scopeOf(request.path, secrets);
-    if (scope === 'platform' && secrets.organization === undefined) {
-      throw unauthenticated('This path needs `Organization <secret>` in the Authorization header as well.');
-    }
-    response.locals.caller = await authorization.authorize(secrets);
-    response.locals.scope = scope;
-    next();
-  };
-}
 
 /**
  * The same URL may be an operation of the platform and an object of an element, so each scope has a router of its own.

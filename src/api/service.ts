@@ -5,13 +5,15 @@ import { type RequestHandler, Router } from 'express';
 import document from '../../generated/openapi.json' with { type: 'json' };
 import { OPERATIONS } from '../../generated/operations.ts';
 import type { Proxies } from '../instances/oauth/proxies/proxies.ts';
-import type { Metrics } from '../metrics.ts';
 import { showCallback } from './callback-page.ts';
-import { DOCS_ASSETS, docsPage } from './docs-page.ts';
+import { DOCS_ASSETS, type DocsPage, docsPage } from './docs-page.ts';
 import type { RootOperationId } from './handler.ts';
-import { wrongMethod } from './problem.ts';
+import { createKept, type KeptAnswer, sendKept } from './kept-answer.ts';
+import { notFound, wrongMethod } from './problem.ts';
 import { createProxyRedirect } from './proxy-redirect.ts';
 import { queryPage } from './query-page.ts';
+import { createShared } from './shared.ts';
+import type { TokenBuckets } from './token-buckets.ts';
 
 /** Whether a part the service needs can be reached. */
 export type Check = (signal: AbortSignal) => Promise<boolean>;
@@ -21,15 +23,23 @@ export interface ServiceRouterPorts {
   /** The process does nothing any more and should be started again. */
   readonly isStuck: () => boolean;
   readonly publicUrl: () => string;
-  readonly metrics: Metrics;
+  /** Undefined where the measurements are not served here. */
+  readonly metrics: RequestHandler | undefined;
   readonly proxies: Pick<Proxies, 'redirectTarget'>;
+  /** For each network that browsers come from. */
+  readonly redirects: TokenBuckets;
 }
 
 const CHECK_TIMEOUT_MS = 2000;
+/** Whoever asks more often gets the same answer: anybody may ask, and it costs a query. */
+const CHECK_KEEP_MS = 500;
 const ASSETS_PATH = '/docs/assets';
 
 /** The paths outside the base path: health, the document, its rendered reference, redirects. No authorization. */
-export function createServiceRouter({ checks, isStuck, publicUrl, metrics, proxies }: ServiceRouterPorts): Router {
+export function createServiceRouter(ports: ServiceRouterPorts): Router {
+  const { checks, isStuck, publicUrl, metrics = notFound, proxies, redirects } = ports;
+  const states = createShared(() => runChecks(checks), CHECK_KEEP_MS);
+  const documents = createKeptDocuments(publicUrl);
   const handlers: Readonly<Record<RootOperationId, RequestHandler>> = {
     getLiveness: (_request, response) => {
       const stuck = isStuck();
@@ -37,34 +47,22 @@ export function createServiceRouter({ checks, isStuck, publicUrl, metrics, proxi
     },
 
     getReadiness: async (_request, response) => {
-      const states = await runChecks(checks);
-      const ready = Object.values(states).every((state) => state === 'ok');
-      response.status(ready ? 200 : 503).json({ status: ready ? 'ok' : 'unavailable', checks: states });
+      const found = await states();
+      const ready = Object.values(found).every((state) => state === 'ok');
+      response.status(ready ? 200 : 503).json({ status: ready ? 'ok' : 'unavailable', checks: found });
     },
 
-    getMetrics: async (_request, response) => {
-      const { registry } = metrics;
-      response.set('Content-Type', registry.contentType).send(await registry.metrics());
-    },
+    getMetrics: metrics,
 
-    getOpenApiJson: (_request, response) => void response.json(documentFor(publicUrl())),
+    getOpenApiJson: async (_request, response) => sendKept(response, await documents.json()),
 
-    getOpenApiYaml: async (_request, response) => {
-      const yaml = await readFile(join(import.meta.dirname, '../../generated/openapi.yaml'), 'utf8');
-      response.type('application/yaml').send(yaml);
-    },
+    getOpenApiYaml: async (_request, response) => sendKept(response, await documents.yaml()),
 
-    getDocs: (_request, response) => {
-      const { html, contentSecurityPolicy } = docsPage({ documentUrl: '/openapi.json', assetsUrl: ASSETS_PATH });
-      response.set('Content-Security-Policy', contentSecurityPolicy).type('html').send(html);
-    },
+    getDocs: async (_request, response) => sendKept(response, await documents.reference()),
 
-    getQueryReference: async (_request, response) => {
-      const { html, contentSecurityPolicy } = await queryPage();
-      response.set('Content-Security-Policy', contentSecurityPolicy).type('html').send(html);
-    },
+    getQueryReference: async (_request, response) => sendKept(response, await documents.query()),
 
-    redirectThroughOAuthProxy: createProxyRedirect(proxies),
+    redirectThroughOAuthProxy: createProxyRedirect({ proxies, redirects }),
 
     showOAuthCallback: showCallback,
   };
@@ -87,6 +85,49 @@ function note(id: RootOperationId): RequestHandler {
     response.locals.operation = id;
     next();
   };
+}
+
+type KeptDocument = () => Promise<KeptAnswer>;
+
+/** What the service says of itself: made when it is first asked for, and again only when the public URL is another. */
+function createKeptDocuments(
+  publicUrl: () => string,
+): Readonly<Record<'json' | 'yaml' | 'reference' | 'query', KeptDocument>> {
+  let json: { readonly url: string; readonly answer: KeptAnswer } | undefined;
+  const yaml = once(async () => {
+    const file = join(import.meta.dirname, '../../generated/openapi.yaml');
+    return createKept('application/yaml; charset=utf-8', await readFile(file, 'utf8'));
+  });
+  return {
+    json: async () => {
+      const url = publicUrl();
+      if (json?.url !== url) json = { url, answer: createKept(JSON_TYPE, JSON.stringify(documentFor(url))) };
+      return json.answer;
+    },
+    yaml,
+    reference: once(async () => keepPage(docsPage({ documentUrl: '/openapi.json', assetsUrl: ASSETS_PATH }))),
+    query: once(async () => keepPage(await queryPage())),
+  };
+}
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+/** A failure is not kept. */
+function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
+  let made: Promise<Value> | undefined;
+  return async () => {
+    made ??= make();
+    try {
+      return await made;
+    } catch (error) {
+      made = undefined;
+      throw error;
+    }
+  };
+}
+
+function keepPage({ html, contentSecurityPolicy }: DocsPage): KeptAnswer {
+  return createKept('text/html; charset=utf-8', html, { 'Content-Security-Policy': contentSecurityPolicy });
 }
 
 /** The document with this service as its server, so that "try it out" in the reference works. */

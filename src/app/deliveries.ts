@@ -3,30 +3,34 @@ import type { Knex } from 'knex';
 import { createSettings } from '../accounts/settings.ts';
 import type { Keyring } from '../db/keyring.ts';
 import type { Notifier } from '../db/notifier.ts';
+import type { PoolShares } from '../db/pool-shares.ts';
 import { createCallbackCheck } from '../egress/callback-url.ts';
 import type { Egress } from '../egress/index.ts';
 import { createDeliveries } from '../events/deliveries/deliveries.ts';
 import { createEventIds } from '../events/event-id.ts';
 import { createNotifications } from '../events/notifications/notifications.ts';
 import { createSubscriptions } from '../events/subscriptions/subscriptions.ts';
-import type { Redactor } from '../log.ts';
+import type { Logger } from '../log.ts';
 
 export interface DeliveryPartPorts {
   readonly knex: Knex;
+  readonly shares: PoolShares;
   readonly keyring: Keyring;
   readonly notifier: Notifier;
   readonly egress: Egress;
-  readonly redactor: Redactor;
+  readonly log: Logger;
 }
 
 /** What callers see and steer of the delivery of events. The engine that sends stands on these. */
-export function createDeliveryParts({ knex, keyring, notifier, egress, redactor }: DeliveryPartPorts) {
+export function createDeliveryParts(ports: DeliveryPartPorts) {
+  const { knex, shares, keyring, notifier, egress, log } = ports;
   const assertCallable = createCallbackCheck(egress);
   const subscriptions = createSubscriptions({
     knex,
+    shares,
     keyring,
     notifier,
-    redactor,
+    log,
     random: randomBytes,
     now: Date.now,
   });
@@ -34,6 +38,7 @@ export function createDeliveryParts({ knex, keyring, notifier, egress, redactor 
   const settings = createSettings({ knex, notifier, ...callbacks });
   const notifications = createNotifications({
     knex,
+    shares,
     notifier,
     subscriptions,
     settings: async (accountId) => {
@@ -43,7 +48,7 @@ export function createDeliveryParts({ knex, keyring, notifier, egress, redactor 
     nextEventId: createEventIds({ now: Date.now, randomBytes }),
     now: Date.now,
   });
-  const deliveries = createDeliveries({ knex, notifier, subscriptions, notifications, now: Date.now });
+  const deliveries = createDeliveries({ knex, shares, notifier, subscriptions, notifications, now: Date.now });
   return { callbacks, subscriptions, settings, notifications, deliveries };
 }
 

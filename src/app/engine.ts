@@ -11,8 +11,9 @@ import type { Notifications } from '../events/notifications/notifications.ts';
 import type { EngineOptions } from '../events/options.ts';
 import type { Subscriptions } from '../events/subscriptions/subscriptions.ts';
 import { readEventSettings } from '../instances/event-settings.ts';
+import { assertUsable } from '../instances/fault.ts';
 import type { Instance, Instances } from '../instances/instances.ts';
-import type { Logger, Redactor } from '../log.ts';
+import type { Logger } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 
 export interface EnginePorts {
@@ -20,7 +21,6 @@ export interface EnginePorts {
   readonly egress: Egress;
   readonly notifier: Notifier;
   readonly log: Logger;
-  readonly redactor: Redactor;
   readonly metrics: Metrics;
   readonly instances: Pick<Instances, 'get'>;
   readonly subscriptions: Subscriptions;
@@ -53,7 +53,7 @@ function createSources({ notifier, instances }: Pick<EnginePorts, 'notifier' | '
     load: async (key) => {
       const [accountId = 0, instanceId = 0] = key.split(':').map(Number);
       try {
-        return toSource(await instances.get(accountId, instanceId));
+        return toSource(assertReadable(await instances.get(accountId, instanceId)));
       } catch (error) {
         if (isAppError(error, 'NOT_FOUND')) return undefined;
         throw error;
@@ -61,6 +61,11 @@ function createSources({ notifier, instances }: Pick<EnginePorts, 'notifier' | '
     },
   });
   return (accountId: number, instanceId: number) => sources.get(`${accountId}:${instanceId}`);
+}
+
+/** Without its secrets nothing could be signed as it was promised: what is to be delivered waits until they are there again. */
+function assertReadable(instance: Instance): Instance {
+  return instance.fault?.kind === 'secrets' ? assertUsable(instance) : instance;
 }
 
 function toSource({ accountId, id, name, tags, connector, config }: Instance): EventSource {

@@ -1,29 +1,44 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
+import { createClientErrorAnswer } from '../api/client-error.ts';
 import type { Config } from '../config.ts';
+import { type ConnectionsOptions, watchConnections } from './connections.ts';
 
-/** Room for a `where` of 16 KB with every character percent-encoded. */
-const MAX_HEADER_BYTES = 64 * 1024;
-/** Longer than load balancers keep theirs, so that they never send into a closing connection. */
-const KEEP_ALIVE_MS = 75_000;
-const IDLE_SWEEP_MS = 100;
+export interface ListenerOptions extends ConnectionsOptions, Pick<Config, 'host' | 'port'> {}
 
-/** Listens where the configuration says; resolves when it does. */
-export function listen(handler: RequestListener, { port, host }: Pick<Config, 'port' | 'host'>): Promise<Server> {
-  const listener = createServer({ maxHeaderSize: MAX_HEADER_BYTES, keepAliveTimeout: KEEP_ALIVE_MS }, handler);
-  return new Promise((resolve, reject) => {
-    listener.once('error', reject);
-    listener.listen(port, host, () => resolve(listener));
-  });
+export interface Listener {
+  readonly port: number;
+  /** Requests under way end on their own; after the time-out they are cut. */
+  readonly close: (timeoutMs: number) => Promise<void>;
 }
 
-/** Requests under way end on their own; after the time-out they are cut. */
-export async function closeListener(listener: Server, timeoutMs: number): Promise<void> {
-  const closed = new Promise<void>((resolve) => listener.close(() => resolve()));
-  listener.closeIdleConnections();
-  // The connection of a request that ends later becomes idle then, and would stay for its keep-alive time.
-  const sweep = setInterval(() => listener.closeIdleConnections(), IDLE_SWEEP_MS);
-  const timer = setTimeout(() => listener.closeAllConnections(), timeoutMs);
-  await closed;
-  clearInterval(sweep);
-  clearTimeout(timer);
+const LIMITS = {
+  /** Room for a `where` of 16 KB with every character percent-encoded. */
+  maxHeaderSize: 64 * 1024,
+  /** Longer than load balancers keep theirs, so that they never send into a closing connection. */
+  keepAliveTimeout: 75_000,
+  headersTimeout: 15_000,
+  /** The whole request. The largest body takes this long at a megabit a second. */
+  requestTimeout: 60_000,
+  connectionsCheckingInterval: 1_000,
+} as const;
+
+/** Listens where it is told to; resolves when it does. */
+export async function openListener(handler: RequestListener, options: ListenerOptions): Promise<Listener> {
+  const server = createServer(LIMITS, handler);
+  const connections = watchConnections(server, options);
+  server.on('clientError', createClientErrorAnswer(options.log));
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(options.port, options.host, resolve);
+  });
+  return {
+    port: Object(server.address()).port,
+    close: async (timeoutMs) => {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      connections.drain();
+      const timer = setTimeout(connections.destroy, timeoutMs);
+      await closed;
+      clearTimeout(timer);
+    },
+  };
 }

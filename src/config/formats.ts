@@ -1,4 +1,7 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
+
 /** What a variable may hold: `parse` answers undefined for anything else. */
 export interface Format<Value> {
   readonly expected: string;
@@ -34,14 +37,14 @@ export function integer(least: number, most: number): Format<number> {
   };
 }
 
-export function portOrOff(): Format<{ readonly port: number | undefined }> {
-  const port = integer(0, 65535);
+export function numberOrOff(least: number, most: number): Format<{ readonly number: number | undefined }> {
+  const whole = integer(least, most);
   return {
-    expected: `${port.expected}, or off`,
+    expected: `${whole.expected}, or off`,
     parse: (text) => {
-      if (text === 'off') return { port: undefined };
-      const value = port.parse(text);
-      return value === undefined ? undefined : { port: value };
+      if (text === 'off') return { number: undefined };
+      const value = whole.parse(text);
+      return value === undefined ? undefined : { number: value };
     },
   };
 }
@@ -62,6 +65,17 @@ export function list(separator: string, expected: string): Format<readonly strin
         .split(separator)
         .map((part) => part.trim())
         .filter(Boolean),
+  };
+}
+
+export function networks(): Format<readonly string[]> {
+  const { expected, parse } = list(',', 'IP addresses and ranges (CIDR), separated by commas');
+  return {
+    expected,
+    parse: (text) => {
+      const entries = parse(text);
+      return entries?.every((entry) => isIP(entry) !== 0 || ipaddr.isValidCIDR(entry)) ? entries : undefined;
+    },
   };
 }
 

@@ -10,6 +10,7 @@ import { ConnectorError, findProblems } from './validate.ts';
 /** The connectors this process has, by key and by id. */
 export interface Registry {
   readonly connectors: readonly Connector[];
+  readonly findConnector: (keyOrId: string) => Connector | undefined;
   /** @throws AppError NOT_FOUND with the nearest key */
   readonly getConnector: (keyOrId: string) => Connector;
 }
@@ -27,6 +28,7 @@ export function createRegistry(connectors: readonly Connector[]): Registry {
   );
   return {
     connectors: sorted,
+    findConnector: (keyOrId) => byKeyOrId.get(keyOrId),
     getConnector: (keyOrId) => {
       const connector = byKeyOrId.get(keyOrId);
       if (connector !== undefined) return connector;

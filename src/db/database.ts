@@ -20,8 +20,12 @@ export interface Database {
 }
 
 const CONNECT_TIMEOUT_MS = 10_000;
-/** A query that runs longer is a fault of ours, and holds a connection that others wait for. */
-const STATEMENT_TIMEOUT_MS = 60_000;
+/** What runs or waits longer is a fault of ours, and holds a connection or locks that others wait for. */
+const TIMEOUTS = {
+  statement_timeout: 60_000,
+  lock_timeout: 10_000,
+  idle_in_transaction_session_timeout: 60_000,
+} as const;
 
 /** `_int8` in pg_type; the driver's table has no name for it. */
 const INT8_ARRAY = 1016;
@@ -38,7 +42,7 @@ const TYPE_PARSERS: Readonly<Record<number, TextParser>> = {
 
 /** Opens a pool; connections are made when they are needed. Queries fail with DatabaseUnavailableError when it is lost. */
 export function openDatabase({ url, poolSize, log }: DatabaseOptions): Database {
-  const knex = createKnex({ url, poolSize, log, statementTimeoutMs: STATEMENT_TIMEOUT_MS });
+  const knex = createKnex({ url, poolSize, log, timeouts: TIMEOUTS });
   const succeeds = async (work: PromiseLike<unknown>, signal: AbortSignal): Promise<boolean> => {
     try {
       await untilAborted(work, signal);
@@ -69,14 +73,15 @@ async function askOnce(url: string): Promise<void> {
 }
 
 interface KnexOptions extends DatabaseOptions {
-  readonly statementTimeoutMs: number;
+  /** In milliseconds, by the names of PostgreSQL. */
+  readonly timeouts?: Readonly<Partial<Record<keyof typeof TIMEOUTS, number>>>;
 }
 
-/** @internal Shared with the migrations, which have a pool of their own without a time limit (0). */
-export function createKnex({ url, poolSize, log, statementTimeoutMs }: KnexOptions): Knex {
+/** @internal Shared with the migrations, which have a pool of their own without time limits. */
+export function createKnex({ url, poolSize, log, timeouts }: KnexOptions): Knex {
   return knexPackage({
     client: LossReportingClient,
-    connection: { ...connectionOptions(url), statement_timeout: statementTimeoutMs },
+    connection: { ...connectionOptions(url), ...timeouts },
     pool: { min: 0, max: poolSize },
     acquireConnectionTimeout: CONNECT_TIMEOUT_MS,
     log: knexLog(log),

@@ -5,6 +5,7 @@ import { connectionOptions, createKnex } from './database.ts';
 import * as foundation from './migrations/0001-foundation.ts';
 import * as oauth from './migrations/0002-oauth.ts';
 import * as events from './migrations/0003-events.ts';
+import * as deliveryEvents from './migrations/0004-delivery-events.ts';
 import * as authorizations from './migrations/0005-authorizations.ts';
 
 interface Migration {
@@ -17,6 +18,7 @@ const MIGRATIONS: readonly Migration[] = [
   { name: '0001-foundation', up: foundation.up },
   { name: '0002-oauth', up: oauth.up },
   { name: '0003-events', up: events.up },
+  { name: '0004-delivery-events', up: deliveryEvents.up },
   { name: '0005-authorizations', up: authorizations.up },
 ];
 
@@ -47,7 +49,7 @@ export async function migrateDatabase({ url, log }: { readonly url: string; read
 }
 
 async function runMigrations(url: string, log: Logger): Promise<string[]> {
-  const knex = createKnex({ url, poolSize: 1, log, statementTimeoutMs: 0 });
+  const knex = createKnex({ url, poolSize: 1, log });
   try {
     const config = { migrationSource, tableName: 'schema_migration' };
     // Whoever holds the advisory lock is alone, so a lock row that is set was left by a process that was killed.

@@ -11,6 +11,9 @@ export class DatabaseUnavailableError extends Error {
  */
 const PASSING: ReadonlySet<string> = new Set(['57P01', '57P02', '57P03', '53300']);
 
+/** query_canceled, lock_not_available. */
+const OUT_OF_TIME: ReadonlySet<string> = new Set(['57014', '55P03']);
+
 /** Tells the loss of the database from every other failure, once and for every query: the driver has no code for some of it. */
 export class LossReportingClient extends PostgresClient {
   override async acquireConnection(): Promise<unknown> {
@@ -29,6 +32,11 @@ export class LossReportingClient extends PostgresClient {
       throw new DatabaseUnavailableError(`The connection to the database broke: ${describe(cause)}`, { cause });
     }
   }
+}
+
+/** PostgreSQL ended a statement, or one that waited for a lock, because its time was over. */
+export function isOutOfTime(error: unknown): boolean {
+  return error instanceof Error && OUT_OF_TIME.has(codeOf(error));
 }
 
 /** An operator reads it at a start that fails. When every address of a host refuses, Node's error has a code and no message. */

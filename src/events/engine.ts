@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Knex } from 'knex';
 import type { Notifier } from '../db/notifier.ts';
 import type { Egress } from '../egress/index.ts';
-import type { Logger, Redactor } from '../log.ts';
+import type { Logger } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { type Acceptance, createAcceptor } from './accept/accept.ts';
 import { createAcceptStore } from './accept/accept-store.ts';
@@ -30,7 +30,6 @@ export interface EventPorts {
   readonly egress: Pick<Egress, 'request'>;
   readonly notifier: Pick<Notifier, 'publish' | 'subscribe' | 'onGap'>;
   readonly log: Logger;
-  readonly redactor: Pick<Redactor, 'redact'>;
   readonly metrics: Metrics;
   /** Milliseconds since 1970. */
   readonly now: () => number;
@@ -112,7 +111,6 @@ export function createEvents(ports: EventPorts): Events {
   const push = createPush({
     attempt: createAttempt({
       egress: ports.egress,
-      redactor: ports.redactor,
       now,
       timeoutMs: options.attemptTimeoutMs,
       maxAnswerBytes: options.maxAnswerBytes,

@@ -1,5 +1,5 @@
 import type { Config, ConfigField, Connector } from '../connector/contract.ts';
-import { AppError, type ErrorDetail, nearestName, suggestName } from '../errors.ts';
+import { AppError, cutText, type ErrorDetail, nearestName, suggestName } from '../errors.ts';
 import { EVENT_FIELDS, missingCallback } from './event-settings.ts';
 import { oauthFields } from './oauth/fields.ts';
 import { isStorable, UNSTORABLE } from './storable.ts';
@@ -63,19 +63,23 @@ export function unmasked(given: Readonly<Record<string, unknown>>, before: Confi
   );
 }
 
+/** Nobody reads more, and each is compared with every key there is. */
+const MAX_UNKNOWN_KEYS = 50;
+
 function unknownKeys(connector: Connector, fields: readonly ConfigField[], settings: Config): readonly ErrorDetail[] {
   const known = fields.map(({ key }) => key);
   return Object.keys(settings)
     .filter((key) => !known.includes(key))
+    .slice(0, MAX_UNKNOWN_KEYS)
     .map((key) => {
       const nearest = nearestName(key, known);
-      const message = `${connector.name} has no configuration key '${key}'.${suggestName(key, known)}`;
+      const message = `${connector.name} has no configuration key '${cutText(key)}'.${suggestName(key, known)}`;
       return { ...fault(key, message), expected: known, ...(nearest !== undefined && { nearest }) };
     });
 }
 
 function fault(key: string, message: string): ErrorDetail {
-  return { path: `configuration.${key}`, message };
+  return { path: `configuration.${cutText(key)}`, message };
 }
 
 /** `faults` are of keys of a configuration, at least one. */
@@ -135,13 +139,22 @@ function patternHint({ pattern, example }: ConfigField): string {
   return example === undefined ? ` that matches ${pattern.source}` : ` such as ${example}`;
 }
 
+/** The configuration keys of secrets, of all these elements. */
+export function secretKeysOf(connectors: readonly Connector[]): ReadonlySet<string> {
+  return new Set(connectors.flatMap((connector) => [...secretKeys(connector)]));
+}
+
+function secretKeys(connector: Connector): ReadonlySet<string> {
+  const secrets = configurationFields(connector).filter(({ secret }) => secret === true);
+  return new Set(secrets.map(({ key }) => key));
+}
+
 /** The settings apart: what may be stored as it is, and what must be encrypted. */
 export function splitSecrets(
   connector: Connector,
   config: Config,
 ): { readonly plain: Config; readonly secret: Config } {
-  const fields = configurationFields(connector);
-  const secrets = new Set(fields.filter(({ secret }) => secret === true).map(({ key }) => key));
+  const secrets = secretKeys(connector);
   const entries = Object.entries(config);
   return {
     plain: Object.fromEntries(entries.filter(([key]) => !secrets.has(key))),

@@ -1,29 +1,26 @@
 import type { Config, Connector } from '../connector/contract.ts';
 import type { Registry } from '../connector/registry.ts';
-import { type BoundPlace, decryptBound, encryptBound, isRefused } from '../db/bound-values.ts';
+import { type BoundPlace, decryptBound, encryptBound } from '../db/bound-values.ts';
 import { encryptionContext } from '../db/encrypted-columns.ts';
-import type { Keyring } from '../db/keyring.ts';
-import type { Redactor } from '../log.ts';
-import { splitSecrets } from './configuration.ts';
-import { readEventSettings } from './event-settings.ts';
+import { DecryptionError, type Keyring } from '../db/keyring.ts';
+import type { Logger } from '../log.ts';
+import { createRedactor } from '../redaction.ts';
+import { MASK, splitSecrets } from './configuration.ts';
+import { missingElement, placeholderOf, unreadableSecrets } from './fault.ts';
 import type { Instance } from './instances.ts';
 import type { InstanceRow } from './store.ts';
 
 export interface CodecPorts {
   readonly keyring: Pick<Keyring, 'encrypt' | 'decrypt'>;
   readonly registry: Registry;
-  readonly redactor: Redactor;
+  readonly log: Pick<Logger, 'error'>;
 }
-
-/** For people. */
-const TAMPERED =
-  'Its settings and its credentials are not those that were stored together: one of them was changed outside of the service, or is damaged. Send the whole configuration again.';
 
 type InstanceKey = Pick<Instance, 'accountId' | 'id'>;
 
 /** Between instances and their rows, in which secrets are encrypted for that row alone. */
 export interface InstanceCodec {
-  /** Its secrets are registered with the redactor. Where settings and credentials do not belong together, it has neither. */
+  /** What cannot be read, or has no connector, becomes an instance with a fault. */
   readonly decode: (row: InstanceRow) => Instance;
   readonly encodeSettings: (
     connector: Connector,
@@ -33,22 +30,36 @@ export interface InstanceCodec {
   readonly encodeToken: (token: string, key: InstanceKey) => string;
 }
 
-export function createInstanceCodec({ keyring, registry, redactor }: CodecPorts): InstanceCodec {
+export function createInstanceCodec({ keyring, registry, log }: CodecPorts): InstanceCodec {
+  /** Undefined when it does not open: other rows must not suffer from one. */
+  function open(row: InstanceRow, column: 'credentials' | 'token', decrypt: () => string): string | undefined {
+    try {
+      return decrypt();
+    } catch (error) {
+      if (!(error instanceof DecryptionError)) throw error;
+      log.error({ err: error, accountId: row.accountId, instanceId: row.id }, `unreadable ${column} of an instance`);
+      return undefined;
+    }
+  }
+
   return {
     decode: (row) => {
-      const { elementKey, credentials, token, ...rest } = row;
-      const plainToken = keyring.decrypt(token, tokenContextOf(row));
-      redactor.add(plainToken);
-      const secrets = openSecrets(row);
-      const config = Object.freeze(secrets === undefined ? {} : { ...rest.configuration, ...secrets });
-      redactor.add(readEventSettings(config).signatureKey ?? '');
+      const { elementKey, credentials, token: sealedToken, ...rest } = row;
+      const known = registry.findConnector(elementKey);
+      const opened = open(row, 'credentials', () => decryptBound(keyring, credentials, placeOf(row)).plain);
+      const token = open(row, 'token', () => keyring.decrypt(sealedToken, tokenContextOf(row)));
+      // Without the connector nobody knows which of its keys are secrets, so they stay out of sight.
+      const secrets: Config = opened === undefined || known === undefined ? {} : JSON.parse(opened);
+      const config: Config = Object.freeze(opened === undefined ? {} : { ...rest.configuration, ...secrets });
+      const unreadable = opened === undefined ? unreadableSecrets(row.id) : undefined;
+      const fault = known === undefined ? missingElement(row.id, elementKey) : unreadable;
       return Object.freeze({
         ...rest,
-        ...(secrets === undefined && { valid: false, invalidReason: TAMPERED }),
-        intact: secrets !== undefined,
-        connector: registry.getConnector(elementKey),
+        connector: known ?? placeholderOf(elementKey),
         config,
-        token: plainToken,
+        token: token ?? MASK,
+        redactor: createRedactor([token ?? '', ...Object.values(secrets).map(String)]),
+        ...(fault !== undefined && { fault, valid: false, invalidReason: fault.message }),
       });
     },
 
@@ -60,16 +71,6 @@ export function createInstanceCodec({ keyring, registry, redactor }: CodecPorts)
 
     encodeToken: (token, key) => keyring.encrypt(token, tokenContextOf(key)),
   };
-
-  /** Undefined when they are not those of the settings beside them. */
-  function openSecrets(row: InstanceRow): Config | undefined {
-    try {
-      return JSON.parse(decryptBound(keyring, row.credentials, placeOf(row)).plain);
-    } catch (error) {
-      if (isRefused(error)) return undefined;
-      throw error;
-    }
-  }
 }
 
 function tokenContextOf({ accountId, id }: InstanceKey): string {

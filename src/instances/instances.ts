@@ -2,11 +2,14 @@ import type { Knex } from 'knex';
 import type { Config, Connector } from '../connector/contract.ts';
 import type { Notifier } from '../db/notifier.ts';
 import type { PlatformKeys } from '../db/platform-keys.ts';
-import { AppError } from '../errors.ts';
+import type { PoolShares } from '../db/pool-shares.ts';
+import { AppError, redactAppError } from '../errors.ts';
 import type { Notifications } from '../events/notifications/notifications.ts';
+import type { Redactor } from '../redaction.ts';
 import { prepareSql } from '../where/index.ts';
 import type { Authenticate, Authenticated, GivenAgain } from './authenticate.ts';
 import { assertUnmasked, unmasked } from './configuration.ts';
+import { assertUsable, type InstanceFault } from './fault.ts';
 import { FILTERABLE_INSTANCE } from './filter.ts';
 import { type CodecPorts, createInstanceCodec } from './instance-codec.ts';
 import type { AuthorizationCaller } from './oauth/connect/authorizations.ts';
@@ -15,7 +18,7 @@ import { isOAuthConnector } from './oauth/fields.ts';
 import { readShown } from './place.ts';
 import { assertStorable, isStorable } from './storable.ts';
 import { createInstanceStore, type InstanceChanges, type InstanceFilter } from './store.ts';
-import { createTokenCache } from './token-cache.ts';
+import { createTokenCache, type LoadInstance } from './token-cache.ts';
 import { createValidity, type Validity } from './validity.ts';
 
 /** An instance with its secrets in clear. Never leaves the process as it is. */
@@ -28,14 +31,16 @@ export interface Instance {
   readonly connector: Connector;
   readonly config: Config;
   readonly token: string;
+  /** Of its secrets: the token and those of the configuration. */
+  readonly redactor: Redactor;
   readonly providerData: Readonly<Record<string, unknown>>;
   readonly valid: boolean;
-  /** For people; null while it is valid. */
+  /** Why it is not valid, where that is known. */
   readonly invalidReason: string | null;
-  /** What the provider refused since it is invalid: only a success of one of these makes it valid again. */
+  /** What the provider refused since it is not valid: only a success of one of these makes it valid again. */
   readonly refusedCalls: readonly string[];
-  /** False: its row was changed outside of the service, so that nothing of its configuration is used. It can be sent again. */
-  readonly intact: boolean;
+  /** There when it cannot be used, only looked at, repaired or deleted; then it is not valid either. */
+  readonly fault?: InstanceFault;
   readonly disabled: boolean;
   readonly createdAt: Date;
   /** Grows with every change of configuration and credentials. */
@@ -46,6 +51,7 @@ export interface Instance {
 
 export interface InstancePorts extends CodecPorts {
   readonly knex: Knex;
+  readonly shares: Pick<PoolShares, 'list' | 'lookUp'>;
   readonly platformKeys: Pick<PlatformKeys, 'lookupHash'>;
   readonly notifier: Pick<Notifier, 'publish' | 'subscribe' | 'onGap'>;
   readonly authenticate: Authenticate;
@@ -82,10 +88,9 @@ export interface Instances extends Validity {
   readonly create: (caller: InstanceCaller, input: NewInstance, signal: AbortSignal) => Promise<Instance>;
   /** @throws AppError NOT_FOUND */
   readonly get: (accountId: number, id: number) => Promise<Instance>;
-  /** For use of its credentials. @throws AppError NOT_FOUND, INSTANCE_CREDENTIALS_FAILED for one that is not intact */
-  readonly getIntact: (accountId: number, id: number) => Promise<Instance>;
-  /** Without `limit`: all of them. */
   readonly list: (accountId: number, query: InstanceQuery) => Promise<InstancePage>;
+  /** All of the account, read in parts. */
+  readonly listAll: (accountId: number) => Promise<readonly Instance[]>;
   /** From memory when it was asked for before and nothing changed. */
   readonly findByToken: (accountId: number, token: string) => Promise<Instance | undefined>;
   /** New credentials are verified first; id and token stay. */
@@ -112,6 +117,8 @@ export interface Instances extends Validity {
 }
 
 const TOKEN_BYTES = 32;
+/** Instances that are read at a time for a list of all. */
+const PART = 1_000;
 
 /** A change that goes with others: only if nobody changed the settings since, and all together. */
 interface Guard extends Pick<Authenticated, 'keep'>, Pick<Instance, 'settingsVersion'> {}
@@ -119,15 +126,16 @@ interface Guard extends Pick<Authenticated, 'keep'>, Pick<Instance, 'settingsVer
 const WORKING = { valid: true, invalidReason: null, refusedCalls: [] };
 
 export function createInstances(ports: InstancePorts): Instances {
-  const { platformKeys, notifier, registry, authenticate } = ports;
+  const { platformKeys, notifier, shares, registry, authenticate } = ports;
   const store = createInstanceStore(ports.knex);
   const { decode, encodeSettings, encodeToken } = createInstanceCodec(ports);
-  const cache = createTokenCache(notifier, async (accountId, token, kept) => {
+  const load: LoadInstance = async (accountId, token, kept) => {
     const row = await store.findByTokenHash(accountId, platformKeys.lookupHash(token));
     if (row === undefined) return undefined;
     // The same row stays the same object: what is derived from it (headers, metadata, plans) is kept with it.
     return kept?.version === row.version ? kept : decode(row);
-  });
+  };
+  const cache = createTokenCache({ notifier, shares, load });
 
   async function get(accountId: number, id: number): Promise<Instance> {
     const row = await store.find(accountId, id);
@@ -159,15 +167,41 @@ export function createInstances(ports: InstancePorts): Instances {
   /** New settings become part of the changes only after the provider took them. */
   async function reauthenticate(instance: Instance, credentials: GivenAgain) {
     const { connector, accountId, id, settingsVersion } = instance;
-    const { config, verified, keep } = await (instance.intact
-      ? authenticate.again(instance, credentials)
-      : authenticateAnew(connector, credentials));
+    if (instance.fault?.kind === 'element') assertUsable(instance);
+    const { config, verified, keep } = await withoutOldSecrets(instance, () =>
+      instance.fault === undefined
+        ? authenticate.again(instance, credentials)
+        : authenticateAnew(connector, credentials),
+    );
     const settings = encodeSettings(connector, config, { accountId, id });
     return {
       settings: { ...settings, ...(verified && WORKING) },
       // Settings are merged into those that were read, so they must still be those.
       guard: { settingsVersion, keep },
     };
+  }
+
+  async function list(accountId: number, { where, ...filter }: InstanceQuery): Promise<InstancePage> {
+    const { limit, searchText = '', tags = [] } = filter;
+    const condition = where === undefined ? undefined : prepareSql(where, FILTERABLE_INSTANCE);
+    // What no instance can hold would be an error to PostgreSQL.
+    if (![searchText, ...tags].every(isStorable)) return { instances: [] };
+    const rows = await shares.list(accountId, (via) =>
+      createInstanceStore(via).list(accountId, { ...filter, condition, limit: limit + 1 }),
+    );
+    const instances = rows.slice(0, limit).map(decode);
+    const last = instances.at(-1);
+    return { instances, ...(rows.length > limit && last && { nextAfterId: last.id }) };
+  }
+
+  async function listAll(accountId: number): Promise<readonly Instance[]> {
+    const all: Instance[] = [];
+    for (let afterId: number | undefined = 0; afterId !== undefined; ) {
+      const page: InstancePage = await list(accountId, { limit: PART, afterId });
+      all.push(...page.instances);
+      afterId = page.nextAfterId;
+    }
+    return all;
   }
 
   return {
@@ -202,23 +236,9 @@ export function createInstances(ports: InstancePorts): Instances {
 
     get,
 
-    getIntact: async (accountId, id) => {
-      const instance = await get(accountId, id);
-      if (instance.intact) return instance;
-      throw new AppError('INSTANCE_CREDENTIALS_FAILED', `Instance ${id} cannot be used. ${instance.invalidReason}`);
-    },
+    list,
 
-    list: async (accountId, { where, ...filter }) => {
-      const { limit, searchText = '', tags = [] } = filter;
-      const condition = where === undefined ? undefined : prepareSql(where, FILTERABLE_INSTANCE);
-      // What no instance can hold would be an error to PostgreSQL.
-      if (![searchText, ...tags].every(isStorable)) return { instances: [] };
-      const oneMore = limit === undefined ? undefined : limit + 1;
-      const rows = await store.list(accountId, { ...filter, condition, limit: oneMore });
-      const instances = rows.slice(0, limit).map(decode);
-      const last = instances.at(-1);
-      return { instances, ...(rows.length > instances.length && last && { nextAfterId: last.id }) };
-    },
+    listAll,
 
     findByToken: cache.find,
 
@@ -259,8 +279,8 @@ export function createInstances(ports: InstancePorts): Instances {
     adoptValues: async ({ accountId, id, values }, via) => {
       const row = await store.lock(via, accountId, id);
       if (row === undefined) return;
-      const { connector, config, intact } = decode(row);
-      if (!intact || Object.entries(values).every(([key, value]) => config[key] === value)) return;
+      const { connector, config, fault } = decode(row);
+      if (fault !== undefined || Object.entries(values).every(([key, value]) => config[key] === value)) return;
       await store.update(via, accountId, id, encodeSettings(connector, { ...config, ...values }, { accountId, id }));
       await cache.changed(accountId, id, via);
     },
@@ -282,6 +302,15 @@ function notFound(id: number): AppError {
 
 function trimmed(tags: readonly string[] = []): string[] {
   return [...new Set(tags.map((tag) => tag.trim()))];
+}
+
+/** A provider that is shown new secrets may quote those from before, which the caller did not send. */
+async function withoutOldSecrets<Result>({ redactor }: Instance, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof AppError ? redactAppError(error, redactor) : error;
+  }
 }
 
 /** What the provider told when it granted access is not the caller's to leave out. */

@@ -7,12 +7,28 @@ export function isStorable(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed();
 }
 
-/** @throws AppError REQUEST_INVALID that names every text of the body that cannot be kept as given */
-export function assertStorable({ name, tags }: { readonly name?: string; readonly tags?: readonly string[] }): void {
-  const texts = [['body.name', name ?? ''], ...(tags ?? []).map((tag, index) => [`body.tags.${index}`, tag])] as const;
-  const faults = texts.flatMap(([path = '', text = '']): ErrorDetail[] =>
-    isStorable(text) ? [] : [{ path, message: `${path} ${UNSTORABLE}` }],
-  );
+/** Of a setting. No secret of a provider is longer, and what is looked for in texts must have an end. */
+const MAX_SETTING_CHARACTERS = 4096;
+
+interface Given {
+  readonly name?: string;
+  readonly tags?: readonly string[] | undefined;
+  readonly configuration?: Readonly<Record<string, unknown>>;
+}
+
+/** To be called before anything is done with them. @throws AppError REQUEST_INVALID that names every text that cannot be kept as given */
+export function assertStorable({ name = '', tags = [], configuration = {} }: Given): void {
+  const texts = [['body.name', name], ...tags.map((tag, index) => [`body.tags.${index}`, tag])] as const;
+  const faults = [
+    ...texts.flatMap(([path = '', text = '']): ErrorDetail[] =>
+      isStorable(text) ? [] : [{ path, message: `${path} ${UNSTORABLE}` }],
+    ),
+    ...Object.entries(configuration).flatMap(([key, value]): ErrorDetail[] =>
+      typeof value === 'string' && value.length > MAX_SETTING_CHARACTERS
+        ? [{ path: `configuration.${key}`, message: `'${key}' is longer than ${MAX_SETTING_CHARACTERS} characters.` }]
+        : [],
+    ),
+  ];
   const [first] = faults;
   if (first !== undefined) throw new AppError('REQUEST_INVALID', first.message, { details: faults });
 }

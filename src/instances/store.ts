@@ -55,7 +55,7 @@ export interface InstanceFilter {
   readonly condition?: Sql | undefined;
   /** Only ids above it: the listing goes from old to new. */
   readonly afterId?: number | undefined;
-  readonly limit?: number | undefined;
+  readonly limit: number;
 }
 
 const COLUMNS = {
@@ -117,12 +117,11 @@ export function createInstanceStore(knex: Knex) {
 
     /** From old to new. */
     list: async (accountId: number, filter: InstanceFilter): Promise<InstanceRow[]> => {
-      const query = select(accountId).orderBy('id');
+      const query = select(accountId).orderBy('id').limit(filter.limit);
       if (filter.tags !== undefined) query.where('tags', '@>', [...filter.tags]);
       if (filter.afterId !== undefined) query.where('id', '>', filter.afterId);
       if (filter.condition !== undefined)
         query.whereRaw(filter.condition.sql, filter.condition.bindings.map(toMutable));
-      if (filter.limit !== undefined) query.limit(filter.limit);
       if (filter.searchText !== undefined) {
         const pattern = `%${filter.searchText.replace(/[\\%_]/g, '\\$&')}%`;
         query.where((either) => either.whereILike('name', pattern).orWhereILike('element_key', pattern));

@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
-import { LRUCache } from 'lru-cache';
 import type { Notifier } from '../db/notifier.ts';
+import type { PoolShares } from '../db/pool-shares.ts';
+import { createSecretCache } from '../db/secret-cache.ts';
 import type { Instance } from './instances.ts';
 
 /** Instances by token, so that a call on a known one costs no query. */
@@ -17,58 +18,45 @@ export type LoadInstance = (
   kept: Instance | undefined,
 ) => Promise<Instance | undefined>;
 
-interface Entry {
-  readonly instance: Instance;
-  readonly loadedAtMs: number;
+export interface TokenCachePorts {
+  readonly notifier: Pick<Notifier, 'publish' | 'subscribe' | 'onGap'>;
+  readonly shares: Pick<PoolShares, 'lookUp'>;
+  readonly load: LoadInstance;
 }
 
-const KEPT_INSTANCES = 10_000;
-/** Changes are announced; this is for an announcement that was lost. */
-const KEEP_MS = 30_000;
 const TOPIC = 'instance';
 
-export function createTokenCache(
-  notifier: Pick<Notifier, 'publish' | 'subscribe' | 'onGap'>,
-  load: LoadInstance,
-): TokenCache {
-  const byToken = new LRUCache<string, Entry>({ max: KEPT_INSTANCES });
-  // A row read before a change was announced must not be kept after it.
-  let generation = 0;
+export function createTokenCache({ notifier, shares, load }: TokenCachePorts): TokenCache {
+  /** An instance has one token as long as it is there. */
+  const keysById = new Map<string, string>();
+  const cache = createSecretCache<Instance>({
+    onKept: (key, { accountId, id }) => keysById.set(idOf(accountId, id), key),
+    onDropped: ({ accountId, id }) => keysById.delete(idOf(accountId, id)),
+  });
 
+  /** A load under way may be of this instance: only those of its account are done again. */
   function forget(accountId: number, id: number): void {
-    generation++;
-    for (const [key, { instance }] of byToken.entries()) {
-      if (instance.accountId === accountId && instance.id === id) byToken.delete(key);
-    }
+    const key = keysById.get(idOf(accountId, id));
+    if (key !== undefined) cache.forget(key);
+    cache.outdate((loading) => loading.startsWith(`${accountId}:`));
   }
 
   notifier.subscribe(TOPIC, (payload) => {
     const [accountId, id] = payload.split(':').map(Number);
     if (accountId !== undefined && id !== undefined) forget(accountId, id);
   });
-  notifier.onGap(() => {
-    generation++;
-    byToken.clear();
-  });
-
-  async function reload(key: string, accountId: number, token: string): Promise<Instance | undefined> {
-    const before = generation;
-    const instance = await load(accountId, token, byToken.get(key)?.instance);
-    if (instance === undefined) byToken.delete(key);
-    else if (generation === before) byToken.set(key, { instance, loadedAtMs: performance.now() });
-    return instance;
-  }
+  notifier.onGap(cache.clear);
 
   return {
-    find: async (accountId, token) => {
-      const key = `${accountId}:${token}`;
-      const kept = byToken.get(key);
-      if (kept !== undefined && performance.now() - kept.loadedAtMs < KEEP_MS) return kept.instance;
-      return reload(key, accountId, token);
-    },
+    find: (accountId, token) =>
+      cache.find(`${accountId}:${token}`, (kept) => shares.lookUp(accountId, () => load(accountId, token, kept))),
     changed: async (accountId, id, via) => {
       forget(accountId, id);
       await notifier.publish(TOPIC, `${accountId}:${id}`, via);
     },
   };
+}
+
+function idOf(accountId: number, id: number): string {
+  return `${accountId}:${id}`;
 }

@@ -29,8 +29,7 @@ const DISCOVERY = 'describe objects';
 /**
  * The answers of the provider are counted until `signal` aborts, which it does at the end of the request. `work` is what is
  * done to records, such as `list employees`; without it objects are only described.
- * @throws AppError FORBIDDEN for a disabled instance, unless the call only describes it; INSTANCE_CREDENTIALS_FAILED for one
- * whose settings may lead anywhere
+ * @throws AppError FORBIDDEN for a disabled instance, unless the call only describes it; the fault of one that cannot be called
  */
 export function startCall(
   ports: ResourcePorts,
@@ -38,16 +37,11 @@ export function startCall(
   signal: AbortSignal,
   work: string | undefined,
 ): InstanceCall {
+  if (instance.fault !== undefined) throw new AppError(instance.fault.code, instance.fault.message);
   if (instance.disabled && work !== undefined) {
     throw new AppError(
       'FORBIDDEN',
       `Instance ${instance.id} is disabled; PUT /instances/${instance.id}/enabled switches it on.`,
-    );
-  }
-  if (!instance.intact) {
-    throw new AppError(
-      'INSTANCE_CREDENTIALS_FAILED',
-      `Instance ${instance.id} cannot call ${instance.connector.name}: its stored settings were changed outside of the service. PATCH /instances/${instance.id} with the whole configuration puts it right.`,
     );
   }
   const hold = ports.budget.open(instance.accountId);

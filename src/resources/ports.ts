@@ -1,5 +1,6 @@
 import type { AccessTokens, ByteBudget, ProviderClient } from '../connector/client/index.ts';
 import type { Config, Connector } from '../connector/contract.ts';
+import type { ErrorCode } from '../errors.ts';
 
 /** An instance as far as a call to its provider needs it. The object stays the same as long as its settings do. */
 export interface ConnectedInstance {
@@ -8,13 +9,13 @@ export interface ConnectedInstance {
   readonly connector: Connector;
   /** Secrets in clear. */
   readonly config: Config;
-  /** False: its settings cannot be relied on, and nothing may be sent by them. */
-  readonly intact: boolean;
   readonly disabled: boolean;
   /** Whether the provider takes the credentials, as far as is known. */
   readonly valid: boolean;
   /** What the provider refused since it is not valid, by the `work` of verdicts. */
   readonly refusedCalls: readonly string[];
+  /** Why it cannot be called at all. */
+  readonly fault?: { readonly code: ErrorCode; readonly message: string };
 }
 
 /** What came of a call. `work` says what it was for, such as `list employees`. */

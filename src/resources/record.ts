@@ -1,5 +1,5 @@
 import type { ObjectSpec } from '../connector/contract.ts';
-import { AppError, type ErrorDetail, nearestName, suggestName } from '../errors.ts';
+import { AppError, cutText, type ErrorDetail, nearestName, suggestName } from '../errors.ts';
 import { type FieldType, type PushedField, pushedField, type Row, reader } from '../where/index.ts';
 
 /** Makes records of ours out of a provider's; a field's `native` path leads into nested JSON. */
@@ -48,14 +48,14 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
 }
 
 const SETTABLE = { create: 'createable', update: 'updateable' } as const;
-/** A body of 8 MB has room for a million unknown names; looking for the nearest of each would take minutes. */
-const MAX_FAULTS = 100;
+/** Nobody reads more, and looking for the nearest of thousands of unknown names would take seconds. */
+const MAX_FAULTS = 50;
 
 const STRUCTURED: ReadonlySet<FieldType> = new Set(['object', 'array']);
 
 /**
  * Turns the body of a POST, PUT or PATCH into native names and values.
- * @throws AppError REQUEST_INVALID that names the fields (at most 100) that are unknown, cannot be set, hold a list or an
+ * @throws AppError REQUEST_INVALID that names the fields (at most 50) that are unknown, cannot be set, hold a list or an
  * object in place of a single value, or are missing
  */
 export function writeRecord(body: Row, object: ObjectSpec, action: 'create' | 'update'): Row {
@@ -75,7 +75,7 @@ export function writeRecord(body: Row, object: ObjectSpec, action: 'create' | 'u
     }
     if (faults.length === MAX_FAULTS) break;
   }
-  if (action === 'create') faults.push(...missingFields(body, object));
+  if (action === 'create') faults.push(...missingFields(body, object).slice(0, MAX_FAULTS - faults.length));
   if (faults.length === 0) return values;
   const [first] = faults;
   const more = faults.length > 1 ? ` (and ${faults.length - 1} more, see details)` : '';
@@ -88,8 +88,8 @@ function isObject(value: unknown): boolean {
 
 function unknownField(name: string, names: readonly string[]): ErrorDetail {
   const nearest = nearestName(name, names);
-  const message = `There is no field '${name}'.${suggestName(name, names)}`;
-  return { path: name, message, ...(nearest !== undefined && { nearest }) };
+  const message = `There is no field '${cutText(name)}'.${suggestName(name, names)}`;
+  return { path: cutText(name), message, ...(nearest !== undefined && { nearest }) };
 }
 
 function missingFields(body: Row, object: ObjectSpec): readonly ErrorDetail[] {

@@ -164,4 +164,19 @@ describe('createAccounts', () => {
       expect(error).to.have.property('message', 'There is no user 2 in this account');
     });
   });
+
+  describe('findUsers', () => {
+    it('answers those of the account by their ids, with one query', async () => {
+      const { accounts } = await bootstrap();
+      await insertStranger('stranger', 'organization of the stranger');
+      let queries = 0;
+      const count = () => void queries++;
+      database.knex.on('query', count);
+      const users = await accounts.findUsers(1, [1, 2, 3]);
+      database.knex.removeListener('query', count);
+      expect([...users.keys()]).to.deep.equal([1]);
+      expect(users.get(1)).to.deep.equal(await accounts.getUser(1, 1));
+      expect(queries).to.equal(1);
+    });
+  });
 });

@@ -17,6 +17,11 @@ describe('the body of a request', () => {
   });
   const post = (body: unknown) => service.call('/instances', { method: 'POST', body });
 
+  function sendChunked(path: string, body: string, instanceToken?: string) {
+    const headers = { ...authorizationOf(FIRST_TENANT, instanceToken), ...JSON_BODY, 'transfer-encoding': 'chunked' };
+    return sendRaw(service.app.url, { method: 'POST', path: `/elements/api-v2${path}`, headers, body });
+  }
+
   function postBytes(body: Buffer, headers: Readonly<Record<string, string>> = JSON_BODY) {
     const path = '/elements/api-v2/instances';
     const length = { 'content-length': String(body.length) };
@@ -93,32 +98,77 @@ describe('the body of a request', () => {
       });
     });
 
-    it('shows no more than 100 faults of a body full of them', async () => {
+    it('shows no more than 50 faults of a body full of them, and cuts their names', async () => {
       const body = Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`k${index}`, index]));
       for (const answer of [await post(body), await service.call('/Products', { method: 'POST', body, token })]) {
         expectProblem(answer, 'REQUEST_INVALID');
-        expect(answer.body.details).to.have.lengthOf.within(2, 101);
+        expect(answer.body.details).to.have.length(50);
+      }
+      const name = 'n'.repeat(100_000);
+      const cut = `${'n'.repeat(100)}…`;
+      const product = await service.call('/Products', { method: 'POST', body: { [name]: 1 }, token });
+      expectProblem(product, 'REQUEST_INVALID', `There is no field '${cut}'. (and 1 more, see details)`);
+      const setting = await post({ ...NEW, configuration: { ...BAMBOOHR, [name]: 1 } });
+      expect(setting.body.message).to.include(`has no configuration key '${cut}'.`);
+      for (const answer of [await post({ ...NEW, [name]: 1 }), product, setting]) {
+        expectProblem(answer, 'REQUEST_INVALID');
+        expect(JSON.stringify(answer.body)).to.have.lengthOf.at.most(1500);
       }
     });
 
-    it('may be 8 MB and not more, with its length announced or not', async () => {
-      const text = JSON.stringify({ ...NEW, name: 'x'.repeat(9_000_000) });
-      expectProblem(await post(text), 'PAYLOAD_TOO_LARGE', 'The body is larger than 8 MB.');
-      const chunked = await sendRaw(service.app.url, {
-        method: 'POST',
-        path: '/elements/api-v2/instances',
-        headers: { ...authorizationOf(FIRST_TENANT), ...JSON_BODY, 'transfer-encoding': 'chunked' },
-        body: text,
-      });
-      expectProblem(chunked, 'PAYLOAD_TOO_LARGE', 'The body is larger than 8 MB.');
-      const allowed = await post({ ...NEW, name: 'x'.repeat(7_000_000) });
+    it('may be 256 kB and not more, with its length announced or not', async () => {
+      const text = JSON.stringify({ ...NEW, name: 'x'.repeat(300_000) });
+      expectProblem(await post(text), 'PAYLOAD_TOO_LARGE', 'The body is larger than 256 kB.');
+      expectProblem(await sendChunked('/instances', text), 'PAYLOAD_TOO_LARGE', 'The body is larger than 256 kB.');
+      const allowed = await post({ ...NEW, name: 'x'.repeat(250_000) });
       expectProblem(allowed, 'REQUEST_INVALID', 'body.name must NOT have more than 255 characters.');
+    });
+
+    it('may be 8 MB where it is a record or an event', async () => {
+      const path = '/Products';
+      const record = (length: number) => JSON.stringify({ Nope: 'x'.repeat(length) });
+      expectProblem(
+        await sendChunked(path, record(9_000_000), token),
+        'PAYLOAD_TOO_LARGE',
+        'The body is larger than 8 MB.',
+      );
+      for (const [method, place] of [
+        ['POST', path],
+        ['PATCH', `${path}/1`],
+        ['PUT', `${path}/1/`],
+        ['POST', `/hubs/general${path}`],
+        ['PATCH', `/hubs/general${path}/1`],
+      ] as const) {
+        const answer = await service.call(place, { method, token, body: record(7_000_000) });
+        expect(answer.body.code, `${method} ${place}`).to.equal('REQUEST_INVALID');
+        expect(answer.body.message).to.match(/^There is no field 'Nope'/);
+      }
+      const event = { instanceId: 999_999, data: { text: 'x'.repeat(7_000_000) } };
+      expectProblem(await service.call('/events/test', { method: 'POST', body: event }), 'NOT_FOUND');
+    });
+
+    it('may have 10,000 members, those inside others counted', async () => {
+      const message = 'The body has more than 10000 members, those inside others counted.';
+      const items = (count: number) => ({ ...NEW, tags: Array.from({ length: count }, () => 1) });
+      expectProblem(await post(items(10_001)), 'PAYLOAD_TOO_LARGE', message);
+      expectProblem(await post(`[${'[],'.repeat(10_000)}[]]`), 'PAYLOAD_TOO_LARGE', message);
+      const allowed = await post(items(9_000));
+      expectProblem(allowed, 'REQUEST_INVALID');
+      expect(allowed.body.details).to.have.length(50);
+    });
+
+    it('may have any number of members inside a record, and 10,000 of its own', async () => {
+      const create = (body: object) => service.call('/Products', { method: 'POST', token, body });
+      const nested = await create({ Nope: Array.from({ length: 100_000 }, () => 1) });
+      expectProblem(nested, 'REQUEST_INVALID', /^There is no field 'Nope'/);
+      const own = await create(Object.fromEntries(Array.from({ length: 10_001 }, (_, index) => [`k${index}`, 1])));
+      expectProblem(own, 'PAYLOAD_TOO_LARGE', 'The body has more than 10000 members.');
     });
 
     it('counts as what it is unpacked', async () => {
       const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024, ' '));
       const answer = await postBytes(bomb, { ...JSON_BODY, 'content-encoding': 'gzip' });
-      expectProblem(answer, 'PAYLOAD_TOO_LARGE', 'The body is larger than 8 MB.');
+      expectProblem(answer, 'PAYLOAD_TOO_LARGE', 'The body is larger than 256 kB.');
     });
 
     it('may be packed', async () => {

@@ -6,6 +6,7 @@ import { createClientErrorAnswer } from '../../src/api/client-error.ts';
 import { useApp } from '../support/app.ts';
 import { silentLog } from '../support/database.ts';
 import { sendBytes } from './support/raw-request.ts';
+import { waitUntil } from './support/wait-until.ts';
 
 const LONG = 'x'.repeat(100_000);
 
@@ -45,6 +46,7 @@ describe('what never becomes a request', () => {
       expect(problem).to.deep.equal({ requestId: problem.requestId, code: 'REQUEST_INVALID', message });
       expect(headers).to.have.members([
         `Elements-Request-Id: ${problem.requestId}`,
+        'X-Content-Type-Options: nosniff',
         'Content-Type: application/json',
         `Content-Length: ${Buffer.byteLength(body)}`,
         'Connection: close',
@@ -55,6 +57,36 @@ describe('what never becomes a request', () => {
 });
 
 describe('createClientErrorAnswer', () => {
+  it('ends the connection though the other end never closes it', async () => {
+    const server = createServer().on('clientError', createClientErrorAnswer(silentLog));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const sockets = Array.from({ length: 20 }, () => connect({ host: '127.0.0.1', port, allowHalfOpen: true }));
+    const answers = sockets.map((socket) => {
+      socket.write('GARBAGE\r\n\r\n');
+      return text(socket);
+    });
+    for (const answer of await Promise.all(answers)) expect(answer).to.match(/^HTTP\/1\.1 400 Bad Request/);
+    const open = () =>
+      new Promise((resolve, reject) => server.getConnections((error, n) => (error ? reject(error) : resolve(n))));
+    await waitUntil(async () => (await open()) === 0);
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+
+  it('lets its answer be read by somebody who is still sending', async () => {
+    const server = createServer().on('clientError', createClientErrorAnswer(silentLog));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const socket = connect({ host: '127.0.0.1', port });
+    const received = text(socket);
+    socket.write('GARBAGE\r\n\r\n');
+    await new Promise((resolve) => socket.once('readable', resolve));
+    socket.end('x'.repeat(100_000));
+    expect(await received).to.match(/"message":"The request is not well-formed HTTP\."\}$/);
+    server.close();
+  });
+
   it('does not break into an answer that has begun', async () => {
     const server = createServer((_request, response) => void response.write('first half'));
     server.on('clientError', createClientErrorAnswer(silentLog));

@@ -19,7 +19,7 @@ describe('a provider whose answers are large', () => {
     provider = await startMisbehavingServer();
     provider.answer('/me', json({}));
     const configuration = { 'base.url': provider.url, 'api.key': 'key of the provider' };
-    ({ token } = await service.createInstance('impatient', configuration));
+    ({ token } = await service.createInstance('patient', configuration));
   });
   after(() => provider.close());
 
@@ -71,7 +71,7 @@ describe('a provider whose numbers cannot be', () => {
     provider = await startMisbehavingServer();
     provider.answer('/me', json({}));
     const configuration = { 'base.url': provider.url, 'api.key': 'key of the provider' };
-    ({ token } = await service.createInstance('impatient', configuration));
+    ({ token } = await service.createInstance('patient', configuration));
   });
   after(() => provider.close());
 
@@ -90,7 +90,7 @@ describe('a provider whose numbers cannot be', () => {
       expectProblem(
         answer,
         'PROVIDER_RATE_LIMITED',
-        'Impatient answered 429: it takes no more calls for now. Try again in 86400 s.',
+        'Patient answered 429: it takes no more calls for now. Try again in 86400 s.',
       );
       expect(answer.headers.get('retry-after')).to.equal('86400');
     });

@@ -48,9 +48,13 @@ describe('secrets', () => {
     await record(`/instances/${shop.id}/configuration`, { method: 'PATCH', body: { password: NEW_PASSWORD } });
     await record('/instances', {
       method: 'POST',
-      body: { ...body, configuration: { ...PRIVATE_SHOP, [PRIVATE_SHOP.password]: 1, password: [NEW_PASSWORD] } },
+      body: { ...body, configuration: { ...PRIVATE_SHOP, [PRIVATE_SHOP.password]: 1 } },
     });
-    await record(`/elements/${PRIVATE_SHOP.password}`);
+    await record('/instances', {
+      method: 'POST',
+      body: { ...body, configuration: { ...PRIVATE_SHOP, password: [NEW_PASSWORD] } },
+    });
+    await record(`/Products/${PRIVATE_SHOP.password}/x`, { token });
     await record('/instances', { query: { nextPage: token } });
     await record('/Products', { token: `${token}x` });
     await record('/Products', { headers: authorizationOf(stranger, token) });

@@ -128,7 +128,7 @@ describe('a stored secret', () => {
         expectProblem(
           await service.call('/Products', { token }),
           'INSTANCE_CREDENTIALS_FAILED',
-          `Instance ${id} cannot call OData: its stored settings were changed outside of the service. PATCH /instances/${id} with the whole configuration puts it right.`,
+          `The stored settings and credentials of instance ${id} cannot be used: they cannot be read, or were changed outside of the service. PATCH /instances/${id} with the whole configuration puts it right.`,
         );
         expectProblem(await service.call('/objects', { token }), 'INSTANCE_CREDENTIALS_FAILED');
         expect(await read(id)).to.deep.include({ valid: false, configuration: {} });

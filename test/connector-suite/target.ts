@@ -4,7 +4,6 @@ import type { AccessTokens } from '../../src/connector/client/ports.ts';
 import type { Config, Connector, ObjectSpec, Objects } from '../../src/connector/contract.ts';
 import { loadConnectors, OWN_CONNECTORS } from '../../src/connector/registry.ts';
 import { createEgress } from '../../src/egress/index.ts';
-import { createRedactor } from '../../src/log.ts';
 import { type ApiAnswer, type ApiCall, startTestApp } from '../support/app.ts';
 import { discoverAll } from '../support/discover-all.ts';
 
@@ -54,7 +53,6 @@ async function declare(connector: Connector, config: Config, simulatorsUrl: stri
   const egress = createEgress({ allow: ['127.0.0.0/8'], simulatorsUrl });
   const client = createProviderClient({
     egress,
-    redactor: createRedactor(),
     now: Date.now,
     random: Math.random,
     sleep: (ms, signal) => sleep(ms, undefined, { signal }),

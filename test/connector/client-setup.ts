@@ -35,7 +35,6 @@ export async function setUpClient(ports: Partial<ClientPorts> = {}): Promise<Cli
   let calls = 0;
   const client = createProviderClient({
     egress,
-    redactor: createRedactor(),
     now: () => nowMs,
     random: () => 0.5,
     sleep: async (ms) => {
@@ -90,14 +89,6 @@ function createConnector(server: MisbehavingServer): Connector {
     hosts: [server.host],
     objects: {},
     probe: { path: '/probe' },
-  };
-}
-
-function createRedactor() {
-  const secrets = new Set<string>();
-  return {
-    add: (secret: string) => void secrets.add(secret),
-    redact: (text: string) => [...secrets].reduce((clean, secret) => clean.replaceAll(secret, '********'), text),
   };
 }
 

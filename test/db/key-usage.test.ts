@@ -5,7 +5,6 @@ import { ConfigError, readConfig } from '../../src/config.ts';
 import { encryptionContext } from '../../src/db/encrypted-columns.ts';
 import { assertKeysHeld, encryptedColumns, readKeyUsage } from '../../src/db/key-usage.ts';
 import { createKeyring } from '../../src/db/keyring.ts';
-import { createRedactor } from '../../src/log.ts';
 import { createTemporaryFolder, silentLog, useDatabase } from '../support/database.ts';
 import { randomKey, type StoredValue, storeValues, writeCiphertext } from './encrypted-values.ts';
 
@@ -61,7 +60,7 @@ describe('the keys a database needs', () => {
     }
     const dataDir = await createTemporaryFolder();
     const environment = { DATABASE_URL: database.url, DATA_DIR: dataDir, ENCRYPTION_KEYS: second, PORT: '0' };
-    const starting = startApp({ config: readConfig(environment), log: silentLog, redactor: createRedactor() });
+    const starting = startApp({ config: readConfig(environment), log: silentLog });
     const error = await starting.then(
       (app) => app.stop(),
       (reason: unknown) => reason,

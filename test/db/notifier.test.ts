@@ -2,7 +2,7 @@ import { EventEmitter, on, once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { createNotifier, type Notifier, type NotifierOptions } from '../../src/db/notifier.ts';
-import { createLogger, createRedactor } from '../../src/log.ts';
+import { createLogger } from '../../src/log.ts';
 import { silentLog, useDatabase } from '../support/database.ts';
 
 /** A way to the database that can be closed, or fall silent while it stays open. */
@@ -48,7 +48,7 @@ function recordLog() {
   const logged = async (text: string) => {
     for await (const [line] of on(lines, 'line')) if (String(line).includes(text)) return;
   };
-  return { log: createLogger({ level: 'warn', redactor: createRedactor(), destination }), logged };
+  return { log: createLogger({ level: 'warn', destination }), logged };
 }
 
 describe('createNotifier', () => {

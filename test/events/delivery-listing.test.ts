@@ -3,6 +3,7 @@ import type { Knex } from 'knex';
 import pg from 'pg';
 import { createDeliveryListingStore } from '../../src/events/deliveries/delivery-listing-store.ts';
 import { DELIVERY_FIELDS } from '../../src/events/filter.ts';
+import { createSubscriptionStore, MOST_TALLIED } from '../../src/events/subscriptions/subscription-store.ts';
 import { prepareCondition } from '../../src/where/index.ts';
 import { useDatabase } from '../support/database.ts';
 
@@ -44,6 +45,9 @@ describe(`a listing over ${ROWS} deliveries on their way and as many delivered`,
     return flatten(rows[0]['QUERY PLAN'][0].Plan);
   }
 
+  const count = (where: string | undefined, most?: number) =>
+    createDeliveryListingStore(database.knex).count(1, conditionOf(where), most);
+
   const list = (where: string | undefined, afterId?: number) =>
     createDeliveryListingStore(database.knex).list(1, { condition: conditionOf(where), afterId }, PAGE);
 
@@ -63,12 +67,38 @@ describe(`a listing over ${ROWS} deliveries on their way and as many delivered`,
       for (const node of nodes.filter((each) => each['Node Type'].includes('Sort'))) {
         for (const below of node.Plans ?? []) expect(below['Actual Rows'], describeNode(node)).to.be.at.most(3 * PAGE);
       }
-      const scanned = nodes
-        .filter((node) => /^delivery/.test(node['Relation Name'] ?? ''))
-        .map((node) => (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops']);
-      expect(Math.max(...scanned), nodes.map(describeNode).join('\n')).to.be.below(ROWS / 10);
+      expect(Math.max(...scannedBy(nodes)), nodes.map(describeNode).join('\n')).to.be.below(ROWS / 10);
     });
   }
+
+  describe('by its event', () => {
+    const shown = (uuid: string) => `evt_${uuid.replaceAll('-', '')}`;
+
+    for (const [table, key] of [
+      ['delivery', 'id'],
+      ['delivery_attempt', 'delivery_id'],
+    ] as const) {
+      it(`finds a delivery in ${table} without reading the others`, async () => {
+        const row = await database.knex(table).offset(1234).first();
+        const where = `event.id = '${shown(row.event_id)}'`;
+        expect((await list(where)).map(({ id }) => id)).to.deep.equal([row[key]]);
+        for (const work of [() => list(where), () => count(where)]) {
+          const nodes = await nodesOf(work);
+          const read = scannedBy(nodes).reduce((sum, rows) => sum + rows, 0);
+          expect(read, nodes.map(describeNode).join('\n')).to.be.at.most(10);
+        }
+      });
+    }
+
+    it('finds several, and none for what is no id of an event', async () => {
+      const rows = await database.knex('delivery').orderBy('id').limit(2);
+      const ids = rows.map(({ event_id }) => `'${shown(event_id)}'`);
+      const found = await list(`event.id IN (${ids.join(', ')}, 'evt_none') AND channel = 'webhook'`);
+      expect(found.map(({ id }) => id)).to.deep.equal(rows.map(({ id }) => id));
+      expect(await list(`event.id = 'evt_none'`)).to.deep.equal([]);
+      expect(await list(`event.id IN (${ids[0]}) OR id = ${rows[1].id}`)).to.have.length(2);
+    });
+  });
 
   it('answers pages in order, without gap or overlap, over both kinds', async () => {
     const where = 'id > 299900 AND id <= 300100';
@@ -91,15 +121,36 @@ describe(`a listing over ${ROWS} deliveries on their way and as many delivered`,
   ] as const) {
     it(`takes the statuses that the filter means: ${where}`, async () => {
       const condition = conditionOf(`id > 290000 AND id <= 310000 AND (${where})`);
-      const counted = await createDeliveryListingStore(database.knex).count(1, { condition });
+      const counted = await createDeliveryListingStore(database.knex).count(1, condition);
       expect(counted.map(({ status }) => status).sort()).to.deep.equal(statuses);
     });
   }
 
   it('counts all of them', async () => {
-    const counted = await createDeliveryListingStore(database.knex).count(1, {});
+    const counted = await count(undefined, 3 * ROWS);
     expect(counted.reduce((sum, { count }) => sum + count, 0)).to.equal(2 * ROWS);
     expect(counted.find(({ status }) => status === 'delivered')?.count).to.equal(ROWS);
+  });
+
+  it('stops counting where it is told to, and reads no more for it', async () => {
+    const most = 1_000;
+    const counted = await count(undefined, most);
+    expect(counted.map(({ status }) => status).sort()).to.deep.equal(['delivered', 'delivering', 'queued', 'retrying']);
+    for (const { count: found } of counted) expect(found).to.equal(most);
+    const nodes = await nodesOf(() => count(undefined, most));
+    const read = scannedBy(nodes).reduce((sum, rows) => sum + rows, 0);
+    expect(read, nodes.map(describeNode).join('\n')).to.be.below(20 * most);
+  });
+
+  it('tallies the deliveries of subscriptions along their indexes', async () => {
+    const tally = () => createSubscriptionStore(database.knex).tally(1, [3, 4]);
+    expect(await tally()).to.have.deep.members([
+      { subscriptionId: 3, queued: 0, retrying: MOST_TALLIED },
+      { subscriptionId: 4, queued: 3_000, retrying: 0 },
+    ]);
+    const nodes = await nodesOf(tally);
+    const read = scannedBy(nodes).reduce((sum, rows) => sum + rows, 0);
+    expect(read, nodes.map(describeNode).join('\n')).to.be.below(ROWS / 10);
   });
 });
 
@@ -109,6 +160,13 @@ function conditionOf(where: string | undefined) {
 
 function flatten(node: PlanNode): readonly PlanNode[] {
   return [node, ...(node.Plans ?? []).flatMap(flatten)];
+}
+
+/** Rows that each node read of deliveries. */
+function scannedBy(nodes: readonly PlanNode[]): readonly number[] {
+  return nodes
+    .filter((node) => /^delivery/.test(node['Relation Name'] ?? ''))
+    .map((node) => (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops']);
 }
 
 function describeNode(node: PlanNode): string {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { createPartitions, type PartitionPorts } from '../../src/events/upkeep/partitions.ts';
-import { createLogger, createRedactor } from '../../src/log.ts';
+import { createLogger } from '../../src/log.ts';
 import { silentLog, useDatabase } from '../support/database.ts';
 
 const TODAY = '2026-03-10';
@@ -186,7 +186,6 @@ describe('the partitions of events', () => {
     const lines: string[] = [];
     const log = createLogger({
       level: 'warn',
-      redactor: createRedactor(),
       destination: { write: (line: string) => void lines.push(line) },
     });
     await partitions().ensure();

@@ -2,15 +2,17 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { Knex } from 'knex';
 import { createKeyring } from '../../src/db/keyring.ts';
+import { createPoolShares } from '../../src/db/pool-shares.ts';
 import { createAcceptStore } from '../../src/events/accept/accept-store.ts';
 import { createDeliveries, type Deliveries } from '../../src/events/deliveries/deliveries.ts';
 import { createSubscriptions, type Subscriptions } from '../../src/events/subscriptions/subscriptions.ts';
-import { createRedactor } from '../../src/log.ts';
 import { waitUntil } from '../api/support/wait-until.ts';
-import { useDatabase } from '../support/database.ts';
+import { silentLog, useDatabase } from '../support/database.ts';
 
 const QUEUED = `channel = 'webhook' AND status = 'queued'`;
 const URL = 'https://receiver.example.com/';
+
+const sharesOf = (knex: Knex) => createPoolShares({ knex, poolSize: 4 });
 
 describe('releasing a queue', () => {
   const database = useDatabase();
@@ -27,14 +29,22 @@ describe('releasing a queue', () => {
     const notifier = { publish: async () => {}, subscribe: () => () => {}, onGap: () => () => {} };
     subscriptions = createSubscriptions({
       knex,
+      shares: sharesOf(knex),
+      log: silentLog,
       notifier,
       keyring: createKeyring(`test:${randomBytes(32).toString('base64')}`),
-      redactor: createRedactor(),
       random: randomBytes,
       now: Date.now,
     });
     const notifications = { prepare: async () => async (_via: Knex, type: string) => void told.push(type) };
-    deliveries = createDeliveries({ knex, notifier, subscriptions, notifications, now: Date.now });
+    deliveries = createDeliveries({
+      knex,
+      shares: sharesOf(knex),
+      notifier,
+      subscriptions,
+      notifications,
+      now: Date.now,
+    });
     await subscriptions.ensure(1, URL);
     await subscriptions.deactivate(knex, 1, 1, 'test');
   });
@@ -79,6 +89,7 @@ describe('releasing a queue', () => {
     const states: string[][] = [];
     const inBatches = createDeliveries({
       knex: database.knex,
+      shares: sharesOf(database.knex),
       notifier: { publish: async () => void states.push(await statesOf()) },
       subscriptions,
       notifications: { prepare: async () => async () => {} },
@@ -104,6 +115,7 @@ describe('releasing a queue', () => {
     };
     const busy = createDeliveries({
       knex: database.knex,
+      shares: sharesOf(database.knex),
       notifier: { publish },
       subscriptions,
       notifications: { prepare: async () => async () => {} },
@@ -135,6 +147,7 @@ describe('releasing a queue', () => {
   it('keeps nothing of a reactivation that could not be told', async () => {
     const failing = createDeliveries({
       knex: database.knex,
+      shares: sharesOf(database.knex),
       notifier: { publish: async () => {} },
       subscriptions,
       notifications: { prepare: async () => () => Promise.reject(new Error('disk full')) },

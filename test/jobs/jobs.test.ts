@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { createJobs, type Jobs } from '../../src/jobs/jobs.ts';
 import type { Job, JobOutcome, Queue, Queues } from '../../src/jobs/queues.ts';
-import { createLogger, createRedactor } from '../../src/log.ts';
+import { createLogger } from '../../src/log.ts';
 import { silentLog, useDatabase } from '../support/database.ts';
 
 const QUICK = { pollingSeconds: 0.5, retry: { limit: 2, delaySeconds: 0, maxDelaySeconds: 1 } } as const;
@@ -79,7 +79,6 @@ describe('createJobs', function () {
     const lines: string[] = [];
     const log = createLogger({
       level: 'error',
-      redactor: createRedactor(),
       destination: { write: (line) => lines.push(line) },
     });
     const { queue, finished } = scripted(new Error('the cause of it all'));

@@ -105,6 +105,28 @@ describe('the access of an instance', () => {
     expect(await isValid()).to.equal(true);
   });
 
+  it('ends for the instance alone whose stored tokens cannot be read, until it is authenticated again', async () => {
+    const { call, instance } = await connect();
+    const whole = await connect();
+    const client = new pg.Client({ connectionString: service.databaseUrl });
+    await client.connect();
+    await client.query(`update oauth_token set tokens = left(tokens, -4) || 'AAAA' where instance_id = $1`, [
+      instance.id,
+    ]);
+    await client.end();
+    const answer = await call(other);
+    expect(answer.status).to.equal(424);
+    expect(answer.body.message).to.equal(
+      `The stored tokens of instance ${instance.id} cannot be read. Authenticate it again.`,
+    );
+    expect((await whole.call(other)).status).to.equal(200);
+    const { code } = await authorize();
+    const body = { providerData: { code } };
+    const repaired = await service.call(`/instances/${instance.id}`, { method: 'PATCH', body });
+    expect(repaired.body).to.include({ id: instance.id, valid: true });
+    await waitUntil(async () => (await call(other)).status === 200);
+  });
+
   it('ends when a thief used its refresh token, as the provider then takes back everything', async () => {
     const { call, isValid, refreshTokens } = await connect();
     setup.server.expireAccessTokens();

@@ -113,7 +113,6 @@ export function createService(objects: Connector['objects']): FakeService {
     id: 7,
     connector,
     config: {},
-    intact: true,
     disabled: false,
     valid: true,
     refusedCalls: [],

@@ -5,6 +5,7 @@ const GENERATED = join(import.meta.dirname, '../../generated');
 
 export interface Response {
   readonly $ref?: string;
+  readonly headers?: Readonly<Record<string, unknown>>;
   readonly content?: Readonly<
     Record<string, { readonly examples?: Readonly<Record<string, { readonly $ref: string }>> }>
   >;

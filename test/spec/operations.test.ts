@@ -5,6 +5,8 @@ import { componentName, type Operation, operationsOf, readDocument } from './doc
 
 const SCHEMES = { platform: 'UserOrganization', instance: 'UserElement' } as const;
 
+const REFUSAL_HEADERS = ['Retry-After', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
+
 const document = readDocument();
 const operations = operationsOf(document);
 const tags = document.tags.map(({ name }) => name);
@@ -39,6 +41,23 @@ describe('every operation of the spec', () => {
     for (const { place, operation } of operations.filter(({ operation }) => 'requestBody' in operation)) {
       expect(Object.keys(operation.responses), place).to.include.members(['413', '415']);
     }
+  });
+
+  it('tells how the caller stands where it refuses one too many', () => {
+    for (const { place, operation } of operations.filter(({ operation }) => '429' in operation.responses)) {
+      const name = componentName(operation.responses['429']?.$ref ?? '');
+      expect(Object.keys(document.components.responses[name]?.headers ?? {}), place).to.include.members(
+        REFUSAL_HEADERS,
+      );
+    }
+  });
+
+  it('may have a large body where it writes a record or sends an event, and nowhere else', () => {
+    const large = Object.entries(OPERATIONS).filter(([, { largeBody }]) => largeBody);
+    expect(large.map(([id]) => id)).to.have.members([
+      ...['createRecord', 'updateRecord', 'replaceRecord', 'createHubRecord', 'updateHubRecord', 'replaceHubRecord'],
+      'sendTestEvent',
+    ]);
   });
 
   it('fails only with statuses that an error code has', () => {

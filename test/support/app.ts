@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { type App, type AppPorts, startApp } from '../../src/app.ts';
 import { type Config, readConfig } from '../../src/config.ts';
-import { createLogger, createRedactor } from '../../src/log.ts';
+import { createLogger } from '../../src/log.ts';
 import { createTemporaryFolder, createTestDatabase, dropTestDatabase } from './database.ts';
 
 /** An answer of the API. */
@@ -89,16 +89,13 @@ export async function startTestApp(
   const databaseUrl = environment.DATABASE_URL ?? (await createTestDatabase());
   const dataDir = await createTemporaryFolder();
   const logged: string[] = [];
-  const redactor = createRedactor();
   const log = createLogger({
     level: 'debug',
-    redactor,
     destination: { write: (line: string) => void logged.push(line) },
   });
   const app = await startApp({
     config: testConfig({ DATABASE_URL: databaseUrl, DATA_DIR: dataDir, ...environment }),
     log,
-    redactor,
     ...overrides,
   });
 

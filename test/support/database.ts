@@ -7,9 +7,9 @@ import pg from 'pg';
 import { type Database, openDatabase } from '../../src/db/database.ts';
 import { startEmbeddedPostgres } from '../../src/db/embedded.ts';
 import { migrateDatabase } from '../../src/db/migrate.ts';
-import { createLogger, createRedactor } from '../../src/log.ts';
+import { createLogger } from '../../src/log.ts';
 
-export const silentLog = createLogger({ level: 'silent', redactor: createRedactor() });
+export const silentLog = createLogger({ level: 'silent' });
 
 export interface TestDatabase {
   readonly url: string;

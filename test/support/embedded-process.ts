@@ -4,10 +4,10 @@
  * once without stopping anything, with exit code 8.
  */
 import { startEmbeddedPostgres } from '../../src/db/embedded.ts';
-import { createLogger, createRedactor } from '../../src/log.ts';
+import { createLogger } from '../../src/log.ts';
 
 const [, , dataDir = ''] = process.argv;
-const log = createLogger({ level: 'silent', redactor: createRedactor() });
+const log = createLogger({ level: 'silent' });
 const { url, stop } = await startEmbeddedPostgres({ dataDir, log, durable: false });
 
 process.on('SIGTERM', () => {

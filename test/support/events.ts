@@ -5,7 +5,6 @@ import { createEgress } from '../../src/egress/index.ts';
 import { createEvents, type EventPorts, type Events } from '../../src/events/engine.ts';
 import type { DeliverySettings, EventSource, NewEvent, ReadySubscription } from '../../src/events/model.ts';
 import type { EngineOptions } from '../../src/events/options.ts';
-import { createRedactor } from '../../src/log.ts';
 import { createMetrics, type Metrics } from '../../src/metrics.ts';
 import { silentLog, useDatabase } from './database.ts';
 import { addAccount, emptyTables } from './event-rows.ts';
@@ -52,7 +51,6 @@ export function createTestEngine(input: TestEngineInput): TestEngine {
     egress,
     notifier: silentNotifier(),
     log: silentLog,
-    redactor: createRedactor(),
     metrics,
     now: Date.now,
     random: Math.random,

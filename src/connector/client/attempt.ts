@@ -140,7 +140,7 @@ function judge(ports: ClientPorts, attempt: Attempt, answer: Answer, url: URL): 
     const byConnector = classified !== undefined;
     return { kind: 'failed', failed: describeFailure(ports, { binding, response, failure, byConnector, quotable }) };
   }
-  if (misshapen) return { kind: 'failed', failed: describeMisshapen(ports, binding, answer) };
+  if (misshapen) return { kind: 'failed', failed: describeMisshapen(binding, answer) };
   return accept(answer);
 }
 

@@ -1,8 +1,9 @@
 import manifest from '../../../package.json' with { type: 'json' };
 import { AppError } from '../../errors.ts';
+import { combineRedactors, createRedactor, type Redactor } from '../../redaction.ts';
 import type { Auth, Config, Connector } from '../contract.ts';
 import { matchesHost } from './hosts.ts';
-import type { ClientPorts, Redactor } from './ports.ts';
+import type { ClientPorts } from './ports.ts';
 import { createSimulatorRoute, type SimulatorRoute } from './simulator-route.ts';
 
 type Headers = Readonly<Record<string, string>>;
@@ -20,9 +21,11 @@ export interface Binding {
   readonly headers: Headers;
   readonly headersWithoutAuth: Headers;
   readonly simulator: SimulatorRoute | undefined;
+  /** Of the secrets that the provider is sent. */
+  readonly redactor: Redactor;
 }
 
-type BindPorts = Pick<ClientPorts, 'redactor' | 'simulatorsUrl'>;
+type BindPorts = Pick<ClientPorts, 'simulatorsUrl'>;
 
 /** A configuration that changes is another object, so an entry is never stale. */
 export function createBindings(ports: BindPorts): (connector: Connector, config: Config) => Binding {
@@ -38,7 +41,6 @@ export function createBindings(ports: BindPorts): (connector: Connector, config:
 
 /** @throws AppError REQUEST_INVALID when the configuration makes no base URL among the connector's hosts. */
 function bind(ports: BindPorts, connector: Connector, config: Config): Binding {
-  registerConfiguredSecrets(ports.redactor, connector, config);
   const base = getBaseUrl(connector, config);
   const hosts = typeof connector.hosts === 'function' ? connector.hosts(config) : connector.hosts;
   if (!matchesHost(base.host, hosts)) {
@@ -49,7 +51,6 @@ function bind(ports: BindPorts, connector: Connector, config: Config): Binding {
   }
   const simulator = config.simulator === true ? createSimulatorRoute(ports.simulatorsUrl, connector) : undefined;
   const authentication = lowerCaseNames(authenticate(connector.auth, config));
-  registerSecrets(ports.redactor, Object.values(authentication).flatMap(withoutScheme));
   const headersWithoutAuth = {
     accept: 'application/json',
     'user-agent': `Causeway/${manifest.version}`,
@@ -65,6 +66,7 @@ function bind(ports: BindPorts, connector: Connector, config: Config): Binding {
     headers: { ...headersWithoutAuth, ...authentication },
     headersWithoutAuth,
     simulator,
+    redactor: createRedactor([...configuredSecrets(connector, config), ...secretsOf(authentication)]),
   };
 }
 
@@ -99,25 +101,22 @@ function authenticateBasic(credentials: { username: string; password: string } |
   return { authorization: `Basic ${token}` };
 }
 
-function registerConfiguredSecrets(redactor: Redactor, connector: Connector, config: Config): void {
+function configuredSecrets(connector: Connector, config: Config): readonly string[] {
   const values = connector.configuration.filter((field) => field.secret === true).map((field) => config[field.key]);
-  registerSecrets(
-    redactor,
-    values.filter((value) => typeof value === 'string'),
-  );
+  return values.filter((value) => typeof value === 'string');
 }
 
 type TokenBinder = (binding: Binding, accessToken: string) => Binding;
 
 /** Adds an access token to a binding; while the token stays the same, nothing is worked out again. */
-export function createTokenBinder(redactor: Redactor): TokenBinder {
+export function createTokenBinder(): TokenBinder {
   const bound = new WeakMap<Binding, { readonly accessToken: string; readonly binding: Binding }>();
   return (binding, accessToken) => {
     const known = bound.get(binding);
     if (known?.accessToken === accessToken) return known.binding;
     const authentication = lowerCaseNames(tokenHeaders(binding.connector.auth, accessToken, binding.config));
-    registerSecrets(redactor, [accessToken, ...Object.values(authentication).flatMap(withoutScheme)]);
-    const withToken = { ...binding, headers: { ...binding.headers, ...authentication } };
+    const redactor = combineRedactors([binding.redactor, createRedactor([accessToken, ...secretsOf(authentication)])]);
+    const withToken = { ...binding, headers: { ...binding.headers, ...authentication }, redactor };
     bound.set(binding, { accessToken, binding: withToken });
     return withToken;
   };
@@ -129,17 +128,9 @@ function tokenHeaders(auth: Auth, accessToken: string, config: Config): Headers 
   return own ?? { authorization: `Bearer ${accessToken}` };
 }
 
-/** A provider may quote a secret as it stood in a URL. */
-function registerSecrets(redactor: Redactor, values: readonly string[]): void {
-  for (const secret of new Set(values.flatMap((value) => [value, encodeURIComponent(value)]))) {
-    if (secret !== '') redactor.add(secret);
-  }
-}
-
 /** `Bearer abc` is quoted as a whole or without its scheme. */
-function withoutScheme(value: string): string[] {
-  const blank = value.indexOf(' ');
-  return blank === -1 ? [value] : [value, value.slice(blank + 1)];
+function secretsOf(authentication: Headers): readonly string[] {
+  return Object.values(authentication).flatMap((value) => [value, value.slice(value.indexOf(' ') + 1)]);
 }
 
 export function lowerCaseNames(headers: Headers | undefined): Headers {

@@ -17,7 +17,7 @@ export interface FailedCall {
   readonly retryAfterMs: number | undefined;
 }
 
-type FailurePorts = Pick<ClientPorts, 'now' | 'redactor'>;
+type FailurePorts = Pick<ClientPorts, 'now'>;
 
 interface Report {
   readonly code: ErrorCode;
@@ -81,7 +81,7 @@ export function describeFailure(ports: FailurePorts, verdict: Verdict): FailedCa
   const retryAfterSeconds =
     retryAfterMs === undefined ? report.defaultRetryAfterSeconds : Math.ceil(retryAfterMs / 1000);
   const message = `${binding.connector.name} answered ${response.status}: ${report.text(retryAfterSeconds)}`;
-  const providerMessage = getProviderMessage(ports, verdict);
+  const providerMessage = getProviderMessage(verdict);
   return {
     error: new AppError(report.code, message, { providerMessage, retryAfterSeconds }),
     resend: mayPass(verdict) ? 'ifIdempotent' : 'never',
@@ -99,26 +99,25 @@ function getRetryAfterMs(ports: FailurePorts, { response, failure }: Verdict): n
   return judgeWaitMs(failure.retryAfterMs) ?? readRetryAfterMs(response.headers, ports.now());
 }
 
-function getProviderMessage(ports: FailurePorts, { response, failure, quotable }: Verdict): string | undefined {
+function getProviderMessage({ binding: { redactor }, response, failure, quotable }: Verdict): string | undefined {
   if (!quotable) return undefined;
-  return readProviderMessage(ports.redactor, failure.message) ?? readProviderMessage(ports.redactor, response.body);
+  return readProviderMessage(redactor, failure.message) ?? readProviderMessage(redactor, response.body);
 }
 
 const MAX_EXCERPT_CHARACTERS = 200;
 
 /** A 2xx answer with a page or broken JSON in it. */
 export function describeMisshapen(
-  ports: FailurePorts,
-  binding: Binding,
+  { connector, redactor }: Binding,
   { response, quotable }: Pick<Answer, 'response' | 'quotable'>,
 ): FailedCall {
   const type = quotable ? (response.headers['content-type'] ?? 'no content type') : 'its words are not shown here';
-  const words = quotable ? readProviderMessage(ports.redactor, response.body) : undefined;
+  const words = quotable ? readProviderMessage(redactor, response.body) : undefined;
   return neverAgain(
     new AppError(
       'PROVIDER_PROTOCOL',
-      `${binding.connector.name} answered ${response.status} without the JSON that was asked for (${toShowable(ports.redactor, type, 100)}).`,
-      { providerMessage: words === undefined ? undefined : toShowable(ports.redactor, words, MAX_EXCERPT_CHARACTERS) },
+      `${connector.name} answered ${response.status} without the JSON that was asked for (${toShowable(redactor, type, 100)}).`,
+      { providerMessage: words === undefined ? undefined : toShowable(redactor, words, MAX_EXCERPT_CHARACTERS) },
     ),
   );
 }

@@ -11,7 +11,7 @@ import { resolveTarget } from './target.ts';
 
 export { type ByteBudget, createByteBudget, type Hold } from './byte-budget.ts';
 export { toUnreadable } from './execute.ts';
-export type { AccessTokens, ClientPorts, ProviderCall, Redactor } from './ports.ts';
+export type { AccessTokens, ClientPorts, ProviderCall } from './ports.ts';
 export { judgeRateLimit, type RateLimitState, readRateLimit } from './rate-limit.ts';
 
 export interface ProviderClient {
@@ -48,7 +48,7 @@ type Errand = Pick<Attempt, 'binding' | 'call' | 'request' | 'target' | 'expects
 export function createProviderClient(ports: ClientPorts): ProviderClient {
   const budget = ports.budget ?? createByteBudget(Number.POSITIVE_INFINITY);
   const getBinding = createBindings(ports);
-  const bindToken = createTokenBinder(ports.redactor);
+  const bindToken = createTokenBinder();
 
   async function send(
     call: ProviderCall,
@@ -107,8 +107,9 @@ export function createProviderClient(ports: ClientPorts): ProviderClient {
   function preview(call: Pick<ProviderCall, 'connector' | 'config'>, request: ProviderRequest): RequestPreview {
     const binding = getBinding(call.connector, call.config);
     const { method, body } = prepareOutgoing(binding, request);
-    const url = ports.redactor.redact(resolveTarget(binding, request).href);
-    return { method, url, ...(body !== undefined && { body: ports.redactor.redact(body) }) };
+    const { redact } = binding.redactor;
+    const url = redact(resolveTarget(binding, request).href);
+    return { method, url, ...(body !== undefined && { body: redact(body) }) };
   }
 
   async function sendForFile(call: ProviderCall, request: ProviderRequest): Promise<ProviderFile> {

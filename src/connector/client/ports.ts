@@ -3,14 +3,8 @@ import type { Config, Connector } from '../contract.ts';
 import type { ByteBudget, Hold } from './byte-budget.ts';
 import type { MeasuredCall } from './measure.ts';
 
-export interface Redactor {
-  readonly add: (secret: string) => void;
-  readonly redact: (text: string) => string;
-}
-
 export interface ClientPorts {
   readonly egress: Pick<Egress, 'request'>;
-  readonly redactor: Redactor;
   /** For the answers of calls that have no `hold`. Default: no bound. */
   readonly budget?: ByteBudget;
   /** Milliseconds since 1970. */

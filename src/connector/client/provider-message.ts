@@ -1,4 +1,4 @@
-import type { Redactor } from './ports.ts';
+import type { Redactor } from '../../redaction.ts';
 
 const MAX_CHARACTERS = 500;
 /** Far more than is shown, so that a secret cut here stays unseen; redacting megabytes would take its time. */

@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import type { Notifier } from '../../db/notifier.ts';
+import type { PoolShares, Step } from '../../db/pool-shares.ts';
 import { AppError } from '../../errors.ts';
 import { prepareCondition } from '../../where/index.ts';
 import { showEventId } from '../event-id.ts';
@@ -45,6 +46,7 @@ export interface Released {
 
 export interface DeliveryPorts {
   readonly knex: Knex;
+  readonly shares: Pick<PoolShares, 'list' | 'bulk'>;
   readonly notifier: Pick<Notifier, 'publish'>;
   readonly subscriptions: Pick<Subscriptions, 'get' | 'deactivate' | 'reactivate'>;
   readonly notifications: Pick<Notifications, 'prepare'>;
@@ -59,6 +61,7 @@ export interface Deliveries {
   readonly list: (accountId: number, query: DeliveryQuery) => Promise<DeliveryPage>;
   /** @throws AppError NOT_FOUND */
   readonly get: (accountId: number, id: number) => Promise<Delivery & { readonly history: readonly AttemptRow[] }>;
+  /** Above 100,000 of a status no more are counted. @throws AppError for a bad `where` */
   readonly count: (accountId: number, where: string | undefined) => Promise<Readonly<Record<DeliveryStatus, number>>>;
   /** What a `where` of the form of D7 selects. @throws AppError for any other */
   readonly release: (accountId: number, where: string) => Promise<Released>;
@@ -77,27 +80,29 @@ const MAX_PAGE_BYTES = 32 * 1024 * 1024;
 const MAX_REDELIVERIES = 100_000;
 
 export function createDeliveries(ports: DeliveryPorts): Deliveries {
-  const { knex, notifier, subscriptions, notifications, releaseBatch = 5000 } = ports;
-  const listing = createDeliveryListingStore(knex);
+  const { knex, shares, notifier, subscriptions, notifications, releaseBatch = 5000 } = ports;
   const releases = createReleaseStore(knex);
   const redeliveries = createRedeliveryStore(knex);
   const now = () => new Date(ports.now());
   const announceDue = () => notifier.publish(DUE_TOPIC, '');
 
-  async function hydrate(accountId: number, rows: readonly DeliveryRow[]): Promise<readonly Delivery[]> {
-    const payloads = await listing.payloads(accountId, rows, MAX_PAGE_BYTES);
+  async function hydrate(via: Knex, accountId: number, rows: readonly DeliveryRow[]): Promise<readonly Delivery[]> {
+    const payloads = await createDeliveryListingStore(via).payloads(accountId, rows, MAX_PAGE_BYTES);
     return rows.slice(0, payloads.length).map((row, index) => toDelivery(row, payloads[index] ?? undefined));
   }
 
   async function get(accountId: number, id: number): Promise<Delivery> {
-    const row = await listing.find(accountId, id);
+    const row = await createDeliveryListingStore(knex).find(accountId, id);
     if (row === undefined) throw notFound(id);
-    const [delivery] = await hydrate(accountId, [row]);
+    const [delivery] = await hydrate(knex, accountId, [row]);
     return delivery ?? toDelivery(row);
   }
 
   /** First the states, so that every delivery that was queued because of one is seen by what follows. */
-  async function releaseQueue(accountId: number, target: QueueTarget): Promise<Released> {
+  const releaseQueue = (accountId: number, target: QueueTarget): Promise<Released> =>
+    shares.bulk(accountId, (step) => releaseInSteps(accountId, target, step));
+
+  async function releaseInSteps(accountId: number, target: QueueTarget, step: Step): Promise<Released> {
     const { urls, subscriptionId: id } = target;
     const publish = await notifications.prepare(accountId);
     const reactivated = await knex.transaction(async (trx) => {
@@ -108,15 +113,16 @@ export function createDeliveries(ports: DeliveryPorts): Deliveries {
       return changed.length;
     });
     let released = 0;
-    for (const part of await releases.findQueued(accountId, target)) released += await releasePart(accountId, part);
+    const parts = await step(() => releases.findQueued(accountId, target));
+    for (const part of parts) released += await releasePart(accountId, part, step);
     return { reactivated, released };
   }
 
   /** In batches, so that no statement locks many rows; each is on its way before the next. */
-  async function releasePart(accountId: number, part: QueuePart): Promise<number> {
+  async function releasePart(accountId: number, part: QueuePart, step: Step): Promise<number> {
     let released = 0;
     for (;;) {
-      const count = await releases.release(accountId, part, { limit: releaseBatch, now: now() });
+      const count = await step(() => releases.release(accountId, part, { limit: releaseBatch, now: now() }));
       if (count === 0) return released;
       released += count;
       await announceDue();
@@ -126,20 +132,25 @@ export function createDeliveries(ports: DeliveryPorts): Deliveries {
   return {
     list: async (accountId, { where, afterId, limit, hydrate: withPayloads }) => {
       const condition = conditionOf(where);
-      const rows = await listing.list(accountId, { condition, afterId }, limit + 1);
-      const page = rows.slice(0, limit);
-      const deliveries = withPayloads ? await hydrate(accountId, page) : page.map((row) => toDelivery(row));
-      const last = deliveries.at(-1);
-      return { deliveries, ...(rows.length > deliveries.length && last && { nextAfterId: last.id }) };
+      return shares.list(accountId, async (via) => {
+        const rows = await createDeliveryListingStore(via).list(accountId, { condition, afterId }, limit + 1);
+        const page = rows.slice(0, limit);
+        const deliveries = withPayloads ? await hydrate(via, accountId, page) : page.map((row) => toDelivery(row));
+        const last = deliveries.at(-1);
+        return { deliveries, ...(rows.length > deliveries.length && last && { nextAfterId: last.id }) };
+      });
     },
 
     get: async (accountId, id) => ({
       ...(await get(accountId, id)),
-      history: await listing.attempts(accountId, id),
+      history: await shares.list(accountId, (via) => createDeliveryListingStore(via).attempts(accountId, id)),
     }),
 
     count: async (accountId, where) => {
-      const counted = await listing.count(accountId, { condition: conditionOf(where) });
+      const condition = conditionOf(where);
+      const counted = await shares.list(accountId, (via) =>
+        createDeliveryListingStore(via).count(accountId, condition),
+      );
       const counts = { queued: 0, delivering: 0, retrying: 0, delivered: 0 };
       for (const { status, count } of counted) counts[status] = count;
       return counts;
@@ -155,11 +166,12 @@ export function createDeliveries(ports: DeliveryPorts): Deliveries {
     suspend: async (accountId, subscriptionId, reason) => {
       const { url } = await subscriptions.get(accountId, subscriptionId);
       const publish = await notifications.prepare(accountId);
-      await knex.transaction(async (trx) => {
+      const deactivate = async (trx: Knex.Transaction) => {
         if (!(await subscriptions.deactivate(trx, accountId, subscriptionId, reason))) return;
         await releases.queueWaiting(trx, accountId, subscriptionId);
         await publish(trx, 'subscription.deactivated', { subscriptionId, url, reason });
-      });
+      };
+      await shares.bulk(accountId, (step) => step(() => knex.transaction(deactivate)));
     },
 
     redeliver: async (accountId, id) => {
@@ -174,7 +186,9 @@ export function createDeliveries(ports: DeliveryPorts): Deliveries {
 
     redeliverPeriod: async (accountId, period) => {
       assertPeriod(period);
-      const count = await redeliveries.redeliverPeriod(accountId, period, { limit: MAX_REDELIVERIES, now: now() });
+      const count = await shares.bulk(accountId, (step) =>
+        step(() => redeliveries.redeliverPeriod(accountId, period, { limit: MAX_REDELIVERIES, now: now() })),
+      );
       if (count > MAX_REDELIVERIES) {
         const message = `There are more than ${MAX_REDELIVERIES} events to send again, and none was sent. Narrow down from and to, or name a subscriptionId or a status.`;
         throw new AppError('REQUEST_INVALID', message, { details: [{ path: 'body', message }] });

@@ -1,6 +1,13 @@
 import type { Knex } from 'knex';
 import { type Condition, toSql } from '../../where/index.ts';
-import { type Columns, type DeliveryStatus, type Source, sourcesOf } from './delivery-sources.ts';
+import {
+  type Columns,
+  countedSourcesOf,
+  type DeliveryStatus,
+  eventIdsOf,
+  type Source,
+  sourcesOf,
+} from './delivery-sources.ts';
 
 export interface DeliveryRow {
   readonly id: number;
@@ -62,11 +69,15 @@ interface Statement {
   readonly bindings: readonly (number | string | string[])[];
 }
 
+/** Of one status: whoever has more need not know how many, and all would have to be read for it. */
+export const MOST_COUNTED = 100_000;
+
 export function createDeliveryListingStore(knex: Knex) {
   /** Each source is limited by itself, so that none is sorted as a whole: the union has a page of each at most. */
   async function list(accountId: number, selection: DeliverySelection, limit: number): Promise<DeliveryRow[]> {
-    if (sourcesOf(selection.condition).length === 0) return [];
-    const { sql, bindings } = unionOf(accountId, selection, ({ columns }) => ({
+    const sources = sourcesOf(selection.condition);
+    if (sources.length === 0) return [];
+    const { sql, bindings } = unionOf(sources, accountId, selection, ({ columns }) => ({
       select: selectOf(columns),
       end: { sql: `order by ${columns.id} limit ?`, bindings: [limit] },
     }));
@@ -78,7 +89,7 @@ export function createDeliveryListingStore(knex: Knex) {
     list,
 
     find: async (accountId: number, id: number): Promise<DeliveryRow | undefined> => {
-      const { sql, bindings } = unionOf(accountId, {}, ({ columns }) => ({
+      const { sql, bindings } = unionOf(sourcesOf(undefined), accountId, {}, ({ columns }) => ({
         select: selectOf(columns),
         end: { sql: `and ${columns.id} = ?`, bindings: [id] },
       }));
@@ -86,16 +97,22 @@ export function createDeliveryListingStore(knex: Knex) {
       return rows[0];
     },
 
+    /** Of each status no further than `MOST_COUNTED`. */
     count: async (
       accountId: number,
-      selection: DeliverySelection,
+      condition: Condition | undefined,
+      most = MOST_COUNTED,
     ): Promise<{ readonly status: DeliveryStatus; readonly count: number }[]> => {
-      if (sourcesOf(selection.condition).length === 0) return [];
-      const { sql, bindings } = unionOf(accountId, selection, ({ columns }) => ({
-        select: `${columns.status} as status, count(*) as count`,
-        end: { sql: 'group by 1', bindings: [] },
+      const sources = countedSourcesOf(condition);
+      if (sources.length === 0) return [];
+      const { sql, bindings } = unionOf(sources, accountId, { condition }, ({ columns }) => ({
+        select: `${columns.status} as status`,
+        end: { sql: 'limit ?', bindings: [most] },
       }));
-      const { rows } = await knex.raw(sql, bindings);
+      const { rows } = await knex.raw(
+        `select status, least(count(*), ?) as count from (${sql}) counted group by status`,
+        [most, ...bindings],
+      );
       return rows;
     },
 
@@ -137,17 +154,20 @@ export function createDeliveryListingStore(knex: Knex) {
   };
 }
 
-/** One select over all sources; `part` says what is read of each, and how it ends. */
+/** One select over the sources; `part` says what is read of each, and how it ends. */
 function unionOf(
+  sources: readonly Source[],
   accountId: number,
   { condition, afterId }: DeliverySelection,
   part: (source: Source) => { readonly select: string; readonly end: Statement },
 ): { readonly sql: string; readonly bindings: (number | string | string[])[] } {
-  const statements = sourcesOf(condition).map((source): Statement => {
+  const eventIds = eventIdsOf(condition);
+  const statements = sources.map((source): Statement => {
     const { select, end } = part(source);
     const wheres: Statement[] = [
       { sql: source.from, bindings: [accountId] },
       ...(afterId === undefined ? [] : [{ sql: `${source.columns.id} > ?`, bindings: [afterId] }]),
+      ...(eventIds === undefined ? [] : [{ sql: `${source.columns.eventId} = any(?::uuid[])`, bindings: [eventIds] }]),
       ...(condition === undefined ? [] : [toSql(condition, source.columns)]),
     ];
     return {

@@ -1,4 +1,5 @@
 import { type Condition, conjuncts, isGroup, type Value } from '../../where/index.ts';
+import { parseEventId } from '../event-id.ts';
 import { type DeliveryField, shownInstant } from '../filter.ts';
 
 /** How the API names the state of a delivery. */
@@ -73,12 +74,26 @@ const BY_STATUS: Readonly<Record<DeliveryStatus, Source>> = {
   },
 };
 
+/** To count them: each along an index of its own, so that counting may stop. */
+const COUNTED: Readonly<Record<DeliveryStatus, readonly Source[]>> = {
+  queued: [BY_STATUS.queued],
+  delivering: [
+    hotSource('delivering', `d.state = 'waiting' and not d.is_retry`),
+    hotSource('delivering', `d.state = 'delivering' and not d.is_retry`),
+  ],
+  retrying: [
+    hotSource('retrying', `d.state = 'waiting' and d.is_retry`),
+    hotSource('retrying', `d.state = 'delivering' and d.is_retry`),
+  ],
+  delivered: [BY_STATUS.delivered],
+};
+
 /**
  * Where the deliveries that a filter may select are. The few queued ones among many others are found by an index of their
  * own; without a filter of the status it is cheaper to read them all in their order than each status by itself.
  */
 export function sourcesOf(condition: Condition | undefined): readonly Source[] {
-  const possible = DELIVERY_STATUSES.filter((status) => conjuncts(condition).every((part) => mayHold(part, status)));
+  const possible = possibleStatuses(condition);
   const undelivered = possible.filter((status) => status !== 'delivered');
   const delivered = possible.length > undelivered.length ? [BY_STATUS.delivered] : [];
   const all = DELIVERY_STATUSES.length - 1;
@@ -86,6 +101,30 @@ export function sourcesOf(condition: Condition | undefined): readonly Source[] {
     ...(undelivered.length === all ? [UNDELIVERED] : undelivered.map((status) => BY_STATUS[status])),
     ...delivered,
   ];
+}
+
+export function countedSourcesOf(condition: Condition | undefined): readonly Source[] {
+  return possibleStatuses(condition).flatMap((status) => COUNTED[status]);
+}
+
+/** UUIDs of the events that a filter names: an index finds their deliveries. Undefined when it does not say which. */
+export function eventIdsOf(condition: Condition | undefined): string[] | undefined {
+  const named = conjuncts(condition).map(namedEvents);
+  return named.find((values) => values !== undefined)?.flatMap((value) => parseEventId(value) ?? []);
+}
+
+function namedEvents(condition: Condition): readonly string[] | undefined {
+  if (isGroup<Condition>(condition) || condition.field.name !== 'event.id') return undefined;
+  if (condition.kind === 'in' && !condition.negated) return condition.values.flatMap(textOf);
+  return condition.kind === 'compare' && condition.operator === '=' ? textOf(condition.value) : undefined;
+}
+
+function textOf(value: Value): string[] {
+  return value.kind === 'string' ? [value.value] : [];
+}
+
+function possibleStatuses(condition: Condition | undefined): readonly DeliveryStatus[] {
+  return DELIVERY_STATUSES.filter((status) => conjuncts(condition).every((part) => mayHold(part, status)));
 }
 
 /** Whether the condition can be true for a delivery of the status; it need not see through everything. */

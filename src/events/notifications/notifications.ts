@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import type { Notifier } from '../../db/notifier.ts';
+import type { PoolShares } from '../../db/pool-shares.ts';
 import { prepareSql } from '../../where/index.ts';
 import { showEventId } from '../event-id.ts';
 import { FILTERABLE_NOTIFICATION } from '../filter.ts';
@@ -30,6 +31,7 @@ export interface OperationalSettings extends Pick<DeliverySettings, 'failurePoli
 
 export interface NotificationPorts {
   readonly knex: Knex;
+  readonly shares: Pick<PoolShares, 'list'>;
   readonly notifier: Pick<Notifier, 'publish'>;
   readonly subscriptions: Pick<Subscriptions, 'ensure'>;
   readonly settings: (accountId: number) => Promise<OperationalSettings>;
@@ -92,7 +94,9 @@ export function createNotifications(ports: NotificationPorts): Notifications {
 
     list: async (accountId, { where, afterId, limit }) => {
       const condition = where === undefined ? undefined : prepareSql(where, FILTERABLE_NOTIFICATION);
-      const rows = await store.list(accountId, { condition, afterId, limit: limit + 1 });
+      const rows = await ports.shares.list(accountId, (via) =>
+        createNotificationStore(via).list(accountId, { condition, afterId, limit: limit + 1 }),
+      );
       const notifications = rows.slice(0, limit);
       const last = notifications.at(-1);
       return { notifications, ...(rows.length > limit && last && { nextAfterId: last.id }) };

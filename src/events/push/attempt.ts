@@ -1,11 +1,11 @@
 import type { KeyObject } from 'node:crypto';
 import { type Egress, EgressError, type EgressReason, type EgressResponse } from '../../egress/index.ts';
-import type { Redactor } from '../../log.ts';
+import { combineRedactors, createRedactor, type Redactor } from '../../redaction.ts';
 import { showEventId } from '../event-id.ts';
 import type { Lease } from '../lease.ts';
 import type { ReadySubscription } from '../model.ts';
 import { parseRetryAfter } from './schedule.ts';
-import { instanceSignature, signatureHeaders, signingKeys } from './signature.ts';
+import { instanceSignature, signatureHeaders, signingKeys, withoutPrefix } from './signature.ts';
 
 /** Why a push failed. `status`: an answer other than 2xx; redirects are not followed. `refused`: the address may not be called from here. */
 export type FailureClass = 'status' | 'timeout' | 'connect' | 'tls' | 'reset' | 'refused' | 'protocol';
@@ -32,7 +32,6 @@ export type AttemptReport =
 
 export interface AttemptPorts {
   readonly egress: Pick<Egress, 'request'>;
-  readonly redactor: Pick<Redactor, 'redact'>;
   readonly now: () => number;
   readonly timeoutMs: number;
   readonly maxAnswerBytes: number;
@@ -54,6 +53,8 @@ const OVERLAP_BYTES = 512;
 interface Prepared {
   readonly url: URL;
   readonly keys: readonly KeyObject[];
+  /** Of its signing secrets. */
+  readonly redactor: Redactor;
 }
 
 const CLASS_OF: Readonly<Record<Exclude<EgressReason, 'aborted'>, FailureClass>> = {
@@ -69,24 +70,27 @@ const CLASS_OF: Readonly<Record<Exclude<EgressReason, 'aborted'>, FailureClass>>
 };
 
 /** Pushes one event to its receiver and says what came of it. */
-export function createAttempt({ egress, redactor, now, timeoutMs, maxAnswerBytes, signal }: AttemptPorts): Attempt {
+export function createAttempt({ egress, now, timeoutMs, maxAnswerBytes, signal }: AttemptPorts): Attempt {
   const prepared = new WeakMap<ReadySubscription, Prepared>();
 
   function prepare(subscription: ReadySubscription): Prepared {
     const known = prepared.get(subscription);
     if (known !== undefined) return known;
-    const made = { url: new URL(subscription.url), keys: signingKeys(subscription) };
+    const { url, secrets } = subscription;
+    const made = { url: new URL(url), keys: signingKeys(subscription), redactor: redactorOf(secrets) };
     prepared.set(subscription, made);
     return made;
   }
 
-  /** A receiver may quote what it was sent, secrets included. */
-  function show(body: Buffer): string | undefined {
-    return body.length === 0 ? undefined : cutText(redactor.redact(readableText(body)), maxAnswerBytes);
+  /** A receiver may quote what it knows, secrets included. */
+  function show(body: Buffer, ofSubscription: Redactor, signatureKey = ''): string | undefined {
+    if (body.length === 0) return undefined;
+    const { redact } = combineRedactors([ofSubscription, createRedactor([signatureKey])]);
+    return cutText(redact(readableText(body)), maxAnswerBytes);
   }
 
   return async ({ lease: { eventId, body }, subscription, signatureKey }) => {
-    const { url, keys } = prepare(subscription);
+    const { url, keys, redactor } = prepare(subscription);
     const attemptedAtMs = now();
     const startedMs = performance.now();
     const made = () => ({ attemptedAtMs, durationMs: performance.now() - startedMs });
@@ -107,7 +111,11 @@ export function createAttempt({ egress, redactor, now, timeoutMs, maxAnswerBytes
         onExcess: 'cut',
         signal,
       });
-      return { ...judge(response, now()), answer: response.quotable ? show(response.body) : undefined, ...made() };
+      return {
+        ...judge(response, now()),
+        answer: response.quotable ? show(response.body, redactor, signatureKey) : undefined,
+        ...made(),
+      };
     } catch (error) {
       if (!(error instanceof EgressError)) throw error;
       if (error.reason === 'aborted') return { kind: 'aborted' };
@@ -129,6 +137,11 @@ function judge({ status, headers }: EgressResponse, nowMs: number) {
     retryAfterMs: parseRetryAfter(headers['retry-after'], nowMs),
     statusCode: status,
   } as const;
+}
+
+/** Receivers know a secret without its prefix too. */
+function redactorOf(secrets: readonly string[]): Redactor {
+  return createRedactor(secrets.flatMap((secret) => [secret, withoutPrefix(secret)]));
 }
 
 /** PostgreSQL text holds no NUL. Decoding replaces what is not UTF-8, a character that was cut included. */

@@ -5,10 +5,12 @@ const SECRET_PREFIX = 'whsec_';
 
 /** The secrets of a subscription, made ready once for all its deliveries. */
 export function signingKeys({ secrets }: Pick<ReadySubscription, 'secrets'>): readonly KeyObject[] {
-  return secrets.map((secret) => {
-    const encoded = secret.startsWith(SECRET_PREFIX) ? secret.slice(SECRET_PREFIX.length) : secret;
-    return createSecretKey(encoded, 'base64');
-  });
+  return secrets.map((secret) => createSecretKey(withoutPrefix(secret), 'base64'));
+}
+
+/** The key itself, in base64. */
+export function withoutPrefix(secret: string): string {
+  return secret.startsWith(SECRET_PREFIX) ? secret.slice(SECRET_PREFIX.length) : secret;
 }
 
 export interface SignatureInput {

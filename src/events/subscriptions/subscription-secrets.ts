@@ -10,7 +10,7 @@ export type SigningSecrets = readonly [SigningSecret, ...SigningSecret[]];
 
 /** How long the secret before a rotation stays valid. */
 export const ROTATION_HOURS = 24;
-export const SECRET_PREFIX = 'whsec_';
+const SECRET_PREFIX = 'whsec_';
 /** The specification asks for 24 to 64 bytes. */
 const SECRET_BYTES = 24;
 const HOUR_MS = 3_600_000;

@@ -38,6 +38,23 @@ const COLUMNS = {
   updatedAt: 'updated_at',
 } as const;
 
+/** A queue may be long, and a listing has many. */
+export const MOST_TALLIED = 10_000;
+
+const TALLY = `
+  with in_flight as (
+    select subscription_id, count(*) as retrying from delivery
+    where account_id = :accountId and state = 'delivering' and is_retry group by subscription_id
+  )
+  select s.id as "subscriptionId", queued.count as queued,
+    least(waiting.count + coalesce(in_flight.retrying, 0), :most) as retrying
+  from subscription s left join in_flight on in_flight.subscription_id = s.id,
+    lateral (select count(*) from (select from delivery d
+      where d.account_id = s.account_id and d.subscription_id = s.id and d.state = 'queued' limit :most) d) queued,
+    lateral (select count(*) from (select from delivery d
+      where d.account_id = s.account_id and d.subscription_id = s.id and d.state = 'waiting' and d.is_retry limit :most) d) waiting
+  where s.account_id = :accountId and s.id = any(cast(:ids as bigint[]))`;
+
 export function createSubscriptionStore(knex: Knex) {
   const select = (accountId: number) => knex('subscription').select(COLUMNS).where({ account_id: accountId });
 
@@ -72,15 +89,9 @@ export function createSubscriptionStore(knex: Knex) {
       return query;
     },
 
-    /** How many deliveries wait for what; subscriptions without any are left out. */
+    /** How many deliveries wait for what, counted along indexes, and no further than `MOST_TALLIED`. */
     tally: async (accountId: number, ids: readonly number[]): Promise<DeliveryTally[]> => {
-      const { rows } = await knex.raw(
-        `select subscription_id as "subscriptionId",
-           count(*) filter (where state = 'queued') as queued,
-           count(*) filter (where state <> 'queued' and first_failed_at is not null) as retrying
-         from delivery where account_id = ? and subscription_id = any(?::bigint[]) group by subscription_id`,
-        [accountId, [...ids]],
-      );
+      const { rows } = await knex.raw(TALLY, { accountId, ids: [...ids], most: MOST_TALLIED });
       return rows;
     },
 

@@ -2,26 +2,21 @@ import type { Knex } from 'knex';
 import { LRUCache } from 'lru-cache';
 import { createAnnouncedCache } from '../../db/announced-cache.ts';
 import { encryptionContext } from '../../db/encrypted-columns.ts';
-import type { Keyring } from '../../db/keyring.ts';
+import { DecryptionError, type Keyring } from '../../db/keyring.ts';
 import type { Notifier } from '../../db/notifier.ts';
+import type { PoolShares } from '../../db/pool-shares.ts';
 import { AppError } from '../../errors.ts';
-import type { Redactor } from '../../log.ts';
+import type { Logger } from '../../log.ts';
 import { prepareSql } from '../../where/index.ts';
 import { FILTERABLE_SUBSCRIPTION } from '../filter.ts';
 import type { ReadySubscription } from '../model.ts';
-import {
-  createSecret,
-  previousExpiry,
-  rotate,
-  SECRET_PREFIX,
-  type SigningSecrets,
-  validSecrets,
-} from './subscription-secrets.ts';
+import { createSecret, previousExpiry, rotate, type SigningSecrets, validSecrets } from './subscription-secrets.ts';
 import { createSubscriptionStore, type SubscriptionRow } from './subscription-store.ts';
 
 /** A subscription as its owner sees it, the signing secret in clear. */
 export interface Subscription extends Omit<SubscriptionRow, 'secrets'> {
-  readonly secret: string;
+  /** Undefined when what is stored cannot be read: rotated, it is replaced. */
+  readonly secret: string | undefined;
   /** Until then the secret before the last rotation is valid too. */
   readonly previousSecretExpiresAt: Date | undefined;
   /** Deliveries that are queued. */
@@ -32,9 +27,10 @@ export interface Subscription extends Omit<SubscriptionRow, 'secrets'> {
 
 export interface SubscriptionPorts {
   readonly knex: Knex;
+  readonly shares: Pick<PoolShares, 'list'>;
   readonly keyring: Pick<Keyring, 'encrypt' | 'decrypt'>;
   readonly notifier: Pick<Notifier, 'publish' | 'subscribe' | 'onGap'>;
-  readonly redactor: Redactor;
+  readonly log: Pick<Logger, 'error'>;
   /** Cryptographically random bytes. */
   readonly random: (bytes: number) => Buffer;
   /** Milliseconds since 1970. */
@@ -83,7 +79,7 @@ export interface ReactivationTarget {
 const KEPT_URLS = 50_000;
 
 export function createSubscriptions(ports: SubscriptionPorts): Subscriptions {
-  const { keyring, redactor, now } = ports;
+  const { keyring, now } = ports;
   const store = createSubscriptionStore(ports.knex);
   /** A subscription keeps its URL and is never deleted, so this needs no announcements. */
   const idsByUrl = new LRUCache<string, number>({ max: KEPT_URLS });
@@ -103,22 +99,22 @@ export function createSubscriptions(ports: SubscriptionPorts): Subscriptions {
   }
 
   function openSecrets({ accountId, id, secrets: sealed }: SubscriptionRow): SigningSecrets {
-    const secrets: SigningSecrets = JSON.parse(keyring.decrypt(sealed, contextOf(accountId, id)));
-    keepFromLogs(secrets);
-    return secrets;
+    return JSON.parse(keyring.decrypt(sealed, contextOf(accountId, id)));
+  }
+
+  /** For those who only look, or replace them: one row that cannot be read must not break what else they see. */
+  function findSecrets(row: SubscriptionRow): SigningSecrets | undefined {
+    try {
+      return openSecrets(row);
+    } catch (error) {
+      if (!(error instanceof DecryptionError)) throw error;
+      ports.log.error({ err: error, accountId: row.accountId, subscriptionId: row.id }, 'unreadable secrets');
+      return undefined;
+    }
   }
 
   function sealSecrets(accountId: number, id: number, secrets: SigningSecrets): string {
-    keepFromLogs(secrets);
     return keyring.encrypt(JSON.stringify(secrets), contextOf(accountId, id));
-  }
-
-  /** Receivers know the key without its prefix, and may quote it so. */
-  function keepFromLogs(secrets: SigningSecrets): void {
-    for (const { secret } of secrets) {
-      redactor.add(secret);
-      redactor.add(secret.slice(SECRET_PREFIX.length));
-    }
   }
 
   async function create(accountId: number, url: string): Promise<number> {
@@ -148,18 +144,20 @@ export function createSubscriptions(ports: SubscriptionPorts): Subscriptions {
   }
 
   /** With the figures of their deliveries. */
-  async function show(accountId: number, rows: readonly SubscriptionRow[]): Promise<readonly Subscription[]> {
-    const tallies = await store.tally(
-      accountId,
-      rows.map(({ id }) => id),
-    );
+  async function show(
+    via: Knex,
+    accountId: number,
+    rows: readonly SubscriptionRow[],
+  ): Promise<readonly Subscription[]> {
+    const ids = rows.map(({ id }) => id);
+    const tallies = await createSubscriptionStore(via).tally(accountId, ids);
     const tallyOf = new Map(tallies.map((tally) => [tally.subscriptionId, tally]));
     return rows.map((row) => {
       const { secrets: _, ...shown } = row;
-      const secrets = openSecrets(row);
+      const secrets = findSecrets(row);
       const { queued = 0, retrying = 0 } = tallyOf.get(row.id) ?? {};
-      const previousSecretExpiresAt = previousExpiry(secrets, now());
-      return { ...shown, secret: secrets[0].secret, previousSecretExpiresAt, queued, retrying };
+      const previousSecretExpiresAt = secrets && previousExpiry(secrets, now());
+      return { ...shown, secret: secrets?.[0].secret, previousSecretExpiresAt, queued, retrying };
     });
   }
 
@@ -174,21 +172,26 @@ export function createSubscriptions(ports: SubscriptionPorts): Subscriptions {
 
     list: async (accountId, { where, afterId, limit }) => {
       const condition = where === undefined ? undefined : prepareSql(where, FILTERABLE_SUBSCRIPTION);
-      const rows = await store.list(accountId, { condition, afterId, limit: limit + 1 });
-      const subscriptions = await show(accountId, rows.slice(0, limit));
-      const last = subscriptions.at(-1);
-      return { subscriptions, ...(rows.length > limit && last && { nextAfterId: last.id }) };
+      return ports.shares.list(accountId, async (via) => {
+        const filter = { condition, afterId, limit: limit + 1 };
+        const rows = await createSubscriptionStore(via).list(accountId, filter);
+        const subscriptions = await show(via, accountId, rows.slice(0, limit));
+        const last = subscriptions.at(-1);
+        return { subscriptions, ...(rows.length > limit && last && { nextAfterId: last.id }) };
+      });
     },
 
     get: async (accountId, id) => {
-      const [subscription] = await show(accountId, [await getRow(accountId, id)]);
+      const [subscription] = await show(ports.knex, accountId, [await getRow(accountId, id)]);
       if (subscription === undefined) throw new Error('A row became no subscription.');
       return subscription;
     },
 
     rotateSecret: async (accountId, id) => {
       const row = await getRow(accountId, id);
-      const secrets = rotate(openSecrets(row), createSecret(ports.random), now());
+      const next = createSecret(ports.random);
+      const before = findSecrets(row);
+      const secrets: SigningSecrets = before === undefined ? [{ secret: next }] : rotate(before, next, now());
       const after = sealSecrets(accountId, id, secrets);
       if (!(await store.replaceSecrets(row, { before: row.secrets, after }))) {
         throw new AppError('CONFLICT', `The secret of subscription ${id} was rotated at the same time.`);

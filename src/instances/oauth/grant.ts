@@ -26,7 +26,7 @@ export type TokenFailureKind = 'refused' | 'unreachable' | 'unknown';
 export class TokenError extends Error {
   override readonly name = 'TokenError';
   readonly kind: TokenFailureKind;
-  /** The `error` of RFC 6749, 5.2, where there was one. */
+  /** The `error` of RFC 6749, 5.2, where there was one; redacted when it is none of the RFC's. */
   readonly oauthError: string | undefined;
   /** The provider's own words, redacted. */
   readonly providerMessage: string | undefined;

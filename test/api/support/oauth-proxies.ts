@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Knex } from 'knex';
 import { createKeyring } from '../../../src/db/keyring.ts';
 import { openPlatformKeys } from '../../../src/db/platform-keys.ts';
+import { createPoolShares } from '../../../src/db/pool-shares.ts';
 import { createProxies, type Proxies } from '../../../src/instances/oauth/proxies/proxies.ts';
 import { type ApiAnswer, ENCRYPTION_KEYS, type TestApp } from '../../support/app.ts';
 import { sendRaw } from './raw-request.ts';
@@ -45,9 +46,9 @@ async function openProxies(service: TestApp, knex: Knex): Promise<Proxies> {
   const { digest } = await openPlatformKeys({ knex, keyring });
   return createProxies({
     knex,
+    shares: createPoolShares({ knex, poolSize: 2 }),
     keyring,
     digest,
-    redactor: { add: () => {} },
     random: randomBytes,
     publicUrl: () => service.app.url,
   });

@@ -37,7 +37,6 @@ function setUp() {
         return () => {};
       },
     },
-    redactor: { add: () => {}, redact: (text) => text },
     clock: () => 0,
   });
   return {
@@ -73,6 +72,16 @@ describe('tokens in memory', () => {
       expect(setup.reads()).to.equal(2);
     });
   }
+
+  it('are kept though those of another instance changed while they were read', async () => {
+    const { held, answer, hear } = setUp();
+    const read = held.read(KEY);
+    hear('1:8');
+    hear('2:7:9');
+    answer(0, 1);
+    await read;
+    expect(held.peek(KEY)).to.include({ generation: 1 });
+  });
 
   it('stay when the announcement is of what is already there', async () => {
     const { held, answer, hear } = setUp();

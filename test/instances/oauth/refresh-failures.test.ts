@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { TokenError, type TokenFailureKind } from '../../../src/instances/oauth/grant.ts';
 import type { TokenPorts } from '../../../src/instances/oauth/tokens/tokens.ts';
-import { createLogger, createRedactor } from '../../../src/log.ts';
+import { createLogger } from '../../../src/log.ts';
 import { waitUntil } from '../../api/support/wait-until.ts';
 import { useDatabase } from '../../support/database.ts';
 import { createStage, failureOf, type ProcessOverrides, type Stage } from './tokens-setup.ts';
@@ -198,7 +198,6 @@ describe('a refresh that fails', () => {
     const lines: string[] = [];
     const log = createLogger({
       level: 'error',
-      redactor: createRedactor(),
       destination: { write: (line) => lines.push(line) },
     });
     const service = await start({ log });

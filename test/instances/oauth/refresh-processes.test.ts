@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createLogger, createRedactor } from '../../../src/log.ts';
+import { createLogger } from '../../../src/log.ts';
 import { waitUntil } from '../../api/support/wait-until.ts';
 import { useDatabase } from '../../support/database.ts';
 import { createStage, diesAt, failureOf, pausesAt, type Stage } from './tokens-setup.ts';
@@ -95,7 +95,7 @@ describe('refreshes of several processes', () => {
     const slow = pausesAt('answered');
     const lines: string[] = [];
     const destination = { write: (line: string) => lines.push(line) };
-    const log = createLogger({ level: 'error', redactor: createRedactor(), destination });
+    const log = createLogger({ level: 'error', destination });
     const service = await stage.startProcess({ ...slow, log, random: () => 0 });
     const instance = await stage.connect();
     await stage.passTime(HOUR_MS);

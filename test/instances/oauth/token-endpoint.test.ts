@@ -3,7 +3,6 @@ import type { Config, OAuth2Auth, OAuthValue } from '../../../src/connector/inde
 import { createEgress, type Egress } from '../../../src/egress/index.ts';
 import { createTokenEndpoint } from '../../../src/instances/oauth/endpoint/token-endpoint.ts';
 import { type OAuthConnector, TokenError } from '../../../src/instances/oauth/grant.ts';
-import { createRedactor } from '../../../src/log.ts';
 import {
   type Behaviour,
   brokenJson,
@@ -28,7 +27,6 @@ const CONFIG: Config = { 'oauth.api.key': 'my-client', 'oauth.api.secret': 'se c
 const CODE = { code: 'the-code', callbackUrl: 'https://app.example.com/cb', verifier: 'the-verifier' };
 
 describe('the token endpoint', () => {
-  const redactor = createRedactor();
   const nowMs = Date.parse('2026-03-02T12:00:00Z');
   let egress: Egress;
   let server: MisbehavingServer;
@@ -37,7 +35,7 @@ describe('the token endpoint', () => {
   before(async () => {
     server = await startMisbehavingServer();
     egress = createEgress({ allow: ['127.0.0.0/8'], simulatorsUrl: server.url });
-    endpoint = createTokenEndpoint({ egress, redactor, now: () => nowMs, simulatorsUrl: server.url });
+    endpoint = createTokenEndpoint({ egress, now: () => nowMs, simulatorsUrl: server.url });
   });
 
   after(async () => {
@@ -274,9 +272,20 @@ describe('the token endpoint', () => {
       expect(failure.message).to.equal('Shop answered 400 with invalid_grant at its token endpoint.');
     });
 
-    it('and knows the tokens of an answer that it cannot use', async () => {
-      await failureOf(exchange(json({ access_token: 'tokens-of-an-answer', refresh_token: 5, token_type: 'mac' })));
-      expect(redactor.redact('a tokens-of-an-answer b')).to.equal('a [redacted] b');
+    it('and without the tokens of an answer that is none', async () => {
+      const words = 'no tokens-of-an-answer for you';
+      const body = { access_token: 'tokens-of-an-answer', error_description: words };
+      for (const code of ['invalid_scope', 'tokens-of-an-answer', 'not with tokens-of-an-answer']) {
+        const failure = await failureOf(exchange(json({ ...body, error: code }, 400)));
+        expect(failure.providerMessage).to.equal('no [redacted] for you');
+        expect([failure.message, failure.oauthError].join()).to.not.contain('tokens-of');
+      }
+    });
+
+    it('and knows which error it is, though somebody chose its name for a secret', async () => {
+      const config = { ...CONFIG, 'oauth.api.secret': 'invalid_client' };
+      const failure = await failureOf(exchange(json({ error: 'invalid_client' }, 401), {}, config));
+      expect(failure.oauthError).to.equal('invalid_client');
     });
   });
 

@@ -130,7 +130,6 @@ export function createStage(database: TestDatabase, { lifeSeconds = HOUR_SECONDS
         },
       },
       notifier,
-      redactor: { add: () => {}, redact: (text) => text },
       endpoint: endpoint(strictEndpoint),
       log: silentLog,
       clock,

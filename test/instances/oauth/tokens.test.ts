@@ -43,7 +43,7 @@ describe('access tokens', () => {
     await service.current(other).catch((error) => {
       failure = error;
     });
-    expect(failure).to.have.property('name', 'DecryptionError');
+    expect(failure).to.have.nested.property('cause.name', 'DecryptionError');
   });
 
   it('are refreshed in the background from shortly before their end, while calls go on with the old one', async () => {

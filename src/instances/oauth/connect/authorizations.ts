@@ -5,7 +5,6 @@ import type { Config, Connector } from '../../../connector/contract.ts';
 import { canonicalJson } from '../../../db/bound-values.ts';
 import type { PlatformKeys } from '../../../db/platform-keys.ts';
 import { AppError } from '../../../errors.ts';
-import type { Redactor } from '../../../log.ts';
 import { isStorable, UNSTORABLE } from '../../storable.ts';
 import { authorizeUrlOf, simulatorOf } from '../endpoint/addresses.ts';
 import { scopeOf } from '../endpoint/token-endpoint.ts';
@@ -53,7 +52,7 @@ export interface ReturnedCode {
 }
 
 export interface Authorizations {
-  /** The provider's page where a user authorizes. @throws AppError REQUEST_INVALID, NOT_FOUND for an unknown proxy */
+  /** The provider's page where a user authorizes. @throws AppError REQUEST_INVALID, NOT_FOUND for an unknown proxy, CONFLICT for one that cannot be used */
   readonly begin: (caller: AuthorizationCaller, connector: Connector, request: UrlRequest) => Promise<string>;
   /**
    * Those of the last 15 minutes, with that state where one is given. Those that are used count only where there are no
@@ -74,8 +73,7 @@ export interface Authorizations {
 export interface AuthorizationPorts {
   readonly knex: Knex;
   readonly digest: PlatformKeys['digest'];
-  readonly proxies: Pick<Proxies, 'find' | 'findByUrl' | 'allowTarget'>;
-  readonly redactor: Pick<Redactor, 'add'>;
+  readonly proxies: Pick<Proxies, 'find' | 'findByUrl' | 'openClient' | 'allowTarget'>;
   readonly simulatorsUrl?: string | undefined;
 }
 
@@ -84,15 +82,16 @@ export const AUTHORIZATION_MINUTES = 15;
 const MOST_SETTINGS = 1000;
 
 export function createAuthorizations(ports: AuthorizationPorts): Authorizations {
-  const { digest, redactor } = ports;
+  const { digest } = ports;
   const store = createAuthorizationStore(ports.knex);
 
   return {
     begin: async (caller, connector, request) => {
       assertCodeFlow(connector);
       assertUrlStorable(request);
-      redactor.add(request.apiSecret ?? '');
       const proxy = await findProxy(ports.proxies, caller, request);
+      // Nobody is sent to authorize a client that cannot be used afterwards.
+      if (proxy !== undefined) ports.proxies.openClient(proxy);
       const clientId = required(
         'apiKey',
         request.apiKey ?? proxy?.apiKey,

@@ -1,7 +1,6 @@
 import type { Config } from '../../../connector/contract.ts';
 import { AppError } from '../../../errors.ts';
-import type { Redactor } from '../../../log.ts';
-import { invalidConfiguration, MASK, resolveConfiguration } from '../../configuration.ts';
+import { invalidConfiguration, resolveConfiguration } from '../../configuration.ts';
 import { assertSecretsStay, type EarlierSettings } from '../../place.ts';
 import { simulatorOf, tokenUrlOf } from '../endpoint/addresses.ts';
 import { assertGivenValues, readValues, ValueFault } from '../endpoint/values.ts';
@@ -38,7 +37,6 @@ export interface ConnectPorts {
   readonly authorizations: Pick<Authorizations, 'find'>;
   readonly endpoint: TokenEndpoint;
   readonly proxies: Pick<Proxies, 'findByUrl' | 'openClient'>;
-  readonly redactor: Redactor;
   readonly simulatorsUrl?: string | undefined;
 }
 
@@ -58,10 +56,9 @@ export interface Connect {
 export function createConnect(ports: ConnectPorts): Connect {
   return {
     connect: async (request) => {
-      registerSecrets(ports.redactor, request);
       const { connector, signal } = request;
       const { proxy, given } = await fillFromProxy(ports.proxies, request);
-      const source = chooseSource(ports.redactor, { ...request, given });
+      const source = chooseSource({ ...request, given });
       const authorization =
         source.kind === 'code' ? await findAuthorization(ports, request, { given, code: source.code }) : undefined;
       const settings = resolveConfiguration(connector, { ...authorization?.settings, ...given }, request.base);
@@ -76,10 +73,7 @@ export function createConnect(ports: ConnectPorts): Connect {
       return { config: withoutTokens({ ...config, ...grant.values }), grant, authorization };
     },
 
-    verifyClient: async (undertaking) => {
-      ports.redactor.add(String(undertaking.config[OAUTH_KEYS.clientSecret] ?? ''));
-      await verifyClient(ports.endpoint, undertaking);
-    },
+    verifyClient: (undertaking) => verifyClient(ports.endpoint, undertaking),
   };
 }
 
@@ -168,9 +162,4 @@ function readCallbackValues(
 /** Tokens are kept with their state of refresh, where a refresh changes them: a copy in the configuration would go stale. */
 function withoutTokens(config: Config): Config {
   return Object.freeze(Object.fromEntries(Object.entries(config).filter(([key]) => !TOKEN_KEYS.includes(key))));
-}
-
-function registerSecrets(redactor: Redactor, { given, providerData }: ConnectRequest): void {
-  const secrets = [given[OAUTH_KEYS.clientSecret], ...TOKEN_KEYS.map((key) => given[key]), providerData?.code];
-  for (const secret of secrets) if (typeof secret === 'string' && secret !== MASK) redactor.add(secret);
 }

@@ -1,8 +1,8 @@
 import { toShowable } from '../../../connector/client/provider-message.ts';
 import { AppError } from '../../../errors.ts';
-import type { Redactor } from '../../../log.ts';
+import { createRedactor, type Redactor } from '../../../redaction.ts';
 import { MASK } from '../../configuration.ts';
-import { OAUTH_KEYS } from '../fields.ts';
+import { OAUTH_KEYS, TOKEN_KEYS } from '../fields.ts';
 import type { OAuthConnector } from '../grant.ts';
 
 /** What came to the callback URL: `code`, `state` and whatever else the provider added, or `error`. */
@@ -22,7 +22,7 @@ export type GrantSource =
   | { readonly kind: 'client' };
 
 /** @throws AppError REQUEST_INVALID that says how to get a code */
-export function chooseSource(redactor: Redactor, { connector, given, providerData }: Given): GrantSource {
+export function chooseSource({ connector, given, providerData }: Given): GrantSource {
   if (connector.auth.grant === 'clientCredentials') {
     assertNoProviderData(connector, providerData);
     return { kind: 'client' };
@@ -34,7 +34,7 @@ export function chooseSource(redactor: Redactor, { connector, given, providerDat
     if (refreshToken !== undefined) return { kind: 'refreshToken', refreshToken };
     if (accessToken !== undefined) return { kind: 'accessToken', accessToken };
   }
-  throw codeMissing(redactor, connector, providerData);
+  throw codeMissing(connector, given, providerData);
 }
 
 function assertNoProviderData({ name }: OAuthConnector, providerData: ProviderData | undefined): void {
@@ -54,8 +54,8 @@ function tokenIn(given: Readonly<Record<string, unknown>>, key: string): string 
 }
 
 function codeMissing(
-  redactor: Redactor,
   { key, name }: OAuthConnector,
+  given: Given['given'],
   { error, error_description }: ProviderData = {},
 ) {
   const path = 'body.providerData.code';
@@ -67,8 +67,13 @@ function codeMissing(
       : `${name} was not authorized, so there is no code. ${how}`;
   return new AppError('REQUEST_INVALID', message, {
     details: [{ path, message: 'is missing' }],
-    ...(words.length > 0 && { providerMessage: toShowable(redactor, words.join(': '), MAX_WORDS) }),
+    ...(words.length > 0 && { providerMessage: toShowable(redactorOf(given), words.join(': '), MAX_WORDS) }),
   });
 }
 
 const MAX_WORDS = 500;
+
+/** Of what the provider may quote when it did not give a code. */
+function redactorOf(given: Given['given']): Redactor {
+  return createRedactor([OAUTH_KEYS.clientSecret, ...TOKEN_KEYS].map((key) => String(given[key] ?? '')));
+}

@@ -1,7 +1,7 @@
 import { readProviderMessage } from '../../../connector/client/provider-message.ts';
 import { readRetryAfterMs } from '../../../connector/client/rate-limit.ts';
 import type { EgressResponse } from '../../../egress/index.ts';
-import type { Redactor } from '../../../log.ts';
+import type { Redactor } from '../../../redaction.ts';
 import { TokenError, type TokenFailureKind } from '../grant.ts';
 
 /** What a token endpoint answered, whatever form it came in. */
@@ -41,12 +41,10 @@ function readForm(text: string): Readonly<Record<string, unknown>> | undefined {
   return FORM.test(text) ? Object.fromEntries(new URLSearchParams(text)) : undefined;
 }
 
-/** Whatever happens to the answer from here on, its tokens get into no log and no message. */
-export function registerTokens(redactor: Pick<Redactor, 'add'>, { members = {} }: TokenAnswer): void {
-  for (const name of ['access_token', 'refresh_token', 'id_token']) {
-    const token = members[name];
-    if (typeof token === 'string') redactor.add(token);
-  }
+/** An answer that is no grant may hold some all the same. */
+export function tokensOf({ members = {} }: TokenAnswer): readonly string[] {
+  const tokens = ['access_token', 'refresh_token', 'id_token'].map((name) => members[name]);
+  return tokens.filter((token) => typeof token === 'string');
 }
 
 /**
@@ -66,26 +64,38 @@ export function toStandardResponse({ members = {} }: TokenAnswer): Response {
   return new Response(JSON.stringify(body), { status: 200, headers: { 'content-type': 'application/json' } });
 }
 
+/** RFC 6749, 4.1.2.1 and 5.2; RFC 8628, 3.5. */
+const STANDARD_ERRORS: ReadonlySet<string> = new Set([
+  'invalid_request',
+  'invalid_client',
+  'invalid_grant',
+  'unauthorized_client',
+  'unsupported_grant_type',
+  'invalid_scope',
+  'server_error',
+  'temporarily_unavailable',
+  'slow_down',
+]);
+
 /** Of a client or a user: what RFC 6749 calls an error, and yet says nothing about this request. */
 const PASSING_ERRORS: ReadonlySet<string> = new Set(['temporarily_unavailable', 'slow_down']);
 
-/** The failure that an answer is; undefined for one that may be a grant. `name` is the element's. */
+/** The failure that an answer is; undefined for one that may be a grant. `redactor` knows what was sent. */
 export function judgeTokenAnswer(
-  ports: { readonly redactor: Redactor; readonly now: () => number },
-  name: string,
   answer: TokenAnswer,
+  { name, redactor, nowMs }: { readonly name: string; readonly redactor: Redactor; readonly nowMs: number },
 ): TokenError | undefined {
   const { status, headers, members, quotable } = answer;
-  const oauthError = readOAuthError(members);
+  const oauthError = readOAuthError(members, redactor);
   const isSuccess = status >= 200 && status < 300;
   if (isSuccess && !saysError(members)) return undefined;
   const said =
     oauthError === undefined || !quotable ? `answered ${status}` : `answered ${status} with ${showCode(oauthError)}`;
-  const providerMessage = quotable ? readProviderMessage(ports.redactor, members ?? answer.text) : undefined;
+  const providerMessage = quotable ? readProviderMessage(redactor, members ?? answer.text) : undefined;
   return new TokenError(judge(answer, oauthError), `${name} ${said} at its token endpoint.`, {
     oauthError,
     ...(providerMessage !== undefined && { providerMessage }),
-    retryAfterMs: readRetryAfterMs(headers, ports.now()),
+    retryAfterMs: readRetryAfterMs(headers, nowMs),
   });
 }
 
@@ -102,9 +112,11 @@ function saysError(members: TokenAnswer['members']): boolean {
   return Boolean(members?.error);
 }
 
-function readOAuthError(members: TokenAnswer['members']): string | undefined {
+/** What decides is no secret, though somebody may have chosen it for one. */
+function readOAuthError(members: TokenAnswer['members'], { redact }: Redactor): string | undefined {
   const error = members?.error;
-  return typeof error === 'string' && error !== '' ? error : undefined;
+  if (typeof error !== 'string' || error === '') return undefined;
+  return STANDARD_ERRORS.has(error) ? error : redact(error);
 }
 
 /** RFC 6749, 5.2 allows printable ASCII; a code is a word. */

@@ -4,7 +4,7 @@ import type { SimulatorRoute } from '../../../connector/client/simulator-route.t
 import type { Config } from '../../../connector/contract.ts';
 import { type Egress, EgressError, type EgressReason } from '../../../egress/index.ts';
 import { isAppError } from '../../../errors.ts';
-import type { Redactor } from '../../../log.ts';
+import { createRedactor } from '../../../redaction.ts';
 import { OAUTH_KEYS } from '../fields.ts';
 import {
   type OAuthConnector,
@@ -14,18 +14,11 @@ import {
   type TokenGrant,
 } from '../grant.ts';
 import { simulatorOf, tokenUrlOf } from './addresses.ts';
-import {
-  judgeTokenAnswer,
-  readTokenAnswer,
-  registerTokens,
-  type TokenAnswer,
-  toStandardResponse,
-} from './token-answer.ts';
+import { judgeTokenAnswer, readTokenAnswer, type TokenAnswer, tokensOf, toStandardResponse } from './token-answer.ts';
 import { readValues, ValueFault } from './values.ts';
 
 export interface TokenEndpointPorts {
   readonly egress: Pick<Egress, 'request'>;
-  readonly redactor: Redactor;
   /** Milliseconds since 1970. */
   readonly now: () => number;
   /** Where the simulators run; without it a request with `simulator: true` is refused. */
@@ -81,8 +74,7 @@ export function scopeOf({ auth }: OAuthConnector, config: Config): string | unde
 
 async function ask(ports: TokenEndpointPorts, errand: Errand): Promise<TokenGrant> {
   const { connector, config } = errand;
-  const clientSecret = String(config[OAUTH_KEYS.clientSecret] ?? '');
-  for (const secret of [clientSecret, ...errand.secrets]) ports.redactor.add(secret);
+  const clientSecret = clientSecretOf(config);
   const { url, simulator } = routeOf(ports, connector, config);
   const received: { answer?: TokenAnswer } = {};
   const server: oauth.AuthorizationServer = { issuer: url.origin, token_endpoint: url.href };
@@ -101,7 +93,8 @@ async function ask(ports: TokenEndpointPorts, errand: Errand): Promise<TokenGran
         [oauth.customFetch]: async (_url, { headers, body }) => {
           const answer = await send(ports, errand, { url, simulator, headers, parameters: toParameters(body) });
           received.answer = answer;
-          const failure = judgeTokenAnswer(ports, connector.name, answer);
+          const redactor = createRedactor([...secretsOf(errand), ...tokensOf(answer)]);
+          const failure = judgeTokenAnswer(answer, { name: connector.name, redactor, nowMs: ports.now() });
           if (failure !== undefined) throw failure;
           return toStandardResponse(answer);
         },
@@ -113,6 +106,16 @@ async function ask(ports: TokenEndpointPorts, errand: Errand): Promise<TokenGran
   } catch (error) {
     throw toTokenError(connector, error);
   }
+}
+
+function clientSecretOf(config: Config): string {
+  return String(config[OAUTH_KEYS.clientSecret] ?? '');
+}
+
+/** As they are sent: for HTTP Basic the client secret is encoded as a form first. */
+function secretsOf({ config, secrets }: Errand): readonly string[] {
+  const clientSecret = clientSecretOf(config);
+  return [clientSecret, formEncode(clientSecret), ...secrets];
 }
 
 function routeOf(ports: TokenEndpointPorts, connector: OAuthConnector, config: Config) {
@@ -183,9 +186,7 @@ async function send(
     toSimulator: simulator !== undefined,
     signal,
   });
-  const answer = readTokenAnswer(raw);
-  registerTokens(ports.redactor, answer);
-  return answer;
+  return readTokenAnswer(raw);
 }
 
 function readTokenValues(

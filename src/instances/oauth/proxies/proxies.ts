@@ -1,10 +1,10 @@
 import type { Knex } from 'knex';
 import type { Connector } from '../../../connector/contract.ts';
-import { type BoundPlace, decryptBound, encryptBound, isRefused } from '../../../db/bound-values.ts';
-import type { Keyring } from '../../../db/keyring.ts';
+import { type BoundPlace, decryptBound, encryptBound } from '../../../db/bound-values.ts';
+import { DecryptionError, type Keyring } from '../../../db/keyring.ts';
 import type { PlatformKeys } from '../../../db/platform-keys.ts';
+import type { PoolShares } from '../../../db/pool-shares.ts';
 import { AppError, cutText, suggestName } from '../../../errors.ts';
-import type { Redactor } from '../../../log.ts';
 import { isStorable } from '../../storable.ts';
 import { assertAllStorable, assertFixed, assertSecretMayStay, readChanges } from './proxy-changes.ts';
 import { readTokenOrigins } from './proxy-settings.ts';
@@ -65,7 +65,7 @@ export interface Proxies {
   /** @throws AppError REQUEST_INVALID; CONFLICT for a name that the organization has */
   readonly create: (creator: ProxyCaller, input: NewProxy) => Promise<ProxyClient>;
   /** From old to new. */
-  readonly list: (organizationId: number) => Promise<readonly OAuthProxy[]>;
+  readonly list: (caller: ProxyCaller) => Promise<readonly OAuthProxy[]>;
   /** @throws AppError NOT_FOUND */
   readonly get: (organizationId: number, id: number) => Promise<OAuthProxy>;
   /** @throws AppError NOT_FOUND with the nearest name */
@@ -100,9 +100,9 @@ export interface Proxies {
 
 export interface ProxyPorts {
   readonly knex: Knex;
+  readonly shares: Pick<PoolShares, 'list'>;
   readonly keyring: Pick<Keyring, 'encrypt' | 'decrypt'>;
   readonly digest: PlatformKeys['digest'];
-  readonly redactor: Pick<Redactor, 'add'>;
   /** Cryptographically random bytes. */
   readonly random: (bytes: number) => Buffer;
   /** Without a slash at the end. */
@@ -114,7 +114,7 @@ const KEY = /^[A-Za-z0-9_-]{32}$/;
 const KEEP_TARGET_HOURS = 24;
 const MAX_APPLICATION_URLS = 100;
 
-export function createProxies({ knex, keyring, digest, redactor, random, publicUrl }: ProxyPorts): Proxies {
+export function createProxies({ knex, shares, keyring, digest, random, publicUrl }: ProxyPorts): Proxies {
   const store = createProxyStore(knex);
   const proxyUrlOf = (key: string) => `${publicUrl()}/oauth/proxy/${key}`;
 
@@ -126,8 +126,8 @@ export function createProxies({ knex, keyring, digest, redactor, random, publicU
     try {
       return decryptBound(keyring, proxy.sealedSecret, placeOf(proxy));
     } catch (error) {
-      if (!isRefused(error)) throw error;
-      const message = `The OAuth proxy '${proxy.name}' cannot be used: what is stored of it was changed outside of the service. Delete it and make it again.`;
+      if (!(error instanceof DecryptionError)) throw error;
+      const message = `The OAuth proxy '${proxy.name}' cannot be used: what is stored of it cannot be read, or was changed outside of the service. Delete it and make it again.`;
       throw new AppError('CONFLICT', message, { cause: error });
     }
   }
@@ -145,7 +145,6 @@ export function createProxies({ knex, keyring, digest, redactor, random, publicU
 
   return {
     create: async ({ organizationId, accountId }, input) => {
-      redactor.add(input.apiSecret);
       const { configuration = '{}', apiKey, apiSecret } = input;
       const name = input.name.trim();
       assertAllStorable({ name, apiKey, configuration });
@@ -159,7 +158,10 @@ export function createProxies({ knex, keyring, digest, redactor, random, publicU
       return Object.freeze({ ...row, apiSecret, sealedSecret, tokenOrigins, proxyUrl, applicationUrls: [] });
     },
 
-    list: async (organizationId) => (await store.list(organizationId)).map(decode),
+    list: async ({ organizationId, accountId }) => {
+      const rows = await shares.list(accountId, (via) => createProxyStore(via).list(organizationId));
+      return rows.map(decode);
+    },
 
     get,
 
@@ -180,7 +182,6 @@ export function createProxies({ knex, keyring, digest, redactor, random, publicU
 
     openClient: (proxy) => {
       const { plain: apiSecret, isBound } = open(proxy);
-      redactor.add(apiSecret);
       // Of an earlier release, which knew no origins: nobody can have meant any.
       const tokenOrigins = isBound ? readTokenOrigins(proxy.configuration, 'configuration') : [];
       return Object.freeze({ ...proxy, apiSecret, tokenOrigins });

@@ -1,9 +1,9 @@
 import type { Knex } from 'knex';
 import { LRUCache } from 'lru-cache';
 import { encryptionContext } from '../../../db/encrypted-columns.ts';
-import type { Keyring } from '../../../db/keyring.ts';
+import { DecryptionError, type Keyring } from '../../../db/keyring.ts';
 import type { Notifier } from '../../../db/notifier.ts';
-import type { Redactor } from '../../../log.ts';
+import { AppError } from '../../../errors.ts';
 import { planMarginMs } from './lifetime.ts';
 import type { NewTokens, TokenKey, TokenRow, TokenStore } from './token-store.ts';
 
@@ -24,6 +24,11 @@ export interface Held {
   readonly refusedReason: string | undefined;
 }
 
+interface Reload {
+  readonly name: string;
+  isOutdated: boolean;
+}
+
 interface Secrets {
   readonly accessToken: string;
   readonly refreshToken?: string | undefined;
@@ -33,7 +38,6 @@ export interface HeldPorts {
   readonly store: Pick<TokenStore, 'find'>;
   readonly keyring: Pick<Keyring, 'encrypt' | 'decrypt'>;
   readonly notifier: Pick<Notifier, 'publish' | 'subscribe' | 'onGap'>;
-  readonly redactor: Redactor;
   /** Monotonic milliseconds. */
   readonly clock: () => number;
 }
@@ -46,15 +50,19 @@ const KEEP_MS = 30_000;
 const TOPIC = 'oauth_token';
 
 /** Tokens in memory, as long as nobody says that they changed: a call with them costs no query and no decryption. */
-export function createHeldTokens({ store, keyring, notifier, redactor, clock }: HeldPorts) {
+export function createHeldTokens({ store, keyring, notifier, clock }: HeldPorts) {
   const kept = new LRUCache<string, { readonly held: Held; readonly readAtMs: number }>({ max: KEPT_INSTANCES });
   const reads = new Map<string, Promise<Held | undefined>>();
   const watchers = new Map<string, Set<() => void>>();
-  // What was read before a change was announced must not be kept after it.
-  let changes = 0;
+  // What was read before a change of the same tokens was announced must not be kept after it; what changes elsewhere is no concern of theirs.
+  const reloads = new Set<Reload>();
+
+  function outdate(isMeant: (name: string) => boolean): void {
+    for (const reload of reloads) if (isMeant(reload.name)) reload.isOutdated = true;
+  }
 
   function forget(name: string): void {
-    changes++;
+    outdate((reloading) => reloading === name);
     kept.delete(name);
     reads.delete(name);
   }
@@ -67,7 +75,7 @@ export function createHeldTokens({ store, keyring, notifier, redactor, clock }: 
     for (const wake of watchers.get(name) ?? []) wake();
   });
   notifier.onGap(() => {
-    changes++;
+    outdate(() => true);
     kept.clear();
     reads.clear();
     for (const wakes of watchers.values()) for (const wake of wakes) wake();
@@ -88,12 +96,17 @@ export function createHeldTokens({ store, keyring, notifier, redactor, clock }: 
   }
 
   async function reload(key: TokenKey): Promise<Held | undefined> {
-    const before = changes;
-    const row = await store.find(key);
-    if (row === undefined) return undefined;
-    const held = decode(key, row);
-    if (changes === before) keep(key, held);
-    return held;
+    const reloading: Reload = { name: nameOf(key), isOutdated: false };
+    reloads.add(reloading);
+    try {
+      const row = await store.find(key);
+      if (row === undefined) return undefined;
+      const held = decode(key, row);
+      if (!reloading.isOutdated) keep(key, held);
+      return held;
+    } finally {
+      reloads.delete(reloading);
+    }
   }
 
   /** From memory, or by one query for all who ask meanwhile. */
@@ -111,13 +124,17 @@ export function createHeldTokens({ store, keyring, notifier, redactor, clock }: 
   }
 
   function decode(key: TokenKey, row: TokenRow): Held {
-    const secrets: Secrets = JSON.parse(keyring.decrypt(row.tokens, contextOf(key)));
-    return hold(secrets, row);
+    try {
+      const secrets: Secrets = JSON.parse(keyring.decrypt(row.tokens, contextOf(key)));
+      return hold(secrets, row);
+    } catch (cause) {
+      if (!(cause instanceof DecryptionError)) throw cause;
+      const message = `The stored tokens of instance ${key.id} cannot be read. Authenticate it again.`;
+      throw new AppError('INSTANCE_CREDENTIALS_FAILED', message, { cause });
+    }
   }
 
   function hold({ accessToken, refreshToken }: Secrets, row: Omit<TokenRow, 'tokens'>): Held {
-    redactor.add(accessToken);
-    if (refreshToken !== undefined) redactor.add(refreshToken);
     const nowMs = clock();
     const { generation, interrupted, failures } = row;
     const refusedReason = row.refusedReason ?? undefined;

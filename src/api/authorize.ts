@@ -1,0 +1,67 @@
+import type { RequestHandler, Response } from 'express';
+import { OPERATIONS } from '../../generated/operations.ts';
+import type { Principal } from '../accounts/accounts.ts';
+import { setBudget } from './answer.ts';
+import { type Authorization, readSecrets, type Secrets, unauthenticated } from './authorization.ts';
+import type { CallerLimits } from './caller-limits.ts';
+import type { FailedAuthorizations } from './failed-authorizations.ts';
+import { networkOf } from './remote-address.ts';
+import type { Scope } from './scoped-document.ts';
+
+export type ApiScope = Exclude<Scope, 'root'>;
+
+function firstSegments(scope: ApiScope): ReadonlySet<string | undefined> {
+  const inScope = Object.values(OPERATIONS).filter(({ scopes }) => (scopes as readonly Scope[]).includes(scope));
+  return new Set(inScope.map(({ path }) => path.split('/')[1]));
+}
+
+const PLATFORM_SEGMENTS = firstSegments('platform');
+/** Kept for the service on an instance, with those that later operations will need (decisions D2). */
+const INSTANCE_SEGMENTS = firstSegments('instance').union(new Set(['query', 'bulk', 'ping']));
+
+/** Which operations a request may mean (decisions D2): with a token the element's objects, without one the platform. */
+function scopeOf(path: string, secrets: Secrets): ApiScope {
+  const [, first = '', second = ''] = path.split('/');
+  if (secrets.element === undefined) {
+    if (PLATFORM_SEGMENTS.has(first)) return 'platform';
+    throw unauthenticated('This path is an object of an element: add `Element <token>` to the Authorization header.');
+  }
+  if (first === 'instances' && second !== '') return 'platform';
+  return INSTANCE_SEGMENTS.has(first) ? 'instance' : 'record';
+}
+
+export interface AuthorizePorts {
+  readonly authorization: Authorization;
+  readonly failedAuthorizations: FailedAuthorizations;
+  readonly callerLimits: CallerLimits;
+}
+
+/** Finds out who calls and what may be meant, before a byte of the body is read. Bounds what both cost. */
+export function createAuthorize({ authorization, failedAuthorizations, callerLimits }: AuthorizePorts): RequestHandler {
+  return async (request, response, next) => {
+    const secrets = readSecrets(request.headers.authorization);
+    const scope = scopeOf(request.path, secrets);
+    if (scope === 'platform' && secrets.organization === undefined) {
+      throw unauthenticated('This path needs `Organization <secret>` in the Authorization header as well.');
+    }
+    response.locals.scope = scope;
+    const from = {
+      network: networkOf(response.locals.address),
+      secrets: `${secrets.user ?? ''} ${secrets.organization ?? ''}`,
+    };
+    response.locals.caller = await failedAuthorizations.attempt(from, (found) =>
+      authorization.authorize(secrets, (principal) => {
+        found();
+        admit(principal, response);
+      }),
+    );
+    next();
+  };
+
+  /** On an instance `RateLimit-*` is the provider's budget (decisions D3), save in a refusal of ours. */
+  function admit(principal: Principal, response: Response): void {
+    response.locals.principal = principal;
+    const budget = callerLimits.count(principal);
+    if (budget !== undefined && response.locals.scope === 'platform') setBudget(response, budget);
+  }
+}

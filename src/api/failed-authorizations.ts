@@ -1,0 +1,122 @@
+import { hash, randomBytes } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { AppError, isAppError } from '../errors.ts';
+import { inSeconds } from './caller-limits.ts';
+
+export interface FailedAuthorizations {
+  /**
+   * Looks secrets up for somebody at a network, where the number of its failures allows it. `lookUp` says by its
+   * argument that the secrets are somebody's; rejecting with UNAUTHENTICATED before that is a failure.
+   * @throws AppError RATE_LIMITED without looking anything up, and what `lookUp` throws
+   */
+  readonly attempt: <Found>(
+    from: { readonly network: string; readonly secrets: string },
+    lookUp: (found: () => void) => Promise<Found>,
+  ) => Promise<Found>;
+}
+
+export interface FailedAuthorizationsOptions {
+  /** A clock that never goes back. */
+  readonly nowMs: () => number;
+}
+
+interface Network {
+  failures: number;
+  blockedUntilMs: number;
+  /** Secrets that are being looked up, and for how many requests. */
+  readonly underWay: Map<string, number>;
+}
+
+/** Somebody who mistypes, or a deployment that has not got its new secret yet. */
+const FREE_FAILURES = 20;
+const FIRST_DELAY_MS = 1_000;
+const LONGEST_DELAY_MS = 64_000;
+const FORGET_MS = 15 * 60_000;
+/** A server that begins to call for all of its users at once. */
+const MOST_UNDER_WAY = 200;
+
+const KEPT_NETWORKS = 20_000;
+const KEPT_SECRETS = 100_000;
+const KNOWN_MS = 24 * 60 * 60_000;
+
+/**
+ * Slows down whoever guesses: every look-up of a wrong secret costs a query. Failures count by network, and after some of
+ * them each makes the next look-up from there wait twice as long. Only look-ups wait: secrets that were good in the last
+ * day pass, so that one guesser behind an address does not shut out the others behind it. A good secret does not take
+ * failures back, or a guesser who has one could go on for ever.
+ *
+ * Both tables are bounded. A guesser who gets a network forgotten had to fail from 20,000 others.
+ */
+export function createFailedAuthorizations({ nowMs }: FailedAuthorizationsOptions): FailedAuthorizations {
+  const clock = { perf: { now: nowMs }, ttlResolution: 0 };
+  const networks = new LRUCache<string, Network>({ max: KEPT_NETWORKS, ttl: FORGET_MS, ...clock });
+  // Not the secrets themselves: nothing needs them for a day.
+  const salt = randomBytes(16).toString('base64');
+  const known = new LRUCache<string, true>({ max: KEPT_SECRETS, ttl: KNOWN_MS, ...clock });
+
+  function assertAllowed({ failures, blockedUntilMs, underWay }: Network, key: string): void {
+    // Many requests may wait for one look-up.
+    if (underWay.has(key)) return;
+    const waitMs = blockedUntilMs - nowMs();
+    if (waitMs > 0) throw tooManyFailures(waitMs);
+    const most = failures < FREE_FAILURES ? MOST_UNDER_WAY : 1;
+    if (underWay.size >= most) throw tooManyFailures(FIRST_DELAY_MS);
+  }
+
+  const stateOf = (name: string): Network =>
+    networks.get(name) ?? { failures: 0, blockedUntilMs: 0, underWay: new Map() };
+
+  function noteFailure(name: string): void {
+    const network = stateOf(name);
+    network.failures += 1;
+    const doublings = network.failures - FREE_FAILURES;
+    if (doublings >= 0) network.blockedUntilMs = nowMs() + Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** doublings);
+    // For its time from now on.
+    networks.set(name, network);
+  }
+
+  /** Answers how to leave again. */
+  function enter(name: string, key: string): () => void {
+    const network = stateOf(name);
+    const { underWay } = network;
+    assertAllowed(network, key);
+    underWay.set(key, (underWay.get(key) ?? 0) + 1);
+    if (!networks.has(name)) networks.set(name, network);
+    return () => {
+      const left = (underWay.get(key) ?? 1) - 1;
+      if (left > 0) underWay.set(key, left);
+      else underWay.delete(key);
+      if (network.failures === 0 && underWay.size === 0) networks.delete(name);
+    };
+  }
+
+  return {
+    attempt: async ({ network: name, secrets }, lookUp) => {
+      const key = hash('sha256', salt + secrets, 'base64');
+      const isKnown = known.has(key);
+      const leave = isKnown ? undefined : enter(name, key);
+      let isFound = false;
+      try {
+        return await lookUp(() => {
+          isFound = true;
+          if (!isKnown) known.set(key, true);
+        });
+      } catch (error) {
+        if (!isFound && isAppError(error, 'UNAUTHENTICATED')) {
+          known.delete(key);
+          noteFailure(name);
+        }
+        throw error;
+      } finally {
+        leave?.();
+      }
+    },
+  };
+}
+
+function tooManyFailures(waitMs: number): AppError {
+  const retryAfterSeconds = Math.ceil(waitMs / 1000);
+  const message = `Too many wrong secrets came from this address. Try again in ${inSeconds(retryAfterSeconds)}.`;
+  const budget = { limit: FREE_FAILURES, remaining: 0, resetSeconds: retryAfterSeconds };
+  return new AppError('RATE_LIMITED', message, { retryAfterSeconds, budget });
+}

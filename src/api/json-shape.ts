@@ -1,0 +1,56 @@
+/** How much there is in a JSON text. */
+export interface JsonShape {
+  /** Objects and arrays inside each other. */
+  readonly depth: number;
+  /** Members of objects and items of arrays, however deep they stand. */
+  readonly members: number;
+  /** Those of the outermost object or array. */
+  readonly ownMembers: number;
+}
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const BACKSLASH = 0x5c;
+const OPEN_ARRAY = 0x5b;
+const CLOSE_ARRAY = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+/** The last of those that stand between tokens. */
+const SPACE = 0x20;
+
+/**
+ * Measures UTF-8 JSON without parsing it: one pass, nothing is built, so that a text which is too much for the parser costs
+ * next to nothing. It ends as soon as there is more than `most`. Of a text that is not JSON it says something, and the
+ * parser says the rest.
+ */
+export function measureJson(bytes: Uint8Array, most: JsonShape): JsonShape {
+  let depth = 0;
+  let deepest = 0;
+  let members = 0;
+  let ownMembers = 0;
+  let isOpen = false;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at] ?? SPACE;
+    if (byte <= SPACE) continue;
+    const isEnd = byte === CLOSE_ARRAY || byte === CLOSE_OBJECT;
+    // A member ends with a comma, or with the object or array that it is the last of.
+    if (byte === COMMA || (isEnd && !isOpen)) {
+      members += 1;
+      if (depth === 1) ownMembers += 1;
+      if (members > most.members || ownMembers > most.ownMembers) break;
+    }
+    isOpen = byte === OPEN_ARRAY || byte === OPEN_OBJECT;
+    if (isEnd) depth -= 1;
+    else if (isOpen) depth += 1;
+    else if (byte === QUOTE) at = endOfString(bytes, at);
+    if (depth > deepest) deepest = depth;
+    if (deepest > most.depth) break;
+  }
+  return { depth: deepest, members, ownMembers };
+}
+
+function endOfString(bytes: Uint8Array, start: number): number {
+  let at = start + 1;
+  while (at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
+  return at;
+}

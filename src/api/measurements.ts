@@ -1,0 +1,47 @@
+import { hash, timingSafeEqual } from 'node:crypto';
+import { type RequestHandler, Router } from 'express';
+import { type Config, isLoopback } from '../config.ts';
+import type { Metrics } from '../metrics.ts';
+import { unauthenticated } from './authorization.ts';
+import { createShared } from './shared.ts';
+
+export interface MeasurementsPorts {
+  readonly metrics: Metrics;
+  /** What whoever asks must know; undefined: nothing. */
+  readonly token: string | undefined;
+}
+
+/** Several who ask at once, or one who asks without end, are told the same figures. */
+const KEEP_MS = 100;
+
+/** Answers the measurements of this process. */
+export function createMeasurements({ metrics: { registry }, token }: MeasurementsPorts): RequestHandler {
+  const print = createShared(() => registry.metrics(), KEEP_MS);
+  const expected = token === undefined ? undefined : digestOf(`Bearer ${token}`);
+  return async (request, response) => {
+    const given = request.headers.authorization ?? '';
+    if (expected !== undefined && !timingSafeEqual(digestOf(given), expected)) {
+      response.setHeader('WWW-Authenticate', 'Bearer realm="causeway metrics"');
+      throw unauthenticated('The measurements need `Authorization: Bearer <METRICS_TOKEN>`.');
+    }
+    response.set('Content-Type', registry.contentType).send(await print());
+  };
+}
+
+function digestOf(text: string): Buffer {
+  return hash('sha256', text, 'buffer');
+}
+
+/** Whether the port of the API may serve them: with a token, or where nobody but this machine can ask. */
+export function servesMeasurements({
+  metricsPort,
+  metricsToken,
+  host,
+}: Pick<Config, 'metricsPort' | 'metricsToken' | 'host'>): boolean {
+  return metricsPort === undefined && (metricsToken !== undefined || isLoopback(host));
+}
+
+/** For a port of their own. */
+export function createMeasurementsRouter(ports: MeasurementsPorts): Router {
+  return Router().get('/metrics', createMeasurements(ports));
+}

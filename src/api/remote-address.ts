@@ -1,0 +1,75 @@
+import type { IncomingMessage } from 'node:http';
+import { BlockList, isIP, type Socket } from 'node:net';
+import ipaddr from 'ipaddr.js';
+
+/** Whose word about the address of a caller is believed. */
+export interface ProxyTrust {
+  readonly trusts: (address: string) => boolean;
+}
+
+/** More proxies in a row than anybody has; a longer header is not read further. */
+const MAX_HOPS = 16;
+const UNKNOWN = 'unknown';
+
+/** @param networks addresses and ranges (CIDR) of proxies, as the configuration has checked them */
+export function createProxyTrust(networks: readonly string[]): ProxyTrust {
+  const trusted = new BlockList();
+  for (const entry of networks) {
+    const [network, prefix] = ipaddr.parseCIDR(
+      entry.includes('/') ? entry : `${entry}/${isIP(entry) === 4 ? 32 : 128}`,
+    );
+    trusted.addSubnet(network.toString(), prefix, network.kind());
+  }
+  return { trusts: (address) => isIP(address) !== 0 && trusted.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6') };
+}
+
+/**
+ * Who sent the request: the other end of the connection or, when that is a proxy that is trusted, whom it names. Proxies
+ * add to `X-Forwarded-For` at its end, so it is read from there; what stands before the first address that is
+ * not trusted may be anybody's invention.
+ */
+export function addressOf(request: Pick<IncomingMessage, 'socket' | 'headers'>, proxies: ProxyTrust): string {
+  let address = peerOf(request.socket);
+  const forwarded = request.headers['x-forwarded-for'];
+  if (forwarded === undefined || !proxies.trusts(address)) return address;
+  const text = String(forwarded);
+  let end = text.length;
+  for (let hop = 0; hop < MAX_HOPS && end > 0 && proxies.trusts(address); hop++) {
+    const start = text.lastIndexOf(',', end - 1) + 1;
+    const named = plainAddress(withoutPort(text.slice(start, end).trim()));
+    if (named === undefined) return address;
+    address = named;
+    end = start - 1;
+  }
+  return address;
+}
+
+/** The other end of a connection; `unknown` when it is gone. */
+export function peerOf({ remoteAddress = '' }: Pick<Socket, 'remoteAddress'>): string {
+  return plainAddress(remoteAddress) ?? UNKNOWN;
+}
+
+/**
+ * What limits per address count by: an IPv4 address, or the 64 bits of an IPv6 one that a provider gives to one
+ * customer, who has any number of addresses below it.
+ */
+export function networkOf(address: string): string {
+  if (isIP(address) !== 6) return address;
+  return `${ipaddr.IPv6.parse(address)
+    .parts.slice(0, 4)
+    .map((part) => part.toString(16))
+    .join(':')}::/64`;
+}
+
+/** In its usual form, IPv4 mapped into IPv6 as IPv4, without a zone; undefined for what is no address. */
+function plainAddress(text: string): string | undefined {
+  const [bare = ''] = text.split('%', 1);
+  if (isIP(bare) === 0) return undefined;
+  return isIP(bare) === 4 ? bare : ipaddr.process(bare).toString();
+}
+
+/** Some proxies write `192.0.2.1:4711` and `[2001:db8::1]:4711`. */
+function withoutPort(text: string): string {
+  const [, bracketed, dotted] = /^(?:\[([^\]]*)\]|([\d.]+))(?::\d+)?$/.exec(text) ?? [];
+  return bracketed ?? dotted ?? text;
+}

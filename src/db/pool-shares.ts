@@ -1,0 +1,89 @@
+import type { Knex } from 'knex';
+import { AppError } from '../errors.ts';
+import { createTurns, createTurnsByKey } from './turns.ts';
+import { isOutOfTime } from './unavailable.ts';
+
+/** Runs one statement of a longer work when there is room for it. */
+export type Step = <Result>(statement: () => Promise<Result>) => Promise<Result>;
+
+/**
+ * What each kind of work may have of the pool of connections. Listings and bulk changes together have half of it at most, so that single rows are
+ * found whatever they do; and one account has a few of them at a time, so that it keeps nobody else waiting.
+ */
+export interface PoolShares {
+  /**
+   * A listing or a count: reads through `via`, whose statements end after 5 s each.
+   * @throws AppError RATE_LIMITED when the account has too many of them, OVERLOADED when all have, or when it takes too long
+   */
+  readonly list: <Result>(accountId: number, read: (via: Knex) => Promise<Result>) => Promise<Result>;
+  /** A change of many rows, one of an account at a time. @throws AppError RATE_LIMITED, OVERLOADED */
+  readonly bulk: <Result>(accountId: number, work: (step: Step) => Promise<Result>) => Promise<Result>;
+  /** One row for somebody who may be anybody: for an account, or for those whose account is not known. @throws AppError OVERLOADED */
+  readonly lookUp: <Result>(who: number | 'stranger', query: () => Promise<Result>) => Promise<Result>;
+}
+
+export interface PoolShareOptions {
+  readonly knex: Knex;
+  readonly poolSize: number;
+  /** Of one statement of a listing. Default 5,000. */
+  readonly listingMs?: number;
+  /** For a share of the pool. Default 10,000. */
+  readonly waitMs?: number;
+}
+
+/** Of one account. */
+const LISTINGS = { atOnce: 2, mostWaiting: 8 };
+const BULK_CHANGES = { atOnce: 1, mostWaiting: 2 };
+/** Of one account, or of all strangers. Each takes a moment, so that even a thousand do not wait long. */
+const WAITING_LOOK_UPS = 1_000;
+const LISTING_MS = 5_000;
+const WAIT_MS = 10_000;
+
+export function createPoolShares(options: PoolShareOptions): PoolShares {
+  const { knex, poolSize, listingMs = LISTING_MS, waitMs = WAIT_MS } = options;
+  const quarter = Math.max(1, Math.floor(poolSize / 4));
+  const half = Math.max(1, Math.floor(poolSize / 2));
+  const heavy = createTurns({ atOnce: half, waitMs, refuse: () => overloaded('Too many listings are under way.') });
+  const steps = createTurns({ atOnce: quarter, waitMs, refuse: () => overloaded('Too many changes are under way.') });
+  const listings = createTurnsByKey({ ...LISTINGS, refuse: () => tooMany('listings', LISTINGS) });
+  const bulkChanges = createTurnsByKey({ ...BULK_CHANGES, refuse: () => tooMany('bulk changes', BULK_CHANGES) });
+  const lookUps = createTurnsByKey({
+    atOnce: quarter,
+    mostWaiting: WAITING_LOOK_UPS,
+    waitMs,
+    refuse: () => overloaded('Too many callers are looked up.'),
+  });
+
+  async function readInTime<Result>(read: (via: Knex) => Promise<Result>): Promise<Result> {
+    try {
+      return await knex.transaction(
+        async (via) => {
+          await via.raw(`set local statement_timeout = ${listingMs}`);
+          return read(via);
+        },
+        { readOnly: true },
+      );
+    } catch (cause) {
+      if (!isOutOfTime(cause)) throw cause;
+      const message = `This took longer than ${listingMs / 1000} s and was ended. Narrow down what is listed or counted.`;
+      throw new AppError('OVERLOADED', message, { cause });
+    }
+  }
+
+  const step: Step = (statement) => steps.run(() => heavy.run(statement));
+
+  return {
+    list: (accountId, read) => listings.run(accountId, () => heavy.run(() => readInTime(read))),
+    bulk: (accountId, work) => bulkChanges.run(accountId, () => work(step)),
+    lookUp: (who, query) => lookUps.run(who, query),
+  };
+}
+
+function tooMany(what: string, { atOnce, mostWaiting }: typeof LISTINGS): AppError {
+  const message = `The account has ${atOnce + mostWaiting} ${what} under way or waiting. Send the next when one has ended.`;
+  return new AppError('RATE_LIMITED', message, { retryAfterSeconds: 1 });
+}
+
+function overloaded(message: string): AppError {
+  return new AppError('OVERLOADED', `${message} Try again in a moment.`, { retryAfterSeconds: 1 });
+}

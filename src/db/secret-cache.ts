@@ -1,0 +1,89 @@
+import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+
+/**
+ * What belongs to secrets that callers send. Those who send the same at the same time share one query; what nobody has is remembered for a moment,
+ * apart from what is there: guesses push out guesses only.
+ */
+export interface SecretCache<Value> {
+  /** From memory if it is fresh. `load` gets what was kept before, which makes its sender somebody known. */
+  readonly find: (key: string, load: Load<Value>) => Promise<Value | undefined>;
+  readonly forget: (key: string) => void;
+  /** What is being loaded under these keys may be from before a change: those who wait get it, nobody else. */
+  readonly outdate: (isMeant: (key: string) => boolean) => void;
+  readonly clear: () => void;
+}
+
+export type Load<Value> = (kept: Value | undefined) => Promise<Value | undefined>;
+
+interface Entry<Value> {
+  readonly value: Value;
+  readonly loadedAtMs: number;
+}
+
+const MAX_KEPT = 10_000;
+const KEEP_MS = 30_000;
+const MAX_MISSES = 10_000;
+const MISS_MS = 5_000;
+
+/** Told of what is kept, and of what is so no more. */
+export interface KeepingObserver<Value> {
+  readonly onKept: (key: string, value: Value) => void;
+  readonly onDropped: (value: Value) => void;
+}
+
+export function createSecretCache<Value extends object>(observer?: KeepingObserver<Value>): SecretCache<Value> {
+  const kept = new LRUCache<string, Entry<Value>>({
+    max: MAX_KEPT,
+    dispose: ({ value }) => observer?.onDropped(value),
+  });
+  const misses = new LRUCache<string, true>({ max: MAX_MISSES, ttl: MISS_MS });
+  const flights = new Map<string, Promise<Value | undefined>>();
+
+  function remember(key: string, value: Value | undefined): void {
+    if (value !== undefined) {
+      kept.set(key, { value, loadedAtMs: performance.now() });
+      observer?.onKept(key, value);
+      return;
+    }
+    kept.delete(key);
+    misses.set(digest(key), true);
+  }
+
+  async function fly(key: string, load: Load<Value>): Promise<Value | undefined> {
+    const flight = load(kept.get(key)?.value);
+    flights.set(key, flight);
+    try {
+      const value = await flight;
+      if (flights.get(key) === flight) remember(key, value);
+      return value;
+    } finally {
+      if (flights.get(key) === flight) flights.delete(key);
+    }
+  }
+
+  return {
+    find: async (key, load) => {
+      const entry = kept.get(key);
+      if (entry !== undefined && performance.now() - entry.loadedAtMs < KEEP_MS) return entry.value;
+      if (misses.has(digest(key))) return undefined;
+      return flights.get(key) ?? fly(key, load);
+    },
+    forget: (key) => {
+      kept.delete(key);
+    },
+    outdate: (isMeant) => {
+      for (const key of flights.keys()) if (isMeant(key)) flights.delete(key);
+    },
+    clear: () => {
+      kept.clear();
+      misses.clear();
+      flights.clear();
+    },
+  };
+}
+
+/** A guess may have 4 kB. */
+function digest(key: string): string {
+  return createHash('sha256').update(key).digest('base64');
+}

@@ -1,0 +1,78 @@
+/** A bounded number of works at a time; the others wait in a line. */
+export interface Turns {
+  /** Waits for its turn, then works. @throws what `refuse` makes when the line is full or the wait takes too long */
+  readonly run: <Result>(work: () => Promise<Result>) => Promise<Result>;
+  /** Nothing runs or waits. */
+  readonly isIdle: () => boolean;
+}
+
+export interface TurnOptions {
+  readonly atOnce: number;
+  /** Default: any number. */
+  readonly mostWaiting?: number;
+  /** How long one waits. Default: as long as it takes. */
+  readonly waitMs?: number;
+  readonly refuse: () => Error;
+}
+
+export function createTurns({ atOnce, mostWaiting, waitMs, refuse }: TurnOptions): Turns {
+  const line = new Set<() => void>();
+  let running = 0;
+
+  async function waitInLine(): Promise<void> {
+    if (mostWaiting !== undefined && line.size >= mostWaiting) throw refuse();
+    const turn = Promise.withResolvers<void>();
+    line.add(turn.resolve);
+    const giveUp = () => void (line.delete(turn.resolve) && turn.reject(refuse()));
+    const timer = waitMs === undefined ? undefined : setTimeout(giveUp, waitMs);
+    try {
+      await turn.promise;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** To the first in the line: who comes later cannot step in between. */
+  function handOver(): void {
+    const [first] = line;
+    if (first === undefined) {
+      running--;
+      return;
+    }
+    line.delete(first);
+    first();
+  }
+
+  return {
+    run: async (work) => {
+      if (running < atOnce) running++;
+      else await waitInLine();
+      try {
+        return await work();
+      } finally {
+        handOver();
+      }
+    },
+    isIdle: () => running === 0,
+  };
+}
+
+export interface TurnsByKey {
+  readonly run: <Result>(key: string | number, work: () => Promise<Result>) => Promise<Result>;
+}
+
+/** A line for each key; kept as long as something is in it. */
+export function createTurnsByKey(options: TurnOptions): TurnsByKey {
+  const lines = new Map<string | number, Turns>();
+  return {
+    run: async (key, work) => {
+      const turns = lines.get(key) ?? createTurns(options);
+      lines.set(key, turns);
+      try {
+        return await turns.run(work);
+      } finally {
+        if (turns.isIdle()) lines.delete(key);
+      }
+    },
+  };
+}

@@ -1,0 +1,124 @@
+/**
+ * Takes secrets out of text: those it was made with, and no others. It is a value: whoever holds the secrets of a call, an instance or a
+ * receiver makes one, and nothing that one caller sends changes what another one reads.
+ */
+export interface Redactor {
+  readonly redact: (text: string) => string;
+  /** What is looked for: each secret in every way it may be written. Worked out at the first text. */
+  readonly forms: () => readonly string[];
+}
+
+export const CENSOR = '[redacted]';
+
+/** Shorter ones would blank out ordinary words. */
+const MIN_CHARACTERS = 6;
+/** Validation lets no caller send a longer one than 4,096; a token of a provider may be. Of a longer one this much is looked for. */
+const MAX_CHARACTERS = 16_384;
+/** Escaping can double a text at each level. Of a longer form its beginning is looked for, and taken out as far as it goes. */
+const MAX_FORM_CHARACTERS = 65_536;
+const MAX_SECRETS = 64;
+/**
+ * So much of a form is enough to know it by: what follows is taken out as far as it is the same, so that a secret which somebody cut short
+ * is found too. It also keeps the search linear: text that begins like a secret again and again is compared no further than this.
+ */
+const KNOWN_BY_CHARACTERS = 32;
+/** JSON inside a JSON string is escaped once more: a message that quotes a body that quotes a body. */
+const JSON_LEVELS = 4;
+
+/** Secrets of fewer than 6 characters are ignored. Costs next to nothing until there is text to redact. */
+export function createRedactor(secrets: Iterable<string>): Redactor {
+  return fromForms(() => [...new Set([...secrets].slice(0, MAX_SECRETS).flatMap(formsOf))]);
+}
+
+/** Knows what any of them knows. */
+export function combineRedactors(redactors: readonly Redactor[]): Redactor {
+  return fromForms(() => redactors.flatMap((redactor) => redactor.forms()));
+}
+
+export const NO_SECRETS: Redactor = createRedactor([]);
+
+function fromForms(readForms: () => readonly string[]): Redactor {
+  let known: readonly string[] | undefined;
+  const forms = () => {
+    known ??= readForms();
+    return known;
+  };
+  return { forms, redact: (text) => (text.length < MIN_CHARACTERS ? text : redactForms(text, forms())) };
+}
+
+/** All are looked for in the text as it is, so that of secrets which overlap nothing is left. */
+function redactForms(text: string, forms: readonly string[]): string {
+  const covered = cover(text, forms);
+  if (covered === undefined) return text;
+  let redacted = '';
+  let copiedTo = 0;
+  for (;;) {
+    const start = covered.indexOf(1, copiedTo);
+    if (start < 0) return redacted + text.slice(copiedTo);
+    redacted += text.slice(copiedTo, start) + CENSOR;
+    copiedTo = covered.indexOf(0, start);
+  }
+}
+
+/** For each character 1 where it belongs to a secret, and a 0 behind the last; undefined when there is none. */
+function cover(text: string, forms: readonly string[]): Uint8Array | undefined {
+  let covered: Uint8Array | undefined;
+  for (const form of forms) {
+    const head = form.slice(0, KNOWN_BY_CHARACTERS);
+    for (let start = text.indexOf(head); start >= 0; ) {
+      const end = endOfCommon(text, start, form);
+      covered ??= new Uint8Array(text.length + 1);
+      covered.fill(1, start, end);
+      start = text.indexOf(head, end);
+    }
+  }
+  return covered;
+}
+
+/** The head is known to be there. */
+function endOfCommon(text: string, start: number, form: string): number {
+  if (text.startsWith(form, start)) return start + form.length;
+  let length = KNOWN_BY_CHARACTERS;
+  while (text.charCodeAt(start + length) === form.charCodeAt(length)) length += 1;
+  return start + length;
+}
+
+function formsOf(whole: string): readonly string[] {
+  const secret = whole.slice(0, MAX_CHARACTERS);
+  if (secret.length < MIN_CHARACTERS) return [];
+  const uriEncoded = encodeURIComponent(secret.toWellFormed());
+  const formEncoded = new URLSearchParams({ '': secret }).toString().slice(1);
+  const forms = [...escapedForms(secret), uriEncoded, lowerEscapes(uriEncoded), formEncoded, ...base64Forms(secret)];
+  return forms.map((form) => form.slice(0, MAX_FORM_CHARACTERS)).filter((form) => form.length >= MIN_CHARACTERS);
+}
+
+/** The secret itself first; all the same for a secret in which JSON escapes nothing. */
+function escapedForms(secret: string): readonly string[] {
+  const forms = [secret];
+  for (let level = 1; level <= JSON_LEVELS; level += 1) forms.push(escapeJson(forms.at(-1) ?? ''));
+  return forms;
+}
+
+/** Cut before it is escaped once more, so that no level is longer than twice the one before it may be. */
+function escapeJson(text: string): string {
+  return JSON.stringify(text.slice(0, MAX_FORM_CHARACTERS)).slice(1, -1);
+}
+
+function lowerEscapes(encoded: string): string {
+  return encoded.replace(/%[0-9A-F]{2}/g, (escaped) => escaped.toLowerCase());
+}
+
+/**
+ * What is left of the secret in base64 whatever stands around it, as in `base64(user:secret)`: the characters made of
+ * its bits alone, for each of the three places in a group of three bytes at which it may begin.
+ */
+function base64Forms(secret: string): string[] {
+  const bytes = Buffer.from(secret);
+  return [0, 1, 2].flatMap((offset) => {
+    const firstCharacter = Math.ceil((offset * 8) / 6);
+    const endCharacter = Math.floor(((offset + bytes.length) * 8) / 6);
+    const padded = Buffer.concat([Buffer.alloc(offset), bytes]);
+    const core = padded.toString('base64').slice(firstCharacter, endCharacter);
+    return [core, core.replaceAll('+', '-').replaceAll('/', '_')];
+  });
+}
