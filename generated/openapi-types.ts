@@ -254,6 +254,9 @@ export interface paths {
          * @description The provider's page where a user authorizes. From there the browser goes to the callback URL with `code` and `state`, or with `error` when the user
          *     says no. The code makes an instance with `POST /instances`, within 15 minutes and by the same user of this API.
          *
+         *     Any number of authorizations can be open at a time, and each code can be exchanged without its `state`. Only when those that are open were begun with
+         *     different settings (`siteAddress`, `sandbox`, `simulator`), `providerData.state` has to say which one a code belongs to.
+         *
          *     With `oauthProxyName` the client and the callback URL are those of the OAuth proxy, and `state` is the URL of your application that the proxy
          *     redirects to: any URL for the account that made the proxy, one of the proxy's application URLs for the other accounts of the organization.
          */
@@ -317,7 +320,13 @@ export interface paths {
         delete: operations["deleteOAuthProxy"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Change an OAuth proxy
+         * @description Changes key, secret, name or configuration; `proxyUrl`, application URLs and what is left out stay. Only the account that made the proxy can change it.
+         *     Another `apiKey`, and `tokenOrigins` that were not there before, need `apiSecret` with them. `********` stands for the secret as it is.
+         *     Instances that were made through the proxy keep the key and the secret that they were made with; an authorization that was begun with the old key has to be begun again.
+         */
+        patch: operations["updateOAuthProxy"];
         trace?: never;
     };
     "/elements/oauthProxies/{id}/applicationUrls": {
@@ -1431,6 +1440,29 @@ export interface components {
             id: number;
         };
         /**
+         * @description What changes of an OAuth proxy. A proxy as it was read is taken, with the changes in it.
+         * @example {
+         *       "apiSecret": "8123366193847710054"
+         *     }
+         */
+        OAuthProxyUpdate: {
+            /**
+             * Format: int64
+             * @description As it is; it cannot change.
+             */
+            id?: number;
+            /** @description A name that the organization has not used for a proxy; it is trimmed. */
+            name?: string;
+            /** @description The client id at the provider. */
+            apiKey?: string;
+            /** @description The client secret at the provider. It is stored encrypted. */
+            apiSecret?: string;
+            /** @description A JSON object as text, in place of the one before. `tokenOrigins` that were not there before need `apiSecret` with them. */
+            configuration?: string;
+            /** @description As it is; it cannot change. */
+            proxyUrl?: string;
+        };
+        /**
          * @description An application URL.
          * @example {
          *       "url": "https://app.example.com/connected"
@@ -1546,7 +1578,7 @@ export interface components {
             provisionInteractions: components["schemas"]["FreeFormObject"][];
             /** @description False after the provider refused the credentials for good, until they are renewed; and while the instance cannot be used here at all, for example because stored settings and credentials do not belong together. */
             valid: boolean;
-            /** @description What is wrong and how to put it right; there only while `valid` is false. */
+            /** @description What is wrong; there only while `valid` is false. When the provider refused a call, the instance is valid again when the same call succeeds, or when the credentials are renewed. */
             invalidReason?: string;
             /** @description True after the caller switched the instance off. */
             disabled: boolean;
@@ -1650,7 +1682,7 @@ export interface components {
             provisionInteractions: components["schemas"]["FreeFormObject"][];
             /** @description False after the provider refused the credentials for good, until they are renewed; and while the instance cannot be used here at all, for example because stored settings and credentials do not belong together. */
             valid: boolean;
-            /** @description What is wrong and how to put it right; there only while `valid` is false. */
+            /** @description What is wrong; there only while `valid` is false. When the provider refused a call, the instance is valid again when the same call succeeds, or when the credentials are renewed. */
             invalidReason?: string;
             /** @description True after the caller switched the instance off. */
             disabled: boolean;
@@ -1696,7 +1728,10 @@ export interface components {
         InstanceProviderGrant: {
             /** @description The grant code. Without it there is nothing to make an instance of, and the answer says how to get one. */
             code?: string;
-            /** @description The `state` that came with it. It picks the authorization; without it the newest open one is used. */
+            /**
+             * @description The `state` that came with it. It is needed only where authorizations are open that were begun with other settings (`siteAddress`, `sandbox`,
+             *     `simulator`): then it says which of them the code belongs to.
+             */
             state?: string;
         } & {
             [key: string]: string;
@@ -3834,6 +3869,39 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    updateOAuthProxy: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of an OAuth proxy.
+                 * @example 5
+                 */
+                id: components["parameters"]["OAuthProxyId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OAuthProxyUpdate"];
+            };
+        };
+        responses: {
+            200: components["responses"]["OAuthProxy"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Overloaded"];

@@ -13,6 +13,7 @@ export const OPERATIONS = {
   listOAuthProxies: { method: 'get', path: '/elements/oauthProxies', scopes: ['platform'], tag: 'oauth-proxies', list: true, largeBody: false },
   createOAuthProxy: { method: 'post', path: '/elements/oauthProxies', scopes: ['platform'], tag: 'oauth-proxies', list: false, largeBody: false },
   getOAuthProxy: { method: 'get', path: '/elements/oauthProxies/{id}', scopes: ['platform'], tag: 'oauth-proxies', list: false, largeBody: false },
+  updateOAuthProxy: { method: 'patch', path: '/elements/oauthProxies/{id}', scopes: ['platform'], tag: 'oauth-proxies', list: false, largeBody: false },
   deleteOAuthProxy: { method: 'delete', path: '/elements/oauthProxies/{id}', scopes: ['platform'], tag: 'oauth-proxies', list: false, largeBody: false },
   listOAuthProxyApplicationUrls: { method: 'get', path: '/elements/oauthProxies/{id}/applicationUrls', scopes: ['platform'], tag: 'oauth-proxies', list: true, largeBody: false },
   addOAuthProxyApplicationUrl: { method: 'post', path: '/elements/oauthProxies/{id}/applicationUrls', scopes: ['platform'], tag: 'oauth-proxies', list: true, largeBody: false },

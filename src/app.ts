@@ -171,14 +171,13 @@ async function build({ config, log, onLost, engineOptions }: AppPorts, cleanup: 
     loadOwner: async (accountId, id) => assertUsable(await instances.get(accountId, id)),
     onRefused: (refusal, via) => instances.invalidate(refusal, via),
     onValues: (told, via) => instances.adoptValues(told, via),
-    onRecovered: (key) => instances.noteCredentials(key, 'accepted'),
+    onRecovered: (key) => instances.restore(key),
   });
   cleanup.add('tokens', () => tokens.close(config.shutdownTimeoutMs));
   const authorizations = createAuthorizations({
     knex,
-    keyring,
+    digest: platformKeys.digest,
     proxies,
-    random: randomBytes,
     simulatorsUrl,
   });
   const connect = createConnect({ authorizations, endpoint, proxies, simulatorsUrl });

@@ -148,6 +148,7 @@ async function measure(): Promise<void> {
     config: {},
     disabled: false,
     valid: true,
+    refusedCalls: [],
   };
   const app = express();
   app.response.json = sendJson;

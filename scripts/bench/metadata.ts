@@ -37,6 +37,7 @@ const instance = {
   config: { 'base.url': 'https://demo.example.com' },
   disabled: false,
   valid: true,
+  refusedCalls: [],
 };
 
 interface Measured<Result> {

@@ -124,6 +124,7 @@ async function recordProviderRequest(simulatorsUrl: string): Promise<EgressReque
     config: CONFIGURATION,
     disabled: false,
     valid: true,
+    refusedCalls: [],
   };
   await resources.listRecords(
     { instance, objectName: 'employees', signal: new AbortController().signal },

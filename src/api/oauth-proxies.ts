@@ -7,6 +7,7 @@ type ProxyHandlers = Pick<
   | 'listOAuthProxies'
   | 'createOAuthProxy'
   | 'getOAuthProxy'
+  | 'updateOAuthProxy'
   | 'deleteOAuthProxy'
   | 'listOAuthProxyApplicationUrls'
   | 'addOAuthProxyApplicationUrl'
@@ -19,6 +20,9 @@ export function createProxyHandlers(proxies: Proxies): ProxyHandlers {
     createOAuthProxy: async ({ principal, body }) => ({ body: toNewRecord(await proxies.create(principal, body)) }),
     getOAuthProxy: async ({ principal, path }) => ({
       body: toMaskedRecord(await proxies.get(principal.organizationId, path.id)),
+    }),
+    updateOAuthProxy: async ({ principal, path, body }) => ({
+      body: toMaskedRecord(await proxies.update(principal, path.id, body)),
     }),
     deleteOAuthProxy: async ({ principal, path }) => {
       await proxies.remove(principal, path.id);

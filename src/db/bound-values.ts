@@ -73,7 +73,7 @@ function contextOf({ column, key, bound }: BoundPlace): string {
 }
 
 /** The same for the same values, in whatever order PostgreSQL keeps the members of an object. */
-function canonicalJson(value: unknown): string {
+export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_, member: unknown) => (isObject(member) ? sortMembers(member) : member));
 }
 

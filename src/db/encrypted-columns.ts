@@ -26,7 +26,6 @@ export const ENCRYPTED_COLUMNS = {
     key: { account_id: 'bigint', user_id: 'bigint', key_hash: 'bytea' },
     context: (accountId, userId, keyHash) => `idempotency:${accountId}:${userId}:${keyHash}`,
   },
-  'oauth_authorization.verifier': { key: { account_id: 'bigint', id: 'bigint' }, bound: ['element_key', 'settings'] },
   'oauth_token.tokens': { key: { account_id: 'bigint', instance_id: 'bigint' } },
   'oauth_proxy.api_secret': {
     key: { account_id: 'bigint', id: 'bigint' },

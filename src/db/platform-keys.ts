@@ -8,7 +8,10 @@ import { DecryptionError, type Keyring, openBytes, sealBytes } from './keyring.t
 export interface PlatformKeys {
   /** HMAC-SHA256: finds a secret that is not kept. Does not change when encryption keys rotate. */
   readonly lookupHash: (secret: string) => Buffer;
-  /** HMAC-SHA256: tells whether a text is the same again, without giving away one that can be guessed. `context` says what for. */
+  /**
+   * HMAC-SHA256: tells whether a text is the same again, without giving away one that can be guessed; or is itself a secret
+   * that need not be kept. `context` says what for, and results of different ones tell nothing of each other.
+   */
   readonly digest: (text: string, context: string) => Buffer;
   /** Encrypted and authenticated text a caller may carry but not read or change, in base64url. */
   readonly seal: (plain: string, context: string) => string;

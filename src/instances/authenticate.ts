@@ -17,7 +17,7 @@ import { verifyCredentials } from './verify.ts';
 export interface AuthenticatePorts {
   readonly client: ProviderClient;
   readonly connect: Connect;
-  readonly authorizations: Pick<Authorizations, 'consume'>;
+  readonly authorizations: Pick<Authorizations, 'use'>;
   readonly tokens: Pick<Tokens, 'store' | 'acceptClient' | 'of'>;
 }
 
@@ -90,7 +90,7 @@ export function createAuthenticate({ client, connect, authorizations, tokens }: 
     key: TokenKey,
   ): Promise<boolean> {
     await tokens.store(via, { ...key, connector }, grant);
-    if (authorization !== undefined) await authorizations.consume(via, authorization);
+    if (authorization !== undefined) await authorizations.use(via, authorization.key, authorization.returned);
     return true;
   }
 

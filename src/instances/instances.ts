@@ -37,6 +37,8 @@ export interface Instance {
   readonly valid: boolean;
   /** Why it is not valid, where that is known. */
   readonly invalidReason: string | null;
+  /** What the provider refused since it is not valid: only a success of one of these makes it valid again. */
+  readonly refusedCalls: readonly string[];
   /** There when it cannot be used, only looked at, repaired or deleted; then it is not valid either. */
   readonly fault?: InstanceFault;
   readonly disabled: boolean;
@@ -121,7 +123,7 @@ const PART = 1_000;
 /** A change that goes with others: only if nobody changed the settings since, and all together. */
 interface Guard extends Pick<Authenticated, 'keep'>, Pick<Instance, 'settingsVersion'> {}
 
-const WORKING = { valid: true, invalidReason: null };
+const WORKING = { valid: true, invalidReason: null, refusedCalls: [] };
 
 export function createInstances(ports: InstancePorts): Instances {
   const { platformKeys, notifier, shares, registry, authenticate } = ports;

@@ -15,6 +15,8 @@ export interface InstanceRow {
   readonly providerData: Readonly<Record<string, unknown>>;
   readonly valid: boolean;
   readonly invalidReason: string | null;
+  /** What the provider refused since it is invalid, such as `list employees`. */
+  readonly refusedCalls: readonly string[];
   readonly disabled: boolean;
   readonly createdAt: Date;
   /** Grows with every change of configuration and credentials. */
@@ -24,14 +26,25 @@ export interface InstanceRow {
 }
 
 export interface NewInstanceRow
-  extends Omit<InstanceRow, 'createdAt' | 'settingsVersion' | 'version' | 'valid' | 'invalidReason' | 'disabled'> {
+  extends Omit<
+    InstanceRow,
+    'createdAt' | 'settingsVersion' | 'version' | 'valid' | 'invalidReason' | 'refusedCalls' | 'disabled'
+  > {
   readonly tokenHash: Buffer;
 }
 
 export type InstanceChanges = Partial<
   Pick<
     InstanceRow,
-    'name' | 'tags' | 'configuration' | 'credentials' | 'providerData' | 'valid' | 'invalidReason' | 'disabled'
+    | 'name'
+    | 'tags'
+    | 'configuration'
+    | 'credentials'
+    | 'providerData'
+    | 'valid'
+    | 'invalidReason'
+    | 'refusedCalls'
+    | 'disabled'
   >
 >;
 
@@ -59,6 +72,7 @@ const COLUMNS = {
   providerData: 'provider_data',
   valid: 'valid',
   invalidReason: 'invalid_reason',
+  refusedCalls: 'refused_calls',
   disabled: 'disabled',
   createdAt: 'created_at',
   settingsVersion: 'settings_version',
@@ -135,24 +149,48 @@ export function createInstanceStore(knex: Knex) {
       return count === 0 ? undefined : single(await select(accountId, via).where({ id }));
     },
 
-    /** False when it was valid already. */
-    setValid: async (accountId: number, id: number): Promise<boolean> => {
-      const count = await knex('instance')
-        .where({ account_id: accountId, id, valid: false })
-        .update({ valid: true, invalid_reason: null, updated_at: knex.fn.now() });
+    /** False when it was valid already, or `work` is given and was not refused. */
+    setValid: async (accountId: number, id: number, work?: string): Promise<boolean> => {
+      const query = knex('instance').where({ account_id: accountId, id, valid: false });
+      if (work !== undefined) query.whereRaw('? = any(refused_calls)', [work]);
+      const count = await query.update({
+        valid: true,
+        invalid_reason: null,
+        refused_calls: [],
+        updated_at: knex.fn.now(),
+      });
       return count > 0;
     },
 
     /** Answers what it is, when it was valid until now: of many failing calls one writes. */
     setInvalid: async (
       via: Knex,
-      { accountId, id, reason }: { readonly accountId: number; readonly id: number; readonly reason: string },
+      refusal: Pick<InstanceRow, 'accountId' | 'id' | 'refusedCalls'> & { readonly reason: string },
     ): Promise<Pick<InstanceRow, 'name' | 'elementKey'> | undefined> => {
+      const { accountId, id, reason, refusedCalls } = refusal;
       const rows = await via('instance')
         .where({ account_id: accountId, id, valid: true })
-        .update({ valid: false, invalid_reason: reason, updated_at: knex.fn.now() })
+        .update({
+          valid: false,
+          invalid_reason: reason,
+          refused_calls: [...refusedCalls],
+          updated_at: knex.fn.now(),
+        })
         .returning(['name', 'element_key as elementKey']);
       return rows[0];
+    },
+
+    /** False when it is known already, there are as many as may be, or the instance is valid. */
+    addRefusedCall: async (
+      via: Knex,
+      refused: { readonly accountId: number; readonly id: number; readonly work: string; readonly most: number },
+    ): Promise<boolean> => {
+      const { accountId, id, work, most } = refused;
+      const count = await via('instance')
+        .where({ account_id: accountId, id, valid: false })
+        .whereRaw('cardinality(refused_calls) < ? and not ? = any(refused_calls)', [most, work])
+        .update({ refused_calls: knex.raw('array_append(refused_calls, ?)', [work]), updated_at: knex.fn.now() });
+      return count > 0;
     },
 
     /** A better reason than the one that is there. */

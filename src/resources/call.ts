@@ -15,6 +15,8 @@ export interface InstanceCall {
   readonly send: (request: ProviderRequest) => Promise<ProviderResponse>;
   readonly sendForFile: (request: ProviderRequest) => Promise<ProviderFile>;
   readonly execute: <Input, Output>(operation: Operation<Input, Output>, input: Input) => Promise<Output>;
+  /** As `execute`, for what only describes objects. Many providers tell that to everybody, so it proves nothing of records. */
+  readonly discover: InstanceCall['execute'];
   readonly signal: AbortSignal;
   /** All that is needed of the provider's answers so far is this many bytes. */
   readonly keep: (bytes: number) => void;
@@ -22,18 +24,21 @@ export interface InstanceCall {
   readonly report: () => CallReport;
 }
 
+const DISCOVERY = 'describe objects';
+
 /**
- * The answers of the provider are counted until `signal` aborts, which it does at the end of the request.
+ * The answers of the provider are counted until `signal` aborts, which it does at the end of the request. `work` is what is
+ * done to records, such as `list employees`; without it objects are only described.
  * @throws AppError FORBIDDEN for a disabled instance, unless the call only describes it; the fault of one that cannot be called
  */
 export function startCall(
   ports: ResourcePorts,
   instance: ConnectedInstance,
   signal: AbortSignal,
-  purpose: 'discovery' | 'records' = 'records',
+  work: string | undefined,
 ): InstanceCall {
   if (instance.fault !== undefined) throw new AppError(instance.fault.code, instance.fault.message);
-  if (instance.disabled && purpose === 'records') {
+  if (instance.disabled && work !== undefined) {
     throw new AppError(
       'FORBIDDEN',
       `Instance ${instance.id} is disabled; PUT /instances/${instance.id}/enabled switches it on.`,
@@ -58,23 +63,27 @@ export function startCall(
       rateLimit = own === undefined ? (readRateLimit(headers, ports.now()) ?? rateLimit) : judgeRateLimit(own);
     },
   };
-  const judged = async <Result>(work: Promise<Result>): Promise<Result> => {
+  const judged = async <Result>(what: string, result: Promise<Result>): Promise<Result> => {
     try {
-      const result = await work;
-      if (!instance.valid) await ports.onCredentials(instance, 'accepted');
-      return result;
+      const answer = await result;
+      if (!instance.valid) await ports.onCredentials(instance, { kind: 'accepted', work: what });
+      return answer;
     } catch (error) {
-      if (isAppError(error, 'INSTANCE_CREDENTIALS_FAILED')) await ports.onCredentials(instance, 'refused');
+      if (isAppError(error, 'INSTANCE_CREDENTIALS_FAILED')) {
+        await ports.onCredentials(instance, { kind: 'refused', work: what });
+      }
       throw error;
     }
   };
+  const records = work ?? DISCOVERY;
   return {
     instance,
     signal,
     keep: hold.keep,
-    send: (request) => judged(ports.client.send(call, request)),
-    sendForFile: (request) => judged(ports.client.sendForFile(call, request)),
-    execute: (operation, input) => judged(ports.client.execute(operation, input, call)),
+    send: (request) => judged(records, ports.client.send(call, request)),
+    sendForFile: (request) => judged(`${records} as a file`, ports.client.sendForFile(call, request)),
+    execute: (operation, input) => judged(records, ports.client.execute(operation, input, call)),
+    discover: (operation, input) => judged(DISCOVERY, ports.client.execute(operation, input, call)),
     providerCalls: () => providerCalls,
     report: () => ({ providerCalls, ...(rateLimit !== undefined && { rateLimit }) }),
   };

@@ -99,7 +99,7 @@ export function createCatalog({ now, offload }: CatalogPorts): Catalog {
         return value as OffloadResult<never>;
       };
     const run = (context: ConnectorContext) => find({ ...context, offload: offloadOf(context) });
-    const found = await call.execute({ run }, undefined);
+    const found = await call.discover({ run }, undefined);
     return { found, weight };
   }
 

@@ -10,10 +10,18 @@ export interface ConnectedInstance {
   /** Secrets in clear. */
   readonly config: Config;
   readonly disabled: boolean;
-  /** Whether the provider took the credentials the last time. */
+  /** Whether the provider takes the credentials, as far as is known. */
   readonly valid: boolean;
+  /** What the provider refused since it is not valid, by the `work` of verdicts. */
+  readonly refusedCalls: readonly string[];
   /** Why it cannot be called at all. */
   readonly fault?: { readonly code: ErrorCode; readonly message: string };
+}
+
+/** What came of a call. `work` says what it was for, such as `list employees`. */
+export interface Verdict {
+  readonly kind: 'accepted' | 'refused';
+  readonly work: string;
 }
 
 export interface ResourcePorts {
@@ -27,6 +35,6 @@ export interface ResourcePorts {
   readonly now: () => number;
   /** The access tokens of an instance whose connector uses OAuth. */
   readonly tokensOf: (instance: ConnectedInstance) => AccessTokens | undefined;
-  /** Told when the provider takes the instance's credentials again, or refuses them. */
-  readonly onCredentials: (instance: ConnectedInstance, verdict: 'accepted' | 'refused') => Promise<void>;
+  /** Told when the provider refuses the instance's credentials, and of what it does for an instance that is not valid. */
+  readonly onCredentials: (instance: ConnectedInstance, verdict: Verdict) => Promise<void>;
 }

@@ -70,8 +70,8 @@ export function createResources(ports: ResourcePorts): Resources {
   const catalog = createCatalog({ now: ports.now, offload: createOffload() });
   const prepare = createQueryCache();
 
-  async function open(target: Target): Promise<Opened> {
-    const call = startCall(ports, target.instance, target.signal);
+  async function open(target: Target, action: Action): Promise<Opened> {
+    const call = startCall(ports, target.instance, target.signal, `${action} ${target.objectName}`);
     const object = await catalog.getObject(call, target.objectName);
     return { call, object };
   }
@@ -113,7 +113,7 @@ export function createResources(ports: ResourcePorts): Resources {
   }
 
   async function write(target: Target, action: 'update' | 'replace', id: string, body: Row): Promise<OneRecord> {
-    const { call, object } = await open(target);
+    const { call, object } = await open(target, action);
     const operation = requireOperation(target, object, action);
     const values = writeRecord(body, object, 'update');
     const { fields } = prepare(object, {});
@@ -122,19 +122,19 @@ export function createResources(ports: ResourcePorts): Resources {
   }
 
   return {
-    listObjects: async ({ instance, signal }) => catalog.getObjects(startCall(ports, instance, signal, 'discovery')),
+    listObjects: async ({ instance, signal }) => catalog.getObjects(startCall(ports, instance, signal, undefined)),
 
     getObject: async ({ instance, objectName, signal }) =>
-      catalog.getObject(startCall(ports, instance, signal, 'discovery'), objectName),
+      catalog.getObject(startCall(ports, instance, signal, undefined), objectName),
 
     listRecords: async (target, request) => {
-      const { call, object } = await open(target);
+      const { call, object } = await open(target, 'list');
       const operation = requireOperation(target, object, 'list');
       return list(call, { object, operation, path: target.objectName }, request);
     },
 
     listChildren: async (target, request) => {
-      const { call, object } = await open(target);
+      const { call, object } = await open(target, `list ${target.child} of`);
       const objectName = `${target.objectName}/…/${target.child}`;
       const child = await catalog.complete(call, target.child, getChild(target, object, target.child));
       const operation = requireOperation({ ...target, objectName }, child, 'list');
@@ -143,23 +143,23 @@ export function createResources(ports: ResourcePorts): Resources {
     },
 
     explain: async ({ instance, objectName, signal }, request) => {
-      const call = startCall(ports, instance, signal, 'discovery');
+      const call = startCall(ports, instance, signal, undefined);
       const object = await catalog.getObject(call, objectName);
       const operation = requireOperation({ instance, objectName }, object, 'list');
       return { objectName, ...explainQuery(ports.client, { instance, operation, query: prepare(object, request) }) };
     },
 
-    getRecord: async (target, id) => readRecord(target, id, await open(target)),
+    getRecord: async (target, id) => readRecord(target, id, await open(target, 'get')),
 
     getRecordOrFile: async (target, id, accept) => {
-      const opened = await open(target);
+      const opened = await open(target, 'get');
       const file = chooseFile(target.objectName, opened.object, accept);
       if (file === undefined) return readRecord(target, id, opened);
       return onRecord(target, id, fetchFile(opened.call, file, id));
     },
 
     createRecord: async (target, body) => {
-      const { call, object } = await open(target);
+      const { call, object } = await open(target, 'create');
       const operation = requireOperation(target, object, 'create');
       const values = writeRecord(body, object, 'create');
       const { fields } = prepare(object, {});
@@ -170,12 +170,14 @@ export function createResources(ports: ResourcePorts): Resources {
     replaceRecord: (target, id, body) => write(target, 'replace', id, body),
 
     deleteRecord: async (target, id) => {
-      const { call, object } = await open(target);
+      const { call, object } = await open(target, 'delete');
       await onRecord(target, id, call.execute(requireOperation(target, object, 'remove'), { id }));
       return call.report();
     },
   };
 }
+
+type Action = 'list' | 'get' | 'create' | 'update' | 'replace' | 'delete' | `list ${string} of`;
 
 interface Opened {
   readonly call: InstanceCall;

@@ -144,6 +144,7 @@ describe('OAuth proxies', () => {
       const changes = [
         ['POST', '/applicationUrls', { body: { url } }],
         ['DELETE', '/applicationUrls', { query: { url } }],
+        ['PATCH', '', { body: { apiSecret: 'another' } }],
         ['DELETE', '', {}],
       ] as const;
       for (const [owner, own, foreign] of [
@@ -177,6 +178,7 @@ describe('OAuth proxies', () => {
       expect(list.map((proxy: { id: number }) => proxy.id)).not.to.include(id);
       for (const [method, path, more] of [
         ['GET', '', {}],
+        ['PATCH', '', { body: { apiSecret: 'another' } }],
         ['DELETE', '', {}],
         ['GET', '/applicationUrls', {}],
         ['POST', '/applicationUrls', { body: { url } }],
@@ -206,6 +208,111 @@ describe('OAuth proxies', () => {
       await post({ name: 'secretive', apiKey: 'k', apiSecret: SECRET });
       expect((await readEverything(service)).includes(SECRET)).to.equal(false);
       expect(service.logged.join('\n').includes(SECRET)).to.equal(false);
+    });
+  });
+
+  describe('are changed', () => {
+    const patch = (id: number, body: object) => service.call(`${PATH}/${id}`, { method: 'PATCH', body });
+    const read = async (id: number) => (await service.call(`${PATH}/${id}`)).body;
+
+    it('in key, secret, name and configuration, while URL and application URLs stay', async () => {
+      const { id, proxyUrl } = await createProxy(service);
+      const url = 'https://app.example.com/cb';
+      await service.call(`${PATH}/${id}/applicationUrls`, { method: 'POST', body: { url } });
+      const changes = { name: ' changed ', apiKey: 'next-client', apiSecret: SECRET, configuration: '{"a":1}' };
+      const answer = await patch(id, changes);
+      const shown = { ...changes, id, name: 'changed', apiSecret: '********', proxyUrl };
+      expect(answer).to.deep.include({ status: 200, body: shown });
+      expect(await read(id)).to.deep.equal(shown);
+      expect((await service.call(`${PATH}/${id}/applicationUrls`)).body).to.deep.equal([url]);
+      expect((await readEverything(service)).includes(SECRET)).to.equal(false);
+      expect(service.logged.join('\n').includes(SECRET)).to.equal(false);
+    });
+
+    it('when they are sent as they were read, with what changes', async () => {
+      const { id } = await createProxy(service);
+      const before = await read(id);
+      expect((await patch(id, before)).body).to.deep.equal(before);
+      expect((await patch(id, { ...before, name: 'as it was read' })).body).to.deep.equal({
+        ...before,
+        name: 'as it was read',
+      });
+      for (const [member, value] of [
+        ['id', id + 1],
+        ['proxyUrl', 'https://attacker.example/'],
+      ] as const) {
+        const answer = await patch(id, { ...before, [member]: value });
+        expectProblem(answer, 'REQUEST_INVALID', `${member} of an OAuth proxy cannot change.`);
+        expect(Object.keys(faultsOf(answer))).to.deep.equal([`body.${member}`]);
+      }
+    });
+
+    it('to no name that another one has', async () => {
+      const [one, other] = [await createProxy(service), await createProxy(service)];
+      const message = `There is an OAuth proxy '${one.name}' already.`;
+      expectProblem(await patch(other.id, { name: one.name }), 'CONFLICT', message);
+      expect((await patch(one.id, { name: one.name })).status).to.equal(200);
+    });
+
+    it('to no other key without its secret', async () => {
+      const { id } = await createProxy(service);
+      for (const secret of [{}, { apiSecret: '********' }]) {
+        const answer = await patch(id, { apiKey: 'next-client', ...secret });
+        const message = 'apiSecret must be sent in clear: it belongs to the apiKey, which changes.';
+        expectProblem(answer, 'REQUEST_INVALID', message);
+        expect(Object.keys(faultsOf(answer))).to.deep.equal(['body.apiSecret']);
+      }
+      expect((await patch(id, { apiKey: 'client-id' })).status).to.equal(200);
+    });
+
+    it('to no more origins for the secret without the secret', async () => {
+      const { id } = await createProxy(service);
+      const configuration = JSON.stringify({ tokenOrigins: ['https://a.example', 'https://b.example'] });
+      const answer = await patch(id, { configuration });
+      const message = 'apiSecret must be sent in clear: it goes to the tokenOrigins, and there are new ones.';
+      expectProblem(answer, 'REQUEST_INVALID', message);
+      expect((await patch(id, { configuration, apiSecret: SECRET })).status).to.equal(200);
+      const fewer = JSON.stringify({ tokenOrigins: ['https://b.example'] });
+      expect((await patch(id, { configuration: fewer })).status).to.equal(200);
+    });
+
+    for (const [fault, changes] of [
+      ['body', {}],
+      ['body.name', { name: ' ' }],
+      ['body.apiKey', { apiKey: 'a\0b' }],
+      ['body.apiSecret', { apiSecret: '' }],
+      ['body.configuration', { configuration: '[]' }],
+      ['body.applicationUrls', { applicationUrls: [] }],
+    ] as const) {
+      it(`not with a fault in ${fault}`, async () => {
+        const { id } = await createProxy(service);
+        const before = await read(id);
+        const answer = await patch(id, changes);
+        expectProblem(answer, 'REQUEST_INVALID');
+        expect(new Set(Object.keys(faultsOf(answer)))).to.deep.equal(new Set([fault]));
+        expect(await read(id)).to.deep.equal(before);
+      });
+    }
+
+    it('by one of several who change them at the same time, or one after the other', async () => {
+      const { id } = await createProxy(service);
+      const names = ['a', 'b', 'c', 'd'].map((letter) => `at once ${letter}`);
+      const answers = await Promise.all(names.map((name) => patch(id, { name, apiSecret: SECRET })));
+      const taken = names.filter((_, at) => answers[at]?.status === 200);
+      expect(taken).to.include((await read(id)).name);
+      for (const answer of answers.filter(({ status }) => status !== 200)) {
+        const message = `OAuth proxy ${id} was changed at the same time. Read it again and repeat the change.`;
+        expectProblem(answer, 'CONFLICT', message);
+      }
+    });
+
+    it('not when they were changed in the database, so that nothing of that comes into force', async () => {
+      const { id } = await createProxy(service);
+      const configuration = JSON.stringify({ tokenOrigins: ['https://attacker.example'] });
+      await withDatabase(service, (knex) => knex('oauth_proxy').where({ id }).update({ configuration }));
+      for (const changes of [{ name: 'x' }, { apiSecret: SECRET }]) {
+        expectProblem(await patch(id, changes), 'CONFLICT', /was changed outside of the service/);
+      }
     });
   });
 

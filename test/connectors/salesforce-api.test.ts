@@ -74,6 +74,23 @@ describe('Salesforce through the API', () => {
     ]);
   });
 
+  it('connects two users who authorize at the same time, of their codes alone', async () => {
+    const backs = await Promise.all(['ada', 'ben'].map((state) => authorize(service, 'approve', { state })));
+    const answers = await Promise.all(backs.map(({ code }) => connect(service, { code })));
+    expect(answers.map(({ status }) => status)).to.deep.equal([200, 200]);
+  });
+
+  it('uses no code while a production and a sandbox authorization are open, unless told which it is of', async () => {
+    const production = await authorize(service, 'approve', { state: 'production' });
+    const sandbox = await authorize(service, 'approve', { state: 'sandbox', sandbox: 'true' });
+    const { body } = await connect(service, { code: production.code });
+    expect([body.code, body.message]).to.deep.equal([
+      'REQUEST_INVALID',
+      'Several authorizations of Salesforce are open with this client and callback URL, and they differ in salesforce.sandbox. Send the state that came with the code as providerData.state, or send salesforce.sandbox in the configuration. The code was not used.',
+    ]);
+    for (const back of [production, sandbox]) expect((await connect(service, back)).status).to.equal(200);
+  });
+
   it('refuses a site that is not of Salesforce', async () => {
     const query = { ...CLIENT, callbackUrl: CALLBACK_URL, simulator: 'true', siteAddress: 'https://evil.example' };
     const { status, body } = await service.call('/elements/salesforce/oauth/url', { query });

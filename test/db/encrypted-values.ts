@@ -18,7 +18,6 @@ const CONFIGURATION = { 'base.url': 'https://example.com', limit: 1.5, 'a.flag':
 /** What stands in the stored rows beside the ciphertexts that are bound to it. */
 const BOUND: Partial<Record<EncryptedColumn, readonly unknown[]>> = {
   'instance.credentials': ['e', CONFIGURATION],
-  'oauth_authorization.verifier': ['e', {}],
   'oauth_proxy.api_secret': [1, 'k', '{}'],
 };
 
@@ -75,11 +74,6 @@ async function storeRow(knex: Knex, encrypt: Encrypt, id: number): Promise<void>
     status: 200,
     response: encrypt('idempotency_record.response', 1, 1, hash),
   });
-  await knex.raw(
-    `insert into oauth_authorization (account_id, id, user_id, element_key, client_id, callback_url, verifier)
-    overriding system value values (1, ?, 1, 'e', 'c', 'https://example.com/', ?)`,
-    [id, encrypt('oauth_authorization.verifier', 1, id)],
-  );
   await knex.raw(
     `insert into oauth_proxy (account_id, id, organization_id, key, name, api_key, api_secret)
     overriding system value values (1, ?, 1, ?, ?, 'k', ?)`,

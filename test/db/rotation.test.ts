@@ -123,9 +123,9 @@ describe('a rotation of the keys', () => {
   it('goes over more rows than one batch', async () => {
     const value = valueIn('oauth_proxy.api_secret');
     await database.knex.raw(
-      `insert into oauth_authorization (account_id, id, user_id, element_key, client_id, callback_url, verifier)
+      `insert into subscription (account_id, id, url, secrets)
       overriding system value
-      select 1, 1000 + n, 1, 'e', 'c', 'https://example.com/', 'v1.old.x' from generate_series(1, 1200) as n`,
+      select 1, 1000 + n, 'https://example.com/more/' || n, 'v1.old.x' from generate_series(1, 1200) as n`,
     );
     const keyring: Keyring = {
       ...both,
@@ -135,7 +135,7 @@ describe('a rotation of the keys', () => {
     await rotate(keyring, (progress) => seen.push(progress));
     expect(await keyIdsInUse(database.knex)).to.deep.equal(new Set(['next']));
     expect(await read(value, onlyNext)).to.equal(value.plain);
-    const ofColumn = seen.filter(({ column }) => column === 'oauth_authorization.verifier');
+    const ofColumn = seen.filter(({ column }) => column === 'subscription.secrets');
     expect(ofColumn.map(({ done, left }) => [done, left])).to.deep.equal([
       [500, 712],
       [1000, 212],

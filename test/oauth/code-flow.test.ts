@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { expectProblem } from '../api/support/expect-problem.ts';
+import { expectProblem, faultsOf } from '../api/support/expect-problem.ts';
 import { authorizationOf, countRows, createTenants, readEverything, withDatabase } from '../api/support/tenants.ts';
 import { useOAuth } from './support/setup.ts';
 
@@ -38,11 +38,30 @@ describe('an instance by authorization code', () => {
     });
   });
 
-  it('uses up the authorization', async () => {
-    const before = await countRows(service, 'oauth_authorization');
-    const { code } = await authorize();
-    await create({ code });
-    expect(await countRows(service, 'oauth_authorization')).to.equal(before);
+  it('uses one of the open authorizations', async () => {
+    const countUnused = () =>
+      withDatabase(service, (knex) => knex('oauth_authorization').where({ code_hashes: '{}' }).count({ count: '*' }));
+    const before = await countUnused();
+    const codes = [(await authorize()).code, (await authorize()).code];
+    const answers = await Promise.all(codes.map((code) => create({ code })));
+    expect(answers.map(({ status }) => status)).to.deep.equal([200, 200]);
+    expect(await countUnused()).to.deep.equal(before);
+  });
+
+  it('is made of every code that comes from one URL', async () => {
+    const url = await setup.oauthUrl();
+    for (const user of ['first', 'second']) {
+      const code = (await setup.server.authorize(url)).searchParams.get('code');
+      expect((await create({ code })).status, user).to.equal(200);
+    }
+  });
+
+  it('is made for each of two users who authorize at the same time, of the code alone', async () => {
+    const urls = [await setup.oauthUrl({ state: 'ada' }), await setup.oauthUrl({ state: 'ben' })];
+    const codes: (string | null)[] = [];
+    for (const url of urls) codes.push((await setup.server.authorize(url)).searchParams.get('code'));
+    const answers = await Promise.all(codes.map((code) => create({ code })));
+    expect(answers.map(({ status }) => status)).to.deep.equal([200, 200]);
   });
 
   it('takes every parameter of the callback', async () => {
@@ -153,19 +172,66 @@ describe('an instance by authorization code', () => {
     });
   });
 
-  it('is made once of one code', async () => {
-    const { code } = await authorize();
-    expect((await create({ code })).status).to.equal(200);
-    expectProblem(await create({ code }, { 'base.url': setup.server.url }), 'PROVIDER_CREDENTIALS_INVALID');
+  it('is made once of one code, which is not shown to the provider again: it would end what it granted', async () => {
+    const back = await authorize();
+    const { body } = await create(back);
+    const requests = setup.server.tokenRequests.length;
+    const message =
+      'The code was exchanged already, and Granted takes it once. Get a new one with GET /elements/granted/oauth/url. Nothing was stored.';
+    for (const providerData of [back, { code: back.code }]) {
+      expectProblem(await create(providerData), 'PROVIDER_CREDENTIALS_INVALID', message);
+    }
+    expect(setup.server.tokenRequests.length).to.equal(requests);
+    expect((await service.call('/items', { token: body.token })).status).to.equal(200);
   });
 
-  it('is made by the authorization with the state, though a newer one is open', async () => {
-    const first = await authorize({ state: 'first' });
-    const second = await authorize({ state: 'second' });
-    expectProblem(await create({ code: first.code }), 'PROVIDER_CREDENTIALS_INVALID');
-    const third = await authorize({ state: 'third' });
-    expect((await create(second)).status).to.equal(200);
-    expect((await create({ code: third.code })).status).to.equal(200);
+  describe('while authorizations are open that differ', () => {
+    const elsewhere = () => setup.server.url.replace('127.0.0.1', 'localhost');
+    const message = (of: string, way: string) =>
+      `Several authorizations of Granted are open with this ${of}, and they differ in base.url. ${way}, or send base.url in the configuration. The code was not used.`;
+    let back: Record<string, string>;
+    before(async () => {
+      await setup.oauthUrl({ state: 'elsewhere', siteAddress: elsewhere() });
+    });
+    beforeEach(async () => {
+      back = await authorize({ state: 'here' });
+    });
+    after('of which none is left', () =>
+      withDatabase(service, (knex) => knex('oauth_authorization').where({ state: 'elsewhere' }).delete()),
+    );
+
+    it('is not made of the code alone, which stays good', async () => {
+      const requests = setup.server.tokenRequests.length;
+      const answer = await create({ code: back.code });
+      const way = 'Send the state that came with the code as providerData.state';
+      expectProblem(answer, 'REQUEST_INVALID', message('client and callback URL', way));
+      expect(faultsOf(answer)).to.deep.equal({
+        'body.providerData.state': 'is missing',
+        'configuration.base.url': 'differs between the open authorizations',
+      });
+      expect(setup.server.tokenRequests.length).to.equal(requests);
+      expect((await create(back)).status).to.equal(200);
+    });
+
+    it('is made of the code and the settings in which they differ', async () => {
+      expect((await create({ code: back.code }, { 'base.url': setup.server.url })).status).to.equal(200);
+    });
+
+    it('is made of the code alone, when only one of them is not used yet', async () => {
+      await withDatabase(service, (knex) =>
+        knex('oauth_authorization')
+          .whereNot({ state: 'here' })
+          .update({ code_hashes: [Buffer.alloc(32)] }),
+      );
+      expect((await create({ code: back.code })).status).to.equal(200);
+    });
+
+    it('is not made of a code whose state fits several', async () => {
+      await setup.oauthUrl({ state: 'here', siteAddress: elsewhere() });
+      const again = await create(back);
+      const way = 'Begin each with a state of its own';
+      expectProblem(again, 'REQUEST_INVALID', message('client, callback URL and state', way));
+    });
   });
 
   it('is made by the user who asked for the URL, not by a colleague', async () => {
@@ -177,8 +243,17 @@ describe('an instance by authorization code', () => {
     expect((await create(await authorize({ state: 'mine' }), {})).status).to.equal(200);
   });
 
+  it('keeps no scope that may be that of another URL', async () => {
+    const { code } = await authorize({ scope: 'openid items.write' });
+    await authorize();
+    const { body } = await create({ code });
+    expect((await service.call(`/instances/${body.id}`)).body.configuration).not.to.have.property('oauth.scope');
+  });
+
   it('keeps the settings of its URL, unless they are given', async () => {
-    const { body } = await create(await authorize({ scope: 'openid items.write' }), { 'page.limit': 5 });
+    const { body } = await create(await authorize({ scope: 'openid items.write', state: 'scoped' }), {
+      'page.limit': 5,
+    });
     const { configuration } = (await service.call(`/instances/${body.id}`)).body;
     expect(configuration).to.include({ 'oauth.scope': 'openid items.write', 'page.limit': 5 });
   });

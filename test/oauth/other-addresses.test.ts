@@ -50,6 +50,7 @@ describe('tokens and the secret of a client', () => {
   });
 
   it('do not follow the settings of an authorization that were changed in the database', async () => {
+    await withDatabase(service, (knex) => knex('oauth_authorization').delete());
     const back = await authorize();
     await withDatabase(service, (knex) =>
       knex.raw('update oauth_authorization set settings = settings || ?::jsonb', [

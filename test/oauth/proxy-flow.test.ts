@@ -174,7 +174,7 @@ describe('the flow through an OAuth proxy', () => {
     const evil = await startMisbehavingServer({ otherwise: json({ access_token: 'x', token_type: 'bearer' }) });
     for (const headers of [{}, authorizationOf(tenants.sibling)]) {
       await askForUrl({ state: REGISTERED, siteAddress: evil.url }, headers);
-      const answer = await create('invented', WITHOUT_CLIENT, headers);
+      const answer = await create('invented', { ...WITHOUT_CLIENT, 'base.url': evil.url }, headers);
       const message = `'oauth.api.secret' is missing: the settings lead to ${evil.url}, and the OAuth proxy 'shop' sends its secret only where "tokenOrigins" of its configuration says.`;
       expectProblem(answer, 'REQUEST_INVALID', message);
       expect(Object.keys(faultsOf(answer))).to.deep.equal(['configuration.oauth.api.secret']);
@@ -194,7 +194,7 @@ describe('the flow through an OAuth proxy', () => {
     await setConfiguration(evil.url);
     await askForUrl({ siteAddress: evil.url });
     expectProblem(
-      await create('invented', WITHOUT_CLIENT),
+      await create('invented', { ...WITHOUT_CLIENT, 'base.url': evil.url }),
       'CONFLICT',
       "The OAuth proxy 'shop' cannot be used: what is stored of it cannot be read, or was changed outside of the service. Delete it and make it again.",
     );
@@ -237,10 +237,51 @@ describe('the flow through an OAuth proxy', () => {
     expect((await arrive(proxy, callback.search.slice(1))).status).to.equal(400);
   });
 
+  describe('whose secret changed at the provider', () => {
+    const NEXT = 'the-next-secret-of-the-proxy';
+    const REAUTHENTICATED = { 'oauth.api.secret': '' };
+    let earlier: { readonly id: number; readonly token: string };
+
+    const authorize = async (headers = {}) => {
+      const arrival = await browse((await askForUrl({ state: REGISTERED }, headers)).body.oauthUrl);
+      return arrival.searchParams.get('code') ?? '';
+    };
+    const change = (apiSecret: string) =>
+      service.call(`/elements/oauthProxies/${proxy.id}`, { method: 'PATCH', body: { apiSecret } });
+
+    before(async () => {
+      await withDatabase(service, (knex) => knex('oauth_authorization').delete());
+      const sibling = authorizationOf(tenants.sibling);
+      earlier = (await create(await authorize(sibling), WITHOUT_CLIENT, sibling)).body;
+      server.changeClientSecret(NEXT);
+    });
+    after(async () => {
+      server.changeClientSecret(server.clientSecret);
+      await change(server.clientSecret);
+    });
+
+    it('works at the same URL with the new one', async () => {
+      expectProblem(await create(await authorize(), WITHOUT_CLIENT), 'PROVIDER_CREDENTIALS_INVALID');
+      expect((await change(NEXT)).body).to.include({ proxyUrl: proxy.proxyUrl, apiKey: server.clientId });
+      expect((await create(await authorize(), WITHOUT_CLIENT)).status).to.equal(200);
+    });
+
+    it('leaves instances with the old one, until they are authenticated again with an empty one', async () => {
+      const headers = authorizationOf(tenants.sibling);
+      const update = (body: object) => service.call(`/instances/${earlier.id}`, { method: 'PATCH', headers, body });
+      const code = await authorize(headers);
+      expectProblem(await update({ providerData: { code } }), 'PROVIDER_CREDENTIALS_INVALID');
+      const again = await authorize(headers);
+      const { status, body } = await update({ configuration: REAUTHENTICATED, providerData: { code: again } });
+      expect([status, body.token]).to.deep.equal([200, earlier.token]);
+      expect(server.tokenRequests.at(-1)?.headers.authorization).to.include('Basic ');
+    });
+  });
+
   it('writes neither code nor secret to the log', async () => {
     const arrival = await browse((await askForUrl()).body.oauthUrl);
     const code = arrival.searchParams.get('code') ?? '';
-    await create(code);
+    expect((await create(code, { 'base.url': server.url })).status).to.equal(200);
     const text = service.logged.join('\n');
     expect(text).to.include('/oauth/proxy/');
     expect([text.includes(code), text.includes(server.clientSecret)]).to.deep.equal([false, false]);

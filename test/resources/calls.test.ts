@@ -128,13 +128,22 @@ describe('the verdict on credentials', () => {
     const service = createService({ rows: createObject(ROWS) });
     service.failWith(new AppError('INSTANCE_CREDENTIALS_FAILED', 'no'));
     await failureOf(service.list());
-    expect(service.verdicts).to.deep.equal(['7 refused']);
+    expect(service.verdicts).to.deep.equal(['7 refused: list rows']);
   });
 
   it('is told when they are accepted again', async () => {
     const service = createService({ rows: createObject(ROWS) });
     await service.list({}, { valid: false });
-    expect(service.verdicts).to.deep.equal(['7 accepted']);
+    expect(service.verdicts).to.deep.equal(['7 accepted: list rows']);
+  });
+
+  it('tells a description of objects from what is done to records', async () => {
+    const service = createService(async ({ send }) => {
+      await send({ path: '/describe' });
+      return { rows: createObject(ROWS) };
+    });
+    await service.list({}, { valid: false });
+    expect(service.verdicts).to.deep.equal(['7 accepted: describe objects', '7 accepted: list rows']);
   });
 
   it('is not made by other failures', async () => {

@@ -104,7 +104,7 @@ export function createService(objects: Connector['objects']): FakeService {
     ...createSeal(),
     now: () => nowMs,
     tokensOf: () => undefined,
-    onCredentials: async ({ id }, verdict) => void verdicts.push(`${id} ${verdict}`),
+    onCredentials: async ({ id }, { kind, work }) => void verdicts.push(`${id} ${kind}: ${work}`),
   };
   const resources = createResources(ports);
   const connector = createConnector(objects);
@@ -115,6 +115,7 @@ export function createService(objects: Connector['objects']): FakeService {
     config: {},
     disabled: false,
     valid: true,
+    refusedCalls: [],
     ...changes,
   });
   const instance = createInstance();

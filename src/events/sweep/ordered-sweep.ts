@@ -1,3 +1,4 @@
+import { isUniqueViolation } from '../../db/unique-violation.ts';
 import type { EngineOptions } from '../options.ts';
 import type { Budget } from './budget.ts';
 import type { ClaimedRow, ClaimStore, OrderedHead } from './claim-store.ts';
@@ -80,8 +81,4 @@ export function createOrderedSweep({ store, now, budgetOf, takeIn, options }: Or
 
 function dueAt({ due }: OrderedHead): number {
   return due?.getTime() ?? Number.POSITIVE_INFINITY;
-}
-
-function isUniqueViolation(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === '23505';
 }

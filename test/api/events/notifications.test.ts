@@ -122,7 +122,7 @@ describe('operational events', () => {
       instanceId: instance.id,
       name: 'Test',
       elementKey: 'impatient',
-      reason: 'The provider refuses the credentials.',
+      reason: "The provider refuses the credentials for 'list items'.",
     };
     expect(told.map((notification: { data: object }) => notification.data)).to.deep.equal([data, data]);
     const [event] = await receiver.waitFor(operations, 2);

@@ -10,51 +10,84 @@ export interface AuthorizationKey {
   readonly callbackUrl: string;
 }
 
-export interface AuthorizationRow extends AuthorizationKey {
-  readonly id: number;
-  readonly state: string | null;
-  /** Ciphertext, of an empty text without PKCE; null only in rows of an earlier release. */
-  readonly verifier: string | null;
+export interface SealedSettings {
   readonly settings: Config;
+  /** Tells settings of ours from those that were changed in the database. */
+  readonly seal: Buffer;
+}
+
+export interface NewAuthorizationRow extends AuthorizationKey, SealedSettings {
+  readonly state: string | null;
+}
+
+/** Rows with the same settings. */
+export interface SettingsRow extends SealedSettings {
+  /** For at least one of them no code was exchanged. */
+  readonly unused: boolean;
+}
+
+export interface RecentOptions {
+  /** Any, where none is given. */
+  readonly state: string | undefined;
+  readonly minutes: number;
+}
+
+const RECENT = `account_id = ? and user_id = ? and element_key = ? and client_id = ? and callback_url = ?
+  and created_at > now() - ? * interval '1 minute' and (?::text is null or state = ?)`;
+
+function bindRecent(key: AuthorizationKey, { state, minutes }: RecentOptions) {
+  const { accountId, userId, elementKey, clientId, callbackUrl } = key;
+  return [accountId, userId, elementKey, clientId, callbackUrl, minutes, state ?? null, state ?? null];
 }
 
 export function createAuthorizationStore(knex: Knex) {
   return {
-    /** Ids are needed before the row is written: they are part of what its ciphertext is bound to. */
-    nextId: async (): Promise<number> => {
-      const { rows } = await knex.raw("select nextval(pg_get_serial_sequence('oauth_authorization', 'id')) as id");
-      return Number(rows[0].id);
+    insert: async ({ accountId, userId, elementKey, clientId, ...row }: NewAuthorizationRow): Promise<void> => {
+      const { callbackUrl, state, settings, seal } = row;
+      await knex('oauth_authorization').insert({
+        account_id: accountId,
+        user_id: userId,
+        element_key: elementKey,
+        client_id: clientId,
+        callback_url: callbackUrl,
+        state,
+        settings: JSON.stringify(settings),
+        seal,
+      });
     },
 
-    insert: async ({ accountId, id, userId, elementKey, clientId, ...row }: AuthorizationRow): Promise<void> => {
-      const { callbackUrl, state, verifier, settings } = row;
-      await knex.raw(
-        `insert into oauth_authorization
-          (account_id, id, user_id, element_key, client_id, callback_url, state, verifier, settings)
-          overriding system value values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-        [accountId, id, userId, elementKey, clientId, callbackUrl, state, verifier, JSON.stringify(settings)],
+    /** The newest first, equal ones once. */
+    findSettings: async (
+      key: AuthorizationKey,
+      { most, ...options }: RecentOptions & { readonly most: number },
+    ): Promise<readonly SettingsRow[]> => {
+      const { rows } = await knex.raw<{ rows: SettingsRow[] }>(
+        `select settings, seal, bool_or(code_hashes = '{}') as unused from oauth_authorization
+        where ${RECENT} group by settings, seal order by max(id) desc limit ?`,
+        [...bindRecent(key, options), most],
+      );
+      return rows;
+    },
+
+    /** The oldest of those that are not used, if any; each of several that come together takes another one. */
+    use: async (via: Knex, key: AuthorizationKey, options: RecentOptions & { readonly codeHash: Buffer }) => {
+      await via.raw(
+        `update oauth_authorization set code_hashes = array_append(code_hashes, ?) where account_id = ? and id = (
+          select id from oauth_authorization where ${RECENT}
+          order by code_hashes <> '{}', id limit 1 for no key update skip locked)`,
+        [options.codeHash, key.accountId, ...bindRecent(key, options)],
       );
     },
 
-    /** The newest that is not older than that, with the state where one is given. */
-    findNewest: async (
-      { accountId, userId, elementKey, clientId, callbackUrl }: AuthorizationKey,
-      { state, minutes }: { readonly state: string | undefined; readonly minutes: number },
-    ): Promise<AuthorizationRow | undefined> => {
-      const { rows } = await knex.raw<{ rows: AuthorizationRow[] }>(
-        `select account_id as "accountId", id, user_id as "userId", element_key as "elementKey",
-          client_id as "clientId", callback_url as "callbackUrl", state, verifier, settings
-        from oauth_authorization
-        where account_id = ? and user_id = ? and element_key = ? and client_id = ? and callback_url = ?
-          and created_at > now() - ? * interval '1 minute' and (?::text is null or state = ?)
-        order by id desc limit 1`,
-        [accountId, userId, elementKey, clientId, callbackUrl, minutes, state ?? null, state ?? null],
+    isCodeUsed: async (
+      key: AuthorizationKey,
+      { codeHash, minutes }: { readonly codeHash: Buffer; readonly minutes: number },
+    ) => {
+      const { rows } = await knex.raw<{ rows: readonly unknown[] }>(
+        `select from oauth_authorization where ${RECENT} and ? = any(code_hashes) limit 1`,
+        [...bindRecent(key, { state: undefined, minutes }), codeHash],
       );
-      return rows[0];
-    },
-
-    remove: async (via: Knex, accountId: number, id: number): Promise<void> => {
-      await via('oauth_authorization').where({ account_id: accountId, id }).delete();
+      return rows.length > 0;
     },
 
     /** Of all accounts. */

@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
+import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Knex } from 'knex';
 import { appendQuery } from '../../../connector/client/query.ts';
 import type { Config, Connector } from '../../../connector/contract.ts';
-import { type BoundPlace, decryptBound, encryptBound, isRefused } from '../../../db/bound-values.ts';
-import type { Keyring } from '../../../db/keyring.ts';
+import { canonicalJson } from '../../../db/bound-values.ts';
+import type { PlatformKeys } from '../../../db/platform-keys.ts';
 import { AppError } from '../../../errors.ts';
 import { isStorable, UNSTORABLE } from '../../storable.ts';
 import { authorizeUrlOf, simulatorOf } from '../endpoint/addresses.ts';
@@ -12,7 +12,7 @@ import { isOAuthConnector, OAUTH_KEYS } from '../fields.ts';
 import type { OAuthConnector } from '../grant.ts';
 import type { OAuthProxy, Proxies } from '../proxies/proxies.ts';
 import { readRedirectUrl } from '../proxies/redirect-url.ts';
-import { type AuthorizationKey, type AuthorizationRow, createAuthorizationStore } from './authorization-store.ts';
+import { type AuthorizationKey, createAuthorizationStore } from './authorization-store.ts';
 import { invalidParameter, readUrlSettings, settingsOfUrl } from './url-settings.ts';
 
 /** Who asks for a URL, and later exchanges the code it leads to. */
@@ -37,42 +37,52 @@ export interface UrlRequest {
   readonly simulator?: boolean | undefined;
 }
 
-/** An authorization that a URL was handed out for. */
-export interface Authorization {
-  readonly accountId: number;
-  readonly id: number;
+/** Authorizations that URLs were handed out for, not long ago. */
+export interface OpenAuthorizations {
+  /** PKCE, for the code of any of them; undefined for an element without. */
   readonly verifier: string | undefined;
-  /** Configuration keys that the URL was made with. */
-  readonly settings: Config;
+  /** Configuration keys that the URLs were made with: the newest first, equal ones once, and at least one. */
+  readonly settings: readonly [Config, ...Config[]];
+}
+
+/** What came to a callback URL. */
+export interface ReturnedCode {
+  readonly code: string;
+  readonly state: string | undefined;
 }
 
 export interface Authorizations {
   /** The provider's page where a user authorizes. @throws AppError REQUEST_INVALID, NOT_FOUND for an unknown proxy, CONFLICT for one that cannot be used */
   readonly begin: (caller: AuthorizationCaller, connector: Connector, request: UrlRequest) => Promise<string>;
-  /** The one with that state, or the newest; none after 15 minutes. */
-  readonly find: (key: AuthorizationKey, state: string | undefined) => Promise<Authorization | undefined>;
-  readonly consume: (via: Knex, authorization: Pick<Authorization, 'accountId' | 'id'>) => Promise<void>;
+  /**
+   * Those of the last 15 minutes, with that state where one is given. Those that are used count only where there are no
+   * others: several users may have opened one URL.
+   * @throws AppError PROVIDER_CREDENTIALS_INVALID for a code that was exchanged already
+   */
+  readonly find: (
+    connector: OAuthConnector,
+    key: AuthorizationKey,
+    returned: ReturnedCode,
+  ) => Promise<OpenAuthorizations | undefined>;
+  /** The code was exchanged for one of them, whichever it was. */
+  readonly use: (via: Knex, key: AuthorizationKey, returned: ReturnedCode) => Promise<void>;
   /** Deletes what was begun before that time, and answers how many. */
   readonly purge: (before: Date) => Promise<number>;
 }
 
 export interface AuthorizationPorts {
   readonly knex: Knex;
-  readonly keyring: Pick<Keyring, 'encrypt' | 'decrypt'>;
+  readonly digest: PlatformKeys['digest'];
   readonly proxies: Pick<Proxies, 'find' | 'findByUrl' | 'openClient' | 'allowTarget'>;
-  /** Cryptographically random bytes. */
-  readonly random: (bytes: number) => Buffer;
   readonly simulatorsUrl?: string | undefined;
 }
 
 export const AUTHORIZATION_MINUTES = 15;
-/** 43 characters, as RFC 7636, 4.1 advises. */
-const VERIFIER_BYTES = 32;
-/** Stands for it without PKCE, so that what is beside it is bound all the same. */
-const NO_VERIFIER = '';
+/** Nobody needs as many; it bounds what one exchange reads. */
+const MOST_SETTINGS = 1000;
 
 export function createAuthorizations(ports: AuthorizationPorts): Authorizations {
-  const { keyring } = ports;
+  const { digest } = ports;
   const store = createAuthorizationStore(ports.knex);
 
   return {
@@ -92,15 +102,13 @@ export function createAuthorizations(ports: AuthorizationPorts): Authorizations 
       const config = settingsOfUrl(connector, settings);
       const authorizeUrl = authorizeUrlOf(connector, config);
       const page = simulatorOf(ports.simulatorsUrl, connector, config)?.enter(authorizeUrl) ?? authorizeUrl;
-      const verifier = connector.auth.pkce === false ? undefined : ports.random(VERIFIER_BYTES).toString('base64url');
       if (proxy !== undefined) {
         await ports.proxies.allowTarget(caller, proxy, required('state', request.state, STATE_OF_PROXY));
       }
       const { accountId, userId } = caller;
-      const id = await store.nextId();
-      const row = { accountId, id, userId, elementKey: connector.key, clientId, callbackUrl, settings };
-      const sealedVerifier = encryptBound(keyring, verifier ?? NO_VERIFIER, placeOf(row));
-      await store.insert({ ...row, state: request.state ?? null, verifier: sealedVerifier });
+      const key = { accountId, userId, elementKey: connector.key, clientId, callbackUrl };
+      await store.insert({ ...key, state: request.state ?? null, settings, seal: sealOf(key, settings) });
+      const verifier = verifierOf(connector, key);
       return appendQuery(page.href, {
         response_type: 'code',
         client_id: clientId,
@@ -112,43 +120,53 @@ export function createAuthorizations(ports: AuthorizationPorts): Authorizations 
       });
     },
 
-    find: async (key, state) => {
-      const texts = [key.clientId, key.callbackUrl, state ?? ''];
+    find: async (connector, key, { code, state }) => {
       // What no row can hold would be an error to PostgreSQL.
-      const row = texts.every(isStorable)
-        ? await store.findNewest(key, { state, minutes: AUTHORIZATION_MINUTES })
-        : undefined;
-      if (row === undefined) return undefined;
-      const { accountId, id, settings } = row;
-      const verifier = openVerifier(row);
-      if (verifier === undefined) return undefined;
-      return { accountId, id, settings, verifier: verifier === NO_VERIFIER ? undefined : verifier };
+      if (![key.clientId, key.callbackUrl, state ?? ''].every(isStorable)) return undefined;
+      const minutes = AUTHORIZATION_MINUTES;
+      if (await store.isCodeUsed(key, { codeHash: hashOf(code), minutes })) throw codeUsed(connector);
+      const rows = await store.findSettings(key, { state, minutes, most: MOST_SETTINGS });
+      const genuine = rows.filter(({ settings, seal }) => timingSafeEqual(seal, sealOf(key, settings)));
+      const unused = genuine.filter((row) => row.unused);
+      const [newest, ...others] = (unused.length > 0 ? unused : genuine).map(({ settings }) => settings);
+      if (newest === undefined) return undefined;
+      return { verifier: verifierOf(connector, key), settings: [newest, ...others] };
     },
 
-    consume: (via, { accountId, id }) => store.remove(via, accountId, id),
+    use: (via, key, { code, state }) =>
+      store.use(via, key, { state, codeHash: hashOf(code), minutes: AUTHORIZATION_MINUTES }),
 
     purge: store.purge,
   };
 
-  /** Undefined for a row that was changed outside of the service: its settings say where a client secret goes. */
-  function openVerifier(row: AuthorizationRow): string | undefined {
-    if (row.verifier === null) return undefined;
-    try {
-      return decryptBound(keyring, row.verifier, placeOf(row)).plain;
-    } catch (error) {
-      if (isRefused(error)) return undefined;
-      throw error;
-    }
+  /**
+   * The same for all who ask for a code of this client, so that a code is exchanged whichever of several open authorizations
+   * it comes from. 43 characters, as RFC 7636, 4.1 advises.
+   */
+  function verifierOf({ auth }: OAuthConnector, key: AuthorizationKey): string | undefined {
+    if (auth.pkce === false) return undefined;
+    const { accountId, elementKey, clientId, callbackUrl } = key;
+    const client = JSON.stringify([accountId, elementKey, clientId, callbackUrl]);
+    return digest(client, 'oauth_authorization.verifier').toString('base64url');
+  }
+
+  function hashOf(code: string): Buffer {
+    return digest(code, 'oauth_authorization.code_hashes');
+  }
+
+  function sealOf(
+    { accountId, userId, elementKey, clientId, callbackUrl }: AuthorizationKey,
+    settings: Config,
+  ): Buffer {
+    const sealed = canonicalJson([accountId, userId, elementKey, clientId, callbackUrl, settings]);
+    return digest(sealed, 'oauth_authorization.seal');
   }
 }
 
-function placeOf({
-  accountId,
-  id,
-  elementKey,
-  settings,
-}: Pick<AuthorizationRow, 'accountId' | 'id' | 'elementKey' | 'settings'>): BoundPlace {
-  return { column: 'oauth_authorization.verifier', key: [accountId, id], bound: [elementKey, settings] };
+/** Seen twice, a code makes strict providers revoke what they granted for it (RFC 6749, 4.1.2): the instance that has it would end. */
+function codeUsed({ key, name }: Connector): AppError {
+  const message = `The code was exchanged already, and ${name} takes it once. Get a new one with GET /elements/${key}/oauth/url. Nothing was stored.`;
+  return new AppError('PROVIDER_CREDENTIALS_INVALID', message);
 }
 
 /** RFC 7636, 4.2. */

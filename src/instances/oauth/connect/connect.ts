@@ -7,9 +7,10 @@ import { assertGivenValues, readValues, ValueFault } from '../endpoint/values.ts
 import { OAUTH_KEYS, TOKEN_KEYS } from '../fields.ts';
 import type { OAuthConnector, TokenEndpoint, TokenGrant } from '../grant.ts';
 import { assertProxyMayServe, type Proxies, type ProxyClient } from '../proxies/proxies.ts';
-import type { Authorization, AuthorizationCaller, Authorizations } from './authorizations.ts';
+import { agreeOnSettings } from './agreed-settings.ts';
+import type { AuthorizationCaller, Authorizations } from './authorizations.ts';
 import { chooseSource, type GrantSource, type ProviderData } from './grant-source.ts';
-import { obtainGrant, type Undertaking, verifyClient } from './obtain-grant.ts';
+import { type Authorization, obtainGrant, type Undertaking, verifyClient } from './obtain-grant.ts';
 
 export interface ConnectRequest {
   readonly caller: AuthorizationCaller;
@@ -28,7 +29,7 @@ export interface ConnectRequest {
 export interface Connection {
   readonly config: Config;
   readonly grant: TokenGrant;
-  /** Used up by it. */
+  /** What its code came from, which is used by it. */
   readonly authorization: Authorization | undefined;
 }
 
@@ -58,7 +59,8 @@ export function createConnect(ports: ConnectPorts): Connect {
       const { connector, signal } = request;
       const { proxy, given } = await fillFromProxy(ports.proxies, request);
       const source = chooseSource({ ...request, given });
-      const authorization = source.kind === 'code' ? await findAuthorization(ports, request, given) : undefined;
+      const authorization =
+        source.kind === 'code' ? await findAuthorization(ports, request, { given, code: source.code }) : undefined;
       const settings = resolveConfiguration(connector, { ...authorization?.settings, ...given }, request.base);
       const config = { ...settings, ...readCallbackValues(ports, request, source, settings) };
       assertGivenValues(connector, config);
@@ -111,7 +113,7 @@ function isGiven(value: unknown): boolean {
 async function findAuthorization(
   { authorizations }: ConnectPorts,
   { caller, connector, base, providerData }: ConnectRequest,
-  given: Readonly<Record<string, unknown>>,
+  { given, code }: Pick<ConnectRequest, 'given'> & { readonly code: string },
 ): Promise<Authorization | undefined> {
   const { accountId, userId } = caller;
   const known = { ...base, ...given };
@@ -123,7 +125,11 @@ async function findAuthorization(
   }
   const clientId = String(known[OAUTH_KEYS.clientId] ?? '');
   const key = { accountId, userId, elementKey: connector.key, clientId, callbackUrl };
-  return authorizations.find(key, providerData?.state);
+  const state = providerData?.state;
+  const returned = { code, state };
+  const open = await authorizations.find(connector, key, returned);
+  if (open === undefined) return undefined;
+  return { key, returned, verifier: open.verifier, settings: agreeOnSettings(connector, open, { base, given, state }) };
 }
 
 function readCallbackValues(

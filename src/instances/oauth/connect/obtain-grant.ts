@@ -2,7 +2,8 @@ import type { Config } from '../../../connector/contract.ts';
 import { invalidConfiguration } from '../../configuration.ts';
 import { OAUTH_KEYS } from '../fields.ts';
 import { isClientRefusal, type OAuthConnector, type TokenEndpoint, TokenError, type TokenGrant } from '../grant.ts';
-import type { Authorization } from './authorizations.ts';
+import type { AuthorizationKey } from './authorization-store.ts';
+import type { ReturnedCode } from './authorizations.ts';
 import { describeCodeFailure, describeTokenFailure } from './connect-failure.ts';
 import type { GrantSource } from './grant-source.ts';
 
@@ -11,6 +12,15 @@ export interface Undertaking {
   readonly connector: OAuthConnector;
   readonly config: Config;
   readonly signal: AbortSignal;
+}
+
+/** What a code came from. */
+export interface Authorization {
+  readonly key: AuthorizationKey;
+  readonly returned: ReturnedCode;
+  readonly verifier: string | undefined;
+  /** Configuration keys that its URL was made with. */
+  readonly settings: Config;
 }
 
 /** @throws AppError PROVIDER_CREDENTIALS_INVALID when the provider refuses; PROVIDER_* when it cannot answer */

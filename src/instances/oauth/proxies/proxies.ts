@@ -5,7 +5,8 @@ import { DecryptionError, type Keyring } from '../../../db/keyring.ts';
 import type { PlatformKeys } from '../../../db/platform-keys.ts';
 import type { PoolShares } from '../../../db/pool-shares.ts';
 import { AppError, cutText, suggestName } from '../../../errors.ts';
-import { isStorable, UNSTORABLE } from '../../storable.ts';
+import { isStorable } from '../../storable.ts';
+import { assertAllStorable, assertFixed, assertSecretMayStay, readChanges } from './proxy-changes.ts';
 import { readTokenOrigins } from './proxy-settings.ts';
 import { createProxyStore, type ProxyRow, type RedirectRules } from './proxy-store.ts';
 import {
@@ -40,6 +41,13 @@ export interface NewProxy {
   readonly configuration?: string | undefined;
 }
 
+/** What changes of a proxy. Its URL stays, so that nothing has to be registered anew. */
+export interface ProxyChanges extends Partial<NewProxy> {
+  /** They cannot change: they are taken as they are from whoever sends a proxy as it was read. */
+  readonly id?: number | undefined;
+  readonly proxyUrl?: string | undefined;
+}
+
 export interface ProxyCaller {
   readonly organizationId: number;
   readonly accountId: number;
@@ -66,6 +74,12 @@ export interface Proxies {
   readonly findByUrl: (organizationId: number, callbackUrl: string) => Promise<OAuthProxy | undefined>;
   /** @throws AppError CONFLICT when it was changed outside of the service */
   readonly openClient: (proxy: OAuthProxy) => ProxyClient;
+  /**
+   * Instances and authorizations that were made with the client of before keep it.
+   * @throws AppError NOT_FOUND, FORBIDDEN, REQUEST_INVALID; CONFLICT for a name that the organization has, for changes at the
+   * same time, and for a proxy that was changed outside of the service
+   */
+  readonly update: (caller: ProxyCaller, id: number, changes: ProxyChanges) => Promise<OAuthProxy>;
   /** @throws AppError NOT_FOUND, FORBIDDEN */
   readonly remove: (caller: ProxyCaller, id: number) => Promise<void>;
   /** Answers all URLs of the proxy; one that it has already is fine. @throws AppError NOT_FOUND, FORBIDDEN, REQUEST_INVALID, CONFLICT */
@@ -139,7 +153,7 @@ export function createProxies({ knex, shares, keyring, digest, random, publicUrl
       const row = { accountId, organizationId, id: await store.nextId(), key, name, apiKey, configuration };
       const sealedSecret = encryptBound(keyring, apiSecret, placeOf(row));
       const inserted = await store.insert({ ...row, apiSecret: sealedSecret });
-      if (!inserted) throw new AppError('CONFLICT', `There is an OAuth proxy '${name}' already.`);
+      if (!inserted) throw nameTaken(name);
       const proxyUrl = proxyUrlOf(key);
       return Object.freeze({ ...row, apiSecret, sealedSecret, tokenOrigins, proxyUrl, applicationUrls: [] });
     },
@@ -171,6 +185,32 @@ export function createProxies({ knex, shares, keyring, digest, random, publicUrl
       // Of an earlier release, which knew no origins: nobody can have meant any.
       const tokenOrigins = isBound ? readTokenOrigins(proxy.configuration, 'configuration') : [];
       return Object.freeze({ ...proxy, apiSecret, tokenOrigins });
+    },
+
+    update: async (caller, id, changes) => {
+      const { organizationId } = caller;
+      const proxy = await get(organizationId, id);
+      assertMayChange(caller, proxy);
+      assertFixed(proxy, changes);
+      const given = readChanges(changes);
+      const { plain, isBound } = open(proxy);
+      // What an earlier release kept in a configuration was not in force.
+      assertSecretMayStay(isBound ? proxy : { ...proxy, configuration: '{}' }, given, proxy.configuration);
+      const { name, apiKey, configuration, apiSecret } = { ...proxy, apiSecret: plain, ...given };
+      const place = placeOf({ ...proxy, apiKey, configuration });
+      const row = { name, apiKey, configuration, apiSecret: encryptBound(keyring, apiSecret, place) };
+      switch (await store.update(proxy, row)) {
+        case 'updated':
+          return get(organizationId, id);
+        case 'nameTaken':
+          throw nameTaken(name);
+        case 'changed':
+          await get(organizationId, id);
+          throw new AppError(
+            'CONFLICT',
+            `OAuth proxy ${id} was changed at the same time. Read it again and repeat the change.`,
+          );
+      }
     },
 
     remove: async (caller, id) => {
@@ -274,6 +314,10 @@ export function assertProxyMayServe(client: ProxyClient, { caller, connector, or
   throw new AppError('REQUEST_INVALID', message, { details: [{ path, message }] });
 }
 
+function nameTaken(name: string): AppError {
+  return new AppError('CONFLICT', `There is an OAuth proxy '${name}' already.`);
+}
+
 function notFound(id: number): AppError {
   return new AppError('NOT_FOUND', `There is no OAuth proxy ${id}.`);
 }
@@ -305,12 +349,4 @@ function placeOf({
   configuration,
 }: Pick<ProxyRow, 'accountId' | 'id' | 'organizationId' | 'apiKey' | 'configuration'>): BoundPlace {
   return { column: 'oauth_proxy.api_secret', key: [accountId, id], bound: [organizationId, apiKey, configuration] };
-}
-
-function assertAllStorable(texts: Readonly<Record<string, string>>): void {
-  const faults = Object.entries(texts)
-    .filter(([, text]) => !isStorable(text))
-    .map(([member]) => ({ path: `body.${member}`, message: `body.${member} ${UNSTORABLE}` }));
-  const [first] = faults;
-  if (first !== undefined) throw new AppError('REQUEST_INVALID', first.message, { details: faults });
 }

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { isUniqueViolation } from '../../../db/unique-violation.ts';
 
 /** A row of `oauth_proxy`, still encrypted. */
 export interface ProxyRow {
@@ -74,6 +75,23 @@ export function createProxyStore(knex: Knex) {
     list: (organizationId: number): Promise<ProxyRow[]> => rows(organizationId).orderBy('id').select(COLUMNS),
 
     names: (organizationId: number): Promise<string[]> => rows(organizationId).pluck('name'),
+
+    /** Only if nobody changed it since it was read: every change writes another ciphertext. */
+    update: async (
+      read: { readonly organizationId: number; readonly id: number; readonly sealedSecret: string },
+      { name, apiKey, apiSecret, configuration }: Pick<ProxyRow, 'name' | 'apiKey' | 'apiSecret' | 'configuration'>,
+    ): Promise<'updated' | 'nameTaken' | 'changed'> => {
+      const { organizationId, id, sealedSecret } = read;
+      try {
+        const count = await rows(organizationId)
+          .where({ id, api_secret: sealedSecret })
+          .update({ name, api_key: apiKey, api_secret: apiSecret, configuration });
+        return count > 0 ? 'updated' : 'changed';
+      } catch (error) {
+        if (isUniqueViolation(error)) return 'nameTaken';
+        throw error;
+      }
+    },
 
     remove: async (organizationId: number, id: number): Promise<boolean> =>
       (await rows(organizationId).where({ id }).delete()) > 0,
