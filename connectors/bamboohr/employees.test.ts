@@ -1,13 +1,14 @@
 import { expect } from 'chai';
 import type { ListInput, ListPage, ObjectSpec, ProviderRequest, ProviderResponse, PushedField } from '#connector';
 import { buildFields } from './employee-fields.ts';
-import { createEmployees, readCreatedId } from './employees.ts';
+import { findIgnored, readCreatedId } from './employee-writes.ts';
+import { createEmployees } from './employees.ts';
 
 const fields = buildFields([
-  { dataset: 'eeid', type: 'int', endpoint: 'id', custom: false },
-  { dataset: 'lastName', type: 'text', custom: false },
-  { dataset: 'email', type: 'text', custom: false },
-  { dataset: 'compensationEffectiveDate', type: 'date', custom: false },
+  { dataset: 'eeid', custom: false, certain: true },
+  { dataset: 'lastName', type: 'text', endpoint: 'lastName', custom: false, certain: true },
+  { dataset: 'email', type: 'text', endpoint: 'workEmail', custom: false, certain: true },
+  { dataset: 'compensationEffectiveDate', custom: false, certain: false },
 ]);
 const employees = createEmployees(fields);
 
@@ -108,8 +109,9 @@ describe('one employee', () => {
       type: 'text',
       endpoint: `custom${index}`,
       custom: true,
+      certain: true,
     }));
-    const wide = createEmployees(buildFields([{ dataset: 'eeid', endpoint: 'id', custom: false }, ...many]));
+    const wide = createEmployees(buildFields([{ dataset: 'eeid', custom: false, certain: true }, ...many]));
     const { asked, send } = answering([
       { id: '5', custom0: 'first' },
       { id: '5', custom499: 'last' },
@@ -136,24 +138,52 @@ describe('one employee', () => {
   });
 
   it('is written under the endpoint names and read back', async () => {
-    const { asked, send } = answering([undefined, { id: '5', workEmail: 'b@example.com' }]);
+    const { asked, send } = answering([
+      { id: '5', workEmail: 'a@example.com' },
+      { id: '5', firstName: 'A', lastName: 'B', status: 'Active', workEmail: 'b@example.com' },
+      { id: '5', workEmail: 'b@example.com' },
+    ]);
     const record = await runOf(employees.update)(
       { config: {}, send, signal: AbortSignal.timeout(1000) },
       { id: '5', values: { email: 'b@example.com' }, fields: [field('workEmail')] },
     );
     expect(record).to.deep.equal({ eeid: '5', email: 'b@example.com' });
     expect(asked).to.deep.equal([
+      { path: '/api/v1/employees/5', query: { fields: 'id,workEmail' } },
       { method: 'POST', path: '/api/v1/employees/5', json: { workEmail: 'b@example.com' } },
       { path: '/api/v1/employees/5', query: { fields: 'id,workEmail' } },
     ]);
   });
 
-  it('has the id that its Location ends with, or else its body names', () => {
+  it('counts as changed when BambooHR spells the value in another way, and not when nothing came of it', () => {
+    const cases: readonly (readonly [written: unknown, before: unknown, after: unknown])[] = [
+      ['12.5', '12.00 USD', '12.50 USD'],
+      ['', 'Lindon', null],
+      ['', '2024-01-01', '0000-00-00'],
+      ['no', 'yes', null],
+      ['UT', 'CA', 'Utah'],
+      ['b', 'b', 'b'],
+      ['b', 'a', 'a'],
+      ['b', null, ''],
+      ['', 'a', 'a'],
+    ];
+    const ignored = cases.map(([x, before, after]) =>
+      findIgnored({ written: { x }, before: { x: before }, after: { x: after } }),
+    );
+    expect(ignored.map(({ length }) => length)).to.deep.equal([0, 0, 0, 0, 0, 0, 1, 1, 1]);
+    // What the employee endpoint does not know is missing in its answer.
+    expect(findIgnored({ written: { x: 'b' }, before: {}, after: {} })).to.deep.equal(['x']);
+  });
+
+  it('has the id that its body names, or else its Location ends with', () => {
     const at = (location: string): ProviderResponse => ({ status: 201, headers: { location }, body: undefined });
     expect(readCreatedId(at('https://acme.bamboohr.com/employees/employee.php?id=44259'))).to.equal('44259');
     expect(readCreatedId(at('https://api.bamboohr.com/api/gateway.php/acme2/v1/employees/44259'))).to.equal('44259');
     expect(readCreatedId(at('/employees/44259/'))).to.equal('44259');
-    expect(readCreatedId({ status: 201, headers: {}, body: { id: '7' } })).to.equal('7');
+    for (const id of ['7', 7]) {
+      const headers = { location: 'https://api.bamboohr.com/api/gateway.php/acme/v1/employees/8' };
+      expect(readCreatedId({ status: 201, headers, body: { id } })).to.equal('7');
+    }
     expect(() => readCreatedId({ status: 201, headers: {}, body: '' })).to.throw('without the id of the new employee');
   });
 });
