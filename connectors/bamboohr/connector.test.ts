@@ -144,12 +144,14 @@ describe('BambooHR, from the connector to its simulator', () => {
       'dependentBirthDate',
       'customTable4607',
     ]);
-    const named = { id: '101', fields: [...onDemand.map((name) => fieldOf(employees, name))] };
+    const named = { id: '101', fields: onDemand.map((name) => fieldOf(employees, name)) };
     expect(await run(employees.get, simulated.connect(), named)).to.deep.include({
       ethnicity: null,
       compensationPayRateCurrencyCode: 'USD',
       compensationEffectiveDate: '2000-01-01',
       name: 'Ashley Smith',
+      dependentFirstName: ['ASHLEY', 'ashley'],
+      customTable4607: [],
     });
   });
 

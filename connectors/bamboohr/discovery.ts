@@ -12,8 +12,10 @@ export interface CatalogueField {
   readonly endpoint?: string;
   /** Made by the customer. */
   readonly custom: boolean;
-  /** Well-known, or a custom field of its own. Everything else may be part of a table (dependents, education), of which an employee has many rows. */
+  /** Well-known, or a custom field of its own: what is answered unless a caller names others. */
   readonly certain: boolean;
+  /** Its section, where that may be a table (dependents, education), of which an employee has many entries. */
+  readonly table?: string;
 }
 
 /** Names stand unquoted in filters, so anything else in a catalogue is left out. */
@@ -109,10 +111,12 @@ function toCatalogueField(column: Json, field: Json | undefined): CatalogueField
   const label = findText(column.label);
   const type = findText(field?.type);
   const endpoint = field === undefined ? undefined : nameAtEndpoint(field);
+  const certain = WELL_KNOWN.has(dataset) || NUMBERED.exec(dataset)?.[1] === 'Field';
   return {
     dataset,
     custom: NUMBERED.test(dataset),
-    certain: WELL_KNOWN.has(dataset) || NUMBERED.exec(dataset)?.[1] === 'Field',
+    certain,
+    ...(!certain && !isSingle(column) && { table: String(column.entityName) }),
     ...(label !== undefined && { label }),
     ...(type !== undefined && { type }),
     ...(endpoint !== undefined && { endpoint }),

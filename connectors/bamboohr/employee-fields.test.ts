@@ -51,10 +51,15 @@ describe('the fields of employees', () => {
     expect(specOf({ dataset: 'hireDate' })?.spec.filter).to.have.property('>=', 'exact');
   });
 
-  it('are answered on demand, and neither filtered nor sorted by BambooHR, where they may be part of a table', () => {
-    const spec = specOf({ dataset: 'dependentBirthDate', type: 'date', certain: false })?.spec;
+  it('are answered on demand, and neither filtered nor sorted by BambooHR, where nobody names them', () => {
+    const spec = specOf({ dataset: 'accrualLevelStartDate', type: 'date', certain: false })?.spec;
     expect(spec).to.include({ type: 'date', onDemand: true });
-    expect(spec).not.to.have.any.keys('filter', 'sortable', 'createable', 'updateable');
+    const column = specOf({ dataset: 'dependentBirthDate', type: 'date', certain: false, table: 'hrisDependents' });
+    expect(column?.spec).to.include({ type: 'array', onDemand: true });
+    expect(column?.spec.read?.(['2020-01-01', '0000-00-00'])).to.deep.equal(['2020-01-01', null]);
+    for (const each of [spec, column?.spec]) {
+      expect(each).not.to.have.any.keys('filter', 'sortable', 'createable', 'updateable');
+    }
   });
 
   it('are written where that is documented and the account lists them, and where the customer made them', () => {
@@ -175,8 +180,9 @@ describe('the catalogue of fields', () => {
       employmentStatusFinalPayDate: [undefined, undefined],
       employeeFinalPayDate: [undefined, undefined],
     });
-    const certain = joinCatalogue(columns, fields).filter((field) => field.certain);
-    expect(certain.map(({ dataset }) => dataset)).to.deep.equal(['firstName']);
+    const catalogue = joinCatalogue(columns, fields);
+    expect(catalogue.filter(({ certain }) => certain).map(({ dataset }) => dataset)).to.deep.equal(['firstName']);
+    expect(catalogue.flatMap(({ table }) => table ?? [])).to.deep.equal(['hrisDependents', 'customTable_13']);
   });
 });
 

@@ -8,6 +8,8 @@ export interface EmployeeField {
   readonly name: string;
   readonly spec: FieldSpec & { readonly native: string };
   readonly endpoint?: string;
+  /** The table it is a column of: it has a value for each of the employee's entries. */
+  readonly table?: string;
 }
 
 /** Kinds that rest on what the column is, whatever word the catalogue has for its type. */
@@ -39,14 +41,13 @@ function knownSpec(column: CatalogueField, { kind, access }: WellKnownField): Em
 }
 
 function toField(column: CatalogueField): EmployeeField {
-  const { dataset, endpoint, custom, certain } = column;
+  const { dataset, endpoint, custom, table } = column;
   // A column may have the endpoint name of another one, e.g. `payRate`.
   const name = WELL_KNOWN_NAMES.has(dataset) ? `dataset_${dataset}` : dataset;
-  return {
-    name,
-    spec: { ...(certain ? customSpec(column) : onDemandSpec(column)), ...(custom && { custom }) },
-    ...(endpoint !== undefined && { endpoint }),
-  };
+  const isCustom = custom && { custom };
+  if (table !== undefined) return { name, table, spec: { ...tableSpec(column), ...isCustom } };
+  const spec = { ...(column.certain ? customSpec(column) : onDemandSpec(column)), ...isCustom };
+  return { name, spec, ...(endpoint !== undefined && { endpoint }) };
 }
 
 /** Which of the standard fields may be written is documented for the well-known ones only. */
@@ -55,13 +56,21 @@ function customSpec(column: CatalogueField): EmployeeField['spec'] {
   return column.endpoint === undefined ? spec : { ...spec, createable: true, updateable: true };
 }
 
-/**
- * Asked for by name only: a column of a table makes a row of each of an employee's entries, and all columns together make an
- * answer of hundreds. What the dataset compares with is not known here, so nothing is left to it.
- */
+/** What the dataset compares it as is not known here, so nothing is left to it. */
 function onDemandSpec(column: CatalogueField): EmployeeField['spec'] {
-  const { type, read }: FieldSpec = KINDS[findKind(column.type) ?? 'opaque'];
+  const { type, read } = readingOf(column);
   return { type, ...(read !== undefined && { read }), ...nameColumn(column), onDemand: true };
+}
+
+/** The values of all entries, which other calls fetch. */
+function tableSpec(column: CatalogueField): EmployeeField['spec'] {
+  const { read = (native: unknown) => native } = readingOf(column);
+  const readAll = (values: unknown) => (Array.isArray(values) ? values.map(read) : values);
+  return { type: 'array', read: readAll, nullable: false, ...nameColumn(column), onDemand: true };
+}
+
+function readingOf({ type }: CatalogueField): FieldSpec {
+  return KINDS[findKind(type) ?? 'opaque'];
 }
 
 function toSpec(column: CatalogueField, kind: Kind): EmployeeField['spec'] {

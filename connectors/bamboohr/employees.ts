@@ -10,7 +10,18 @@ import {
 } from '#connector';
 import { getObject } from './answer.ts';
 import type { EmployeeField } from './employee-fields.ts';
-import { type Columns, getEmployee, ID, queryDataset, readRecords, unique } from './employee-records.ts';
+import {
+  type Columns,
+  type EmployeePorts,
+  getEmployee,
+  ID,
+  idOf,
+  loadEntries,
+  queryDataset,
+  readRecords,
+  splitTables,
+  unique,
+} from './employee-records.ts';
 import { createEmployee, updateEmployee } from './employee-writes.ts';
 import { employeeFiles } from './files.ts';
 import { cursorAt, findWindow, getOffset, MAX_PAGE_SIZE } from './paging.ts';
@@ -30,7 +41,11 @@ export function createEmployees(fields: readonly EmployeeField[]): ObjectSpec {
     fields: Object.fromEntries(fields.map(({ name, spec }) => [name, spec])),
     shape: { kind: 'and-xor-or' },
     translator: datasetTranslator,
-    list: { request: requestRows, read: readRows, maxPageSize: MAX_PAGE_SIZE, cursorAt },
+    list: {
+      run: ({ send }, input) => listEmployees({ send, columns }, input),
+      maxPageSize: MAX_PAGE_SIZE,
+      cursorAt,
+    },
     get: { run: ({ send }, { id, fields }) => getEmployee({ send, columns }, id, nativesOf(fields)) },
     create: { run: ({ send }, input) => createEmployee({ send, columns }, input) },
     update: { run: ({ send }, input) => updateEmployee({ send, columns }, input) },
@@ -43,11 +58,21 @@ function nativesOf(fields: readonly PushedField[]): readonly string[] {
   return fields.map(({ native }) => native);
 }
 
-function requestRows(input: ListInput<string>): ProviderRequest {
+async function listEmployees(ports: EmployeePorts, input: ListInput<string>): Promise<ListPage> {
+  const [single, inTables] = splitTables(ports, nativesOf(input.fields));
+  const page = readRows(await ports.send(requestRows(input, single)), input);
+  if (inTables.length === 0) return page;
+  const rows = page.records.map((record) => getObject(record, 'a row'));
+  const entries = await loadEntries(ports, rows, inTables);
+  return { ...page, records: rows.map((row) => ({ ...row, ...entries.get(idOf(row)) })) };
+}
+
+/** `natives`: the wanted columns, none of a table among them. */
+export function requestRows(input: ListInput<string>, natives: readonly string[]): ProviderRequest {
   const { page, pageSize } = findWindow(getOffset(input), input.limit);
   return queryDataset({
     // Every field of `orderBy` must be among `fields`.
-    fields: unique([ID, ...nativesOf(input.fields), ...input.orderBy.map(({ field }) => field.native)]),
+    fields: unique([ID, ...natives, ...input.orderBy.map(({ field }) => field.native)]),
     ...(input.filter !== undefined && { filter: input.filter }),
     orderBy: printOrder(input.orderBy),
     page,
@@ -62,7 +87,7 @@ function printOrder(orderBy: readonly SortTerm[]): string {
   return (hasId ? terms : [...terms, `${ID} asc`]).join(',');
 }
 
-function readRows({ body }: ProviderResponse, input: ListInput<string>): ListPage {
+export function readRows({ body }: ProviderResponse, input: ListInput<string>): ListPage {
   const answer = getObject(body, 'the rows of the employee dataset');
   const offset = getOffset(input);
   const { skip } = findWindow(offset, input.limit);
