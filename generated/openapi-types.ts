@@ -3115,7 +3115,7 @@ export interface components {
          */
         Sandbox: boolean;
         /**
-         * @description True for the page of the element's simulator. The instance that is made with its code talks to the simulator as well.
+         * @description True for the page of the element's simulator. The instance that is made with its code says so too: the configuration key `simulator` is not taken over from here, and without it the code is refused.
          * @example true
          */
         SimulatedAuthorization: boolean;
@@ -3604,7 +3604,7 @@ export interface operations {
                  */
                 sandbox?: components["parameters"]["Sandbox"];
                 /**
-                 * @description True for the page of the element's simulator. The instance that is made with its code talks to the simulator as well.
+                 * @description True for the page of the element's simulator. The instance that is made with its code says so too: the configuration key `simulator` is not taken over from here, and without it the code is refused.
                  * @example true
                  */
                 simulator?: components["parameters"]["SimulatedAuthorization"];

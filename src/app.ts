@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createAccounts } from './accounts/accounts.ts';
 import { writeCredentials } from './accounts/credentials-file.ts';
@@ -96,7 +97,14 @@ async function build({ config, log, redactor, onLost, engineOptions }: AppPorts,
 
   const [connectors, simulators] = await Promise.all([
     loadConnectors(folders),
-    simulatorsPort === undefined ? undefined : startSimulators({ port: simulatorsPort, host: '127.0.0.1', folders }),
+    simulatorsPort === undefined
+      ? undefined
+      : startSimulators({
+          port: simulatorsPort,
+          host: '127.0.0.1',
+          folders,
+          memoryFolder: join(dataDir, 'simulators'),
+        }),
     migrateDatabase({ url: databaseUrl, log }),
   ]);
   if (simulators !== undefined) cleanup.add('simulators', simulators.stop);

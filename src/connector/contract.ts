@@ -294,4 +294,14 @@ export interface Simulator {
 export interface SimulatorOptions {
   /** Where clients reach it, without a slash at the end: for absolute links in answers. */
   readonly baseUrl: string;
+  /** Outlives the simulator; without it a new one knows nothing of what an earlier one issued. */
+  readonly memory?: SimulatorMemory;
+}
+
+/** What clients keep over a restart, such as tokens, and a provider therefore must not forget. */
+export interface SimulatorMemory {
+  /** What was saved last; undefined at first. */
+  readonly load: () => unknown;
+  /** Takes JSON, in place of what was saved before. */
+  readonly save: (value: unknown) => void;
 }

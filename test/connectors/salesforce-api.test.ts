@@ -17,12 +17,17 @@ async function authorize(
   return Object.fromEntries(new URL(answer.headers.get('location') ?? '').searchParams);
 }
 
-async function connect(service: TestApp, providerData: object, client = CLIENT): Promise<ApiAnswer> {
+async function connect(
+  service: TestApp,
+  providerData: object,
+  client = CLIENT,
+  simulator: object = { simulator: true },
+): Promise<ApiAnswer> {
   const configuration = {
     'oauth.api.key': client.apiKey,
     'oauth.api.secret': client.apiSecret,
     'oauth.callback.url': CALLBACK_URL,
-    simulator: true,
+    ...simulator,
   };
   const body = { name: 'Sales', element: { key: 'salesforce' }, configuration, providerData };
   return service.call('/instances', { method: 'POST', body });
@@ -75,6 +80,37 @@ describe('Salesforce through the API', () => {
       state: 'my state',
     });
     expect((await connect(service, providerData)).body.code).to.equal('REQUEST_INVALID');
+  });
+
+  it('wants to be told that the simulator is meant, so that the same body never reaches Salesforce itself', async () => {
+    const providerData = await authorize(service, 'approve');
+    const unsaid = await connect(service, providerData, CLIENT, {});
+    expect([unsaid.status, unsaid.body.code, unsaid.body.details[0].path]).to.deep.equal([
+      400,
+      'REQUEST_INVALID',
+      'configuration.simulator',
+    ]);
+    expect(unsaid.body.message).to.equal(
+      "The configuration of Salesforce: 'simulator' must be true: the code comes from the simulator of Salesforce, and without it an instance talks to Salesforce itself.",
+    );
+    // The code was not used up by it.
+    const said = await connect(service, providerData, CLIENT, { simulator: 'true' });
+    expect(said.status, JSON.stringify(said.body)).to.equal(200);
+    const again = await connect(service, providerData, CLIENT, { simulator: 'true' });
+    expect([again.body.code, again.body.providerMessage]).to.deep.equal([
+      'PROVIDER_CREDENTIALS_INVALID',
+      'expired authorization code',
+    ]);
+  });
+
+  it('does not take the code of Salesforce itself to the simulator', async () => {
+    const state = 'begun at Salesforce';
+    await service.call('/elements/salesforce/oauth/url', { query: { ...CLIENT, callbackUrl: CALLBACK_URL, state } });
+    const answer = await connect(service, { code: 'a code of Salesforce', state });
+    expect([answer.status, answer.body.message]).to.deep.equal([
+      400,
+      "The configuration of Salesforce: 'simulator' must not be true: the code comes from Salesforce itself. For the simulator, authorize at the URL of simulator=true.",
+    ]);
   });
 
   it('makes no instance with a wrong secret', async () => {

@@ -62,6 +62,7 @@ export function createConnect(ports: ConnectPorts): Connect {
       const { proxy, given } = await fillFromProxy(ports.proxies, request);
       const source = chooseSource(ports.redactor, { ...request, given });
       const authorization = source.kind === 'code' ? await findAuthorization(ports, request, given) : undefined;
+      assertSimulatorStated(connector, authorization, { ...request.base, ...given });
       const settings = resolveConfiguration(connector, { ...authorization?.settings, ...given }, request.base);
       const config = { ...settings, ...readCallbackValues(ports, request, source, settings) };
       assertGivenValues(connector, config);
@@ -130,6 +131,24 @@ async function findAuthorization(
   const clientId = String(known[OAUTH_KEYS.clientId] ?? '');
   const key = { accountId, userId, elementKey: connector.key, clientId, callbackUrl };
   return authorizations.find(key, providerData?.state);
+}
+
+/**
+ * Whether the simulator is meant is not taken over from the URL that the user authorized at: the URL is forgotten, and the same
+ * body sent again would show its secrets to the provider.
+ */
+function assertSimulatorStated(
+  connector: OAuthConnector,
+  authorization: Authorization | undefined,
+  stated: Readonly<Record<string, unknown>>,
+): void {
+  if (authorization === undefined) return;
+  const isSimulated = authorization.settings.simulator === true;
+  if (isSimulated === (String(stated.simulator) === 'true')) return;
+  const message = isSimulated
+    ? `'simulator' must be true: the code comes from the simulator of ${connector.name}, and without it an instance talks to ${connector.name} itself.`
+    : `'simulator' must not be true: the code comes from ${connector.name} itself. For the simulator, authorize at the URL of simulator=true.`;
+  throw invalidConfiguration(connector, [{ path: 'configuration.simulator', message }]);
 }
 
 function readCallbackValues(
