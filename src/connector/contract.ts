@@ -180,6 +180,15 @@ export interface Media {
   readonly types: readonly string[];
   /** Its answer goes to the caller byte for byte, with the provider's content type. */
   readonly request: (input: { readonly id: string; readonly accept: string }, config: Config) => ProviderRequest;
+  /** For providers that send bytes without saying what they are: what the record tells of its file. Asked before the file. */
+  readonly about?: Operation<{ readonly id: string }, FileDescription>;
+}
+
+export interface FileDescription {
+  /** With its extension, without folders. */
+  readonly name?: string;
+  /** Without parameters. A file of a known type is answered as that, or as `application/octet-stream`, and as nothing else. */
+  readonly type?: string;
 }
 
 export type Objects = Readonly<Record<string, ObjectSpec>>;

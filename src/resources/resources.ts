@@ -6,7 +6,7 @@ import { getChild, requireOperation } from './abilities.ts';
 import { type CallReport, type InstanceCall, startCall } from './call.ts';
 import { createCatalog } from './catalog.ts';
 import { explainQuery, type QueryExplanation } from './explain.ts';
-import { chooseFile, fetchFile, type RecordFile } from './media.ts';
+import { chooseFile, describeFile, fetchFile, type RecordFile } from './media.ts';
 import { openPosition, type Position, sealPosition, type TokenScope } from './page-token.ts';
 import type { ConnectedInstance, ResourcePorts } from './ports.ts';
 import { createQueryCache, type Query } from './query-cache.ts';
@@ -152,7 +152,10 @@ export function createResources(ports: ResourcePorts): Resources {
       const opened = await open(target);
       const file = chooseFile(target.objectName, opened.object, accept);
       if (file === undefined) return readRecord(target, id, opened);
-      return onRecord(target, id, fetchFile(opened.call, file, id));
+      const described = { objectName: target.objectName, id, file, accept };
+      const known = await onRecord(target, id, describeFile(opened.call, described));
+      if (known === undefined) return readRecord(target, id, opened);
+      return onRecord(target, id, fetchFile(opened.call, known, id));
     },
 
     createRecord: async (target, body) => {

@@ -211,10 +211,42 @@ describe('Salesforce through the API', () => {
     expect(await download(`/ContentVersion/${created.body.Id}`)).to.deep.equal(bytes);
   });
 
-  async function download(path: string): Promise<readonly number[]> {
-    const answer = await fetch(service.app.baseUrl + path, {
-      headers: { authorization: `User ${USER_SECRET}, Element ${instance.token}`, accept: 'application/octet-stream' },
+  it('says what a file is and how it is called, and refuses to answer it as what it is not', async () => {
+    const [pdf] = (await list('ContentVersion', "Title = 'File 1 ü'")).body;
+    const path = `/ContentVersion/${pdf.Id}`;
+    for (const accept of [
+      'application/pdf',
+      'application/*, application/json;q=0',
+      'image/png, */*;q=0.5, application/json;q=0',
+    ]) {
+      const { status, headers } = await fetchFile(path, accept);
+      expect([status, headers.get('content-type'), headers.get('content-disposition')], accept).to.deep.equal([
+        200,
+        'application/pdf',
+        `attachment; filename="Vertrag _Sud_ _ 100_.pdf"; filename*=UTF-8''Vertrag%20%22S%C3%BCd%22%20%E2%80%93%20100%25.pdf`,
+      ]);
+    }
+    const stream = await fetchFile(path, 'application/octet-stream');
+    expect([stream.status, stream.headers.get('content-type')]).to.deep.equal([200, 'application/octet-stream']);
+    const record = await fetchFile(path, 'image/png, application/json;q=0.5');
+    expect(await record.json()).to.include({ Id: pdf.Id });
+    const picture = await fetchFile(path, 'image/png');
+    expect(picture.status).to.equal(406);
+    expect(await picture.json()).to.include({
+      code: 'NOT_ACCEPTABLE',
+      message:
+        "A record of 'ContentVersion' is answered as application/json or application/pdf or application/octet-stream; the Accept header asks for 'image/png'.",
     });
+    expect((await fetchFile('/ContentVersion/068000000000099AAA', 'application/pdf')).status).to.equal(404);
+  });
+
+  function fetchFile(path: string, accept: string): Promise<Response> {
+    const authorization = `User ${USER_SECRET}, Element ${instance.token}`;
+    return fetch(service.app.baseUrl + path, { headers: { authorization, accept } });
+  }
+
+  async function download(path: string): Promise<readonly number[]> {
+    const answer = await fetchFile(path, 'application/octet-stream');
     expect([answer.status, answer.headers.get('content-type')]).to.deep.equal([200, 'application/octet-stream']);
     return [...new Uint8Array(await answer.arrayBuffer())];
   }
