@@ -3353,7 +3353,7 @@ export interface components {
          */
         "RateLimit-Reset": number;
         /**
-         * @description Sent with files only. The provider's name of the file; `attachment` where a browser could run what is in it.
+         * @description Sent with files only. The name of the file, as the provider sends it or the record tells it (RFC 6266); `attachment` where a browser could run what is in it.
          * @example attachment; filename="invoice-118.pdf"
          */
         "Content-Disposition": string;

@@ -42,6 +42,9 @@ export function createEmployees(fields: readonly EmployeeField[]): ObjectSpec {
     shape: { kind: 'and-xor-or' },
     translator: datasetTranslator,
     list: {
+      // What a query is explained with; `run` adds calls for the entries of tables.
+      request: (input) => requestRows(input, splitTables({ columns }, nativesOf(input.fields))[0]),
+      read: readRows,
       run: ({ send }, input) => listEmployees({ send, columns }, input),
       maxPageSize: MAX_PAGE_SIZE,
       cursorAt,

@@ -77,7 +77,7 @@ export interface OffloadModule {
 
 export type OffloadResult<Module extends OffloadModule> = ReturnType<Module['default']>;
 
-/** A provider call in two pure halves, or a function where one call is not enough. */
+/** A provider call in two pure halves, or a function where one call is not enough. Of both, `run` runs and `request` explains it. */
 export type Operation<Input, Output> =
   | {
       readonly request: (input: Input, config: Config) => ProviderRequest;
