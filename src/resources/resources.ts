@@ -1,6 +1,6 @@
 import type { ListOperation, ObjectSpec, Objects } from '../connector/index.ts';
 import { createOffload } from '../connector/offload/index.ts';
-import { AppError } from '../errors.ts';
+import { AppError, isAppError } from '../errors.ts';
 import { assertFullyPushed, type PreparedQuery, type QueryText, type Row } from '../where/index.ts';
 import { getChild, requireOperation } from './abilities.ts';
 import { type CallReport, type InstanceCall, startCall } from './call.ts';
@@ -18,6 +18,12 @@ export interface Target {
   readonly instance: ConnectedInstance;
   readonly objectName: string;
   readonly signal: AbortSignal;
+}
+
+export interface ChildTarget extends Target {
+  /** Of the record above. */
+  readonly id: string;
+  readonly child: string;
 }
 
 export interface ListRequest {
@@ -49,10 +55,7 @@ export interface Resources {
   readonly listObjects: (target: Omit<Target, 'objectName'>) => Promise<Objects>;
   readonly getObject: (target: Target) => Promise<ObjectSpec>;
   readonly listRecords: (target: Target, request: ListRequest) => Promise<RecordList>;
-  readonly listChildren: (
-    target: Target & { readonly id: string; readonly child: string },
-    request: ListRequest,
-  ) => Promise<RecordList>;
+  readonly listChildren: (target: ChildTarget, request: ListRequest) => Promise<RecordList>;
   /** How the query would be answered; it is not sent. Answers for a disabled instance too. */
   readonly explain: (target: Target, query: QueryText) => Promise<QueryExplanation & { readonly objectName: string }>;
   readonly getRecord: (target: Target, id: string) => Promise<OneRecord>;
@@ -136,7 +139,7 @@ export function createResources(ports: ResourcePorts): Resources {
       const child = await catalog.complete(call, target.child, getChild(target, object, target.child));
       const operation = requireOperation({ ...target, objectName }, child, 'list');
       const path = `${target.objectName}/${target.id}/${target.child}`;
-      return onRecord(target, target.id, list(call, { object: child, operation, path, parentId: target.id }, request));
+      return belowRecord(target, list(call, { object: child, operation, path, parentId: target.id }, request));
     },
 
     explain: async ({ instance, objectName, signal }, request) => {
@@ -213,12 +216,24 @@ function withoutSort(pushdown: RecordList['pushdown']): RecordList['pushdown'] {
 }
 
 /** A provider's "not found" says which record it was. */
-async function onRecord<Result>({ objectName }: Target, id: string, work: Promise<Result>): Promise<Result> {
+function onRecord<Result>({ objectName }: Target, id: string, work: Promise<Result>): Promise<Result> {
+  return onNotFound(work, `There is no record '${id}' in '${objectName}'.`);
+}
+
+/** That there is nothing below a record does not say that there is no record. */
+function belowRecord<Result>({ objectName, id, child }: ChildTarget, work: Promise<Result>): Promise<Result> {
+  return onNotFound(
+    work,
+    `There are no '${child}' of the record '${id}' in '${objectName}': there is no such record, or nothing of it that this instance may see.`,
+  );
+}
+
+async function onNotFound<Result>(work: Promise<Result>, message: string): Promise<Result> {
   try {
     return await work;
   } catch (error) {
-    if (!(error instanceof AppError) || error.code !== 'NOT_FOUND') throw error;
-    throw new AppError('NOT_FOUND', `There is no record '${id}' in '${objectName}'.`, {
+    if (!isAppError(error, 'NOT_FOUND')) throw error;
+    throw new AppError('NOT_FOUND', message, {
       ...(error.providerMessage !== undefined && { providerMessage: error.providerMessage }),
       cause: error,
     });

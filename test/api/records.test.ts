@@ -112,7 +112,7 @@ describe('records', () => {
     expectProblem(
       await inShop('GET', '/Products/99999/Lines'),
       'NOT_FOUND',
-      "There is no record '99999' in 'Products'.",
+      "There are no 'Lines' of the record '99999' in 'Products': there is no such record, or nothing of it that this instance may see.",
     );
     expectProblem(
       await inShop('GET', '/Products/1/Line'),
