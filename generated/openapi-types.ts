@@ -3246,7 +3246,7 @@ export interface components {
          */
         Sandbox: boolean;
         /**
-         * @description True for the page of the element's simulator. The instance that is made with its code talks to the simulator as well.
+         * @description True for the page of the element's simulator. The instance that is made with its code says so too: the configuration key `simulator` is not taken over from here, and without it the code is refused.
          * @example true
          */
         SimulatedAuthorization: boolean;
@@ -3489,7 +3489,7 @@ export interface components {
          */
         "Elements-Partial-Result": "scan-budget" | "bytes";
         /**
-         * @description Sent with files only. The provider's name of the file; `attachment` where a browser could run what is in it.
+         * @description Sent with files only. The name of the file, as the provider sends it or the record tells it (RFC 6266); `attachment` where a browser could run what is in it.
          * @example attachment; filename="invoice-118.pdf"
          */
         "Content-Disposition": string;
@@ -3743,7 +3743,7 @@ export interface operations {
                  */
                 sandbox?: components["parameters"]["Sandbox"];
                 /**
-                 * @description True for the page of the element's simulator. The instance that is made with its code talks to the simulator as well.
+                 * @description True for the page of the element's simulator. The instance that is made with its code says so too: the configuration key `simulator` is not taken over from here, and without it the code is refused.
                  * @example true
                  */
                 simulator?: components["parameters"]["SimulatedAuthorization"];

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getHeapStatistics } from 'node:v8';
 import { createAccounts } from './accounts/accounts.ts';
@@ -109,7 +110,14 @@ async function build({ config, log, onLost, engineOptions }: AppPorts, cleanup: 
 
   const [connectors, simulators] = await Promise.all([
     loadConnectors(folders),
-    simulatorsPort === undefined ? undefined : startSimulators({ port: simulatorsPort, host: '127.0.0.1', folders }),
+    simulatorsPort === undefined
+      ? undefined
+      : startSimulators({
+          port: simulatorsPort,
+          host: '127.0.0.1',
+          folders,
+          memoryFolder: join(dataDir, 'simulators'),
+        }),
     migrateDatabase({ url: databaseUrl, log }),
   ]);
   if (simulators !== undefined) cleanup.add('simulators', simulators.stop);

@@ -92,7 +92,8 @@ export const VARIABLES = {
     format: word('a folder'),
     shownDefault: '.data',
     defaultText: () => '.data',
-    description: 'Embedded database, first credentials, generated development keys, bulk files.',
+    description:
+      'Embedded database, first credentials, generated development keys, bulk files, tokens of the simulators.',
   },
   simulatorsPort: {
     name: 'SIMULATORS_PORT',

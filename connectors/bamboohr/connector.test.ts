@@ -44,6 +44,7 @@ describe('BambooHR, from the connector to its simulator', () => {
   it('discovers the fields of the account', () => {
     const { fields } = getObject(objects, 'employees');
     expect(fields).to.include.keys('id', 'workEmail', 'department', 'compensationEffectiveDate', 'customField4401');
+    expect(fields.hireDate).to.deep.include({ type: 'date', nativeType: 'date', createable: true });
     expect(fields.department).to.include({ native: 'jobInformationDepartment', label: 'Department', type: 'string' });
     expect(fields.customField4402).to.include({ custom: true, type: 'boolean', createable: true });
   });
@@ -130,6 +131,47 @@ describe('BambooHR, from the connector to its simulator', () => {
     }
   });
 
+  it('answers well-known and custom fields, and the others of the dataset where they are named', async () => {
+    const employees = getObject(objects, 'employees');
+    const onDemand = Object.keys(employees.fields).filter((name) => employees.fields[name]?.onDemand === true);
+    expect(onDemand).to.deep.equal([
+      'ethnicity',
+      'compensationPayRateCurrencyCode',
+      'compensationEffectiveDate',
+      'ssn',
+      'name',
+      'dependentFirstName',
+      'dependentBirthDate',
+      'customTable4607',
+    ]);
+    const named = { id: '101', fields: onDemand.map((name) => fieldOf(employees, name)) };
+    expect(await run(employees.get, simulated.connect(), named)).to.deep.include({
+      ethnicity: null,
+      compensationPayRateCurrencyCode: 'USD',
+      compensationEffectiveDate: '2000-01-01',
+      name: 'Ashley Smith',
+      dependentFirstName: ['ASHLEY', 'ashley'],
+      customTable4607: [],
+    });
+  });
+
+  it('says so when BambooHR answers success and leaves a field as it was', async () => {
+    const employees = getObject(objects, 'employees');
+    const values = { city: 'Apia', customField4404: 'B-1' };
+    const change = { id: '105', values, fields: allFields(employees) };
+    const ignored = await messageOf(run(employees.update, simulated.connect(), change));
+    expect(ignored).to.match(
+      /^BambooHR answered that it changed the employee 105, but did not store 'customField4404': /,
+    );
+    const record = await run(employees.get, simulated.connect(), { id: '105', fields: allFields(employees) });
+    expect(record).to.include({ city: 'Apia', customField4404: 'B-105' });
+    const same = { ...change, values: { customField4404: 'B-105' } };
+    expect(await run(employees.update, simulated.connect(), same)).to.include({ customField4404: 'B-105' });
+    const created = { values: { firstName: 'A', lastName: 'B', customField4404: 'B-2' }, fields: allFields(employees) };
+    const half = await messageOf(run(employees.create, simulated.connect(), created));
+    expect(half).to.match(/^BambooHR created the employee 401, but did not store 'customField4404': /);
+  });
+
   it('passes on why a change is refused', async () => {
     const employees = getObject(objects, 'employees');
     const change = { id: '105', values: { jobInformationDepartment: 'Nowhere' }, fields: [] };
@@ -184,8 +226,15 @@ describe('BambooHR, from the connector to its simulator', () => {
       dateCreated: '2024-01-11T23:59:59.000Z',
       shareWithEmployee: true,
     });
-    const none = await failureOf(simulated.list(child, { parentId: '103' }));
-    expect(none).to.include({ kind: 'notFound' });
+  });
+
+  it('tells an employee without visible files from one that does not exist', async () => {
+    const child = getObject(getObject(objects, 'employees').children ?? {}, 'files');
+    expect(await simulated.listAll(child, { parentId: '103' })).to.deep.equal([]);
+    expect(await failureOf(simulated.list(child, { parentId: '9999' }))).to.deep.equal({
+      kind: 'notFound',
+      message: 'Employee not found',
+    });
   });
 
   it('lists types and policies of time off', async () => {
@@ -198,3 +247,11 @@ describe('BambooHR, from the connector to its simulator', () => {
     expect(policies.map(({ name }) => name)).to.deep.equal(['Vacation Full-Time', 'Sick "as needed"']);
   });
 });
+
+async function messageOf(promise: Promise<unknown>): Promise<string> {
+  const error = await promise.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  return error instanceof Error ? error.message : 'Nothing was thrown.';
+}

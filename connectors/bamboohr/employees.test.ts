@@ -1,17 +1,18 @@
 import { expect } from 'chai';
 import type { ListInput, ListPage, ObjectSpec, ProviderRequest, ProviderResponse, PushedField } from '#connector';
 import { buildFields } from './employee-fields.ts';
-import { createEmployees, readCreatedId } from './employees.ts';
+import { findIgnored, readCreatedId } from './employee-writes.ts';
+import { createEmployees, readRows, requestRows } from './employees.ts';
 
 const fields = buildFields([
-  { dataset: 'eeid', type: 'int', endpoint: 'id', custom: false },
-  { dataset: 'lastName', type: 'text', custom: false },
-  { dataset: 'email', type: 'text', custom: false },
-  { dataset: 'compensationEffectiveDate', type: 'date', custom: false },
+  { dataset: 'eeid', custom: false, certain: true },
+  { dataset: 'lastName', type: 'text', endpoint: 'lastName', custom: false, certain: true },
+  { dataset: 'email', type: 'text', endpoint: 'workEmail', custom: false, certain: true },
+  { dataset: 'compensationEffectiveDate', custom: false, certain: false },
 ]);
 const employees = createEmployees(fields);
 
-const input: ListInput<unknown> = { parameters: {}, fields: [], orderBy: [], limit: 20 };
+const input: ListInput<string> = { parameters: {}, fields: [], orderBy: [], limit: 20 };
 
 describe('listing employees', () => {
   it('asks the dataset for the wanted fields, filtered, ordered and by page', () => {
@@ -69,6 +70,45 @@ describe('listing employees', () => {
     });
   });
 
+  it('asks for the columns of each table alone, and lists the values of an employee', async () => {
+    const table = (dataset: string, name: string) => ({ dataset, custom: false, certain: false, table: name });
+    const wide = createEmployees(
+      buildFields([
+        { dataset: 'eeid', custom: false, certain: true },
+        table('dependentFirstName', 'hrisDependents'),
+        table('dependentBirthDate', 'hrisDependents'),
+        table('visaType', 'employeeVisa'),
+      ]),
+    );
+    const rowsOf = (...rows: readonly object[]) => ({
+      data: rows.map((fields) => ({ fields })),
+      meta: { totalItems: 2 },
+    });
+    const { asked, send } = answering([
+      rowsOf({ eeid: '7' }, { eeid: '5' }),
+      rowsOf(
+        { eeid: '5', dependentFirstName: 'Ann', dependentBirthDate: '2020-01-01' },
+        { eeid: '5', dependentFirstName: 'Bo', dependentBirthDate: null },
+        { eeid: '7', dependentFirstName: null, dependentBirthDate: '' },
+      ),
+      rowsOf({ eeid: '7', visaType: 'H1' }),
+    ]);
+    const page = await runOf(wide.list)(
+      { config: {}, send, signal: AbortSignal.timeout(1000) },
+      { ...input, fields: allFields(wide) },
+    );
+    expect(page.records).to.deep.equal([
+      { eeid: '7', dependentFirstName: [], dependentBirthDate: [], visaType: ['H1'] },
+      { eeid: '5', dependentFirstName: ['Ann', 'Bo'], dependentBirthDate: ['2020-01-01', null], visaType: [] },
+    ]);
+    const common = { filter: 'eeid eq 7 or eeid eq 5', orderBy: 'eeid asc', page: 1, pageSize: 1000 };
+    expect(asked.map(({ json }) => json)).to.deep.equal([
+      { fields: ['eeid'], orderBy: 'eeid asc', page: 1, pageSize: 20 },
+      { ...common, fields: ['eeid', 'dependentFirstName', 'dependentBirthDate'] },
+      { ...common, fields: ['eeid', 'visaType'] },
+    ]);
+  });
+
   it('says what is missing in an answer of another shape', () => {
     expect(() => pageOf('<html>', input)).to.throw('BambooHR answered without the rows of the employee dataset.');
     expect(() => pageOf({ data: [], links: {} }, input)).to.throw('BambooHR answered without the number of rows.');
@@ -108,8 +148,9 @@ describe('one employee', () => {
       type: 'text',
       endpoint: `custom${index}`,
       custom: true,
+      certain: true,
     }));
-    const wide = createEmployees(buildFields([{ dataset: 'eeid', endpoint: 'id', custom: false }, ...many]));
+    const wide = createEmployees(buildFields([{ dataset: 'eeid', custom: false, certain: true }, ...many]));
     const { asked, send } = answering([
       { id: '5', custom0: 'first' },
       { id: '5', custom499: 'last' },
@@ -136,36 +177,65 @@ describe('one employee', () => {
   });
 
   it('is written under the endpoint names and read back', async () => {
-    const { asked, send } = answering([undefined, { id: '5', workEmail: 'b@example.com' }]);
+    const { asked, send } = answering([
+      { id: '5', workEmail: 'a@example.com' },
+      { id: '5', firstName: 'A', lastName: 'B', status: 'Active', workEmail: 'b@example.com' },
+      { id: '5', workEmail: 'b@example.com' },
+    ]);
     const record = await runOf(employees.update)(
       { config: {}, send, signal: AbortSignal.timeout(1000) },
       { id: '5', values: { email: 'b@example.com' }, fields: [field('workEmail')] },
     );
     expect(record).to.deep.equal({ eeid: '5', email: 'b@example.com' });
     expect(asked).to.deep.equal([
+      { path: '/api/v1/employees/5', query: { fields: 'id,workEmail' } },
       { method: 'POST', path: '/api/v1/employees/5', json: { workEmail: 'b@example.com' } },
       { path: '/api/v1/employees/5', query: { fields: 'id,workEmail' } },
     ]);
   });
 
-  it('has the id that its Location ends with, or else its body names', () => {
+  it('counts as changed when BambooHR spells the value in another way, and not when nothing came of it', () => {
+    const cases: readonly (readonly [written: unknown, before: unknown, after: unknown])[] = [
+      ['12.5', '12.00 USD', '12.50 USD'],
+      ['', 'Lindon', null],
+      ['', '2024-01-01', '0000-00-00'],
+      ['no', 'yes', null],
+      ['UT', 'CA', 'Utah'],
+      ['b', 'b', 'b'],
+      ['b', 'a', 'a'],
+      ['b', null, ''],
+      ['', 'a', 'a'],
+    ];
+    const ignored = cases.map(([x, before, after]) =>
+      findIgnored({ written: { x }, before: { x: before }, after: { x: after } }),
+    );
+    expect(ignored.map(({ length }) => length)).to.deep.equal([0, 0, 0, 0, 0, 0, 1, 1, 1]);
+    // What the employee endpoint does not know is missing in its answer.
+    expect(findIgnored({ written: { x: 'b' }, before: {}, after: {} })).to.deep.equal(['x']);
+  });
+
+  it('has the id that its body names, or else its Location ends with', () => {
     const at = (location: string): ProviderResponse => ({ status: 201, headers: { location }, body: undefined });
     expect(readCreatedId(at('https://acme.bamboohr.com/employees/employee.php?id=44259'))).to.equal('44259');
     expect(readCreatedId(at('https://api.bamboohr.com/api/gateway.php/acme2/v1/employees/44259'))).to.equal('44259');
     expect(readCreatedId(at('/employees/44259/'))).to.equal('44259');
-    expect(readCreatedId({ status: 201, headers: {}, body: { id: '7' } })).to.equal('7');
+    for (const id of ['7', 7]) {
+      const headers = { location: 'https://api.bamboohr.com/api/gateway.php/acme/v1/employees/8' };
+      expect(readCreatedId({ status: 201, headers, body: { id } })).to.equal('7');
+    }
     expect(() => readCreatedId({ status: 201, headers: {}, body: '' })).to.throw('without the id of the new employee');
   });
 });
 
-function requestOf(list: ListInput<unknown>): ProviderRequest {
-  if (employees.list === undefined || 'run' in employees.list) throw new Error('Two halves were expected.');
-  return employees.list.request(list, {});
+function requestOf(list: ListInput<string>): ProviderRequest {
+  return requestRows(
+    list,
+    list.fields.map(({ native }) => native),
+  );
 }
 
-function pageOf(body: unknown, list: ListInput<unknown>): ListPage {
-  if (employees.list === undefined || 'run' in employees.list) throw new Error('Two halves were expected.');
-  return employees.list.read({ status: 200, headers: {}, body }, list);
+function pageOf(body: unknown, list: ListInput<string>): ListPage {
+  return readRows({ status: 200, headers: {}, body }, list);
 }
 
 function runOf<Run>(operation: { readonly run: Run } | { readonly request: unknown } | undefined): Run {

@@ -1,10 +1,12 @@
 import {
+  type ConnectorContext,
   defineObject,
   type Fields,
+  isNotFound,
   type ListInput,
   type ListPage,
   type ObjectSpec,
-  type ProviderRequest,
+  type Operation,
   type ProviderResponse,
   path,
 } from '#connector';
@@ -31,28 +33,40 @@ const SHARED = { type: 'boolean', read: readBoolean } as const;
 export const companyFiles = createFiles({
   label: 'Company files',
   fields: { ...FIELDS, shareWithEmployees: SHARED },
-  request: () => ({ path: '/api/v1/files/view' }),
+  operation: { request: () => ({ path: '/api/v1/files/view' }), read: readFiles },
 });
 
-/** Files of one employee. BambooHR answers 404 for an employee without a category that the caller may see. */
+/** Files of one employee. */
 export const employeeFiles = createFiles({
   label: 'Files of the employee',
   fields: { ...FIELDS, shareWithEmployee: SHARED },
-  request: ({ parentId }) => ({ path: path`/api/v1/employees/${parentId ?? ''}/files/view` }),
+  operation: { run: listEmployeeFiles },
 });
+
+/** "Not found, or the employee has no accessible file categories" is one answer: whether there is such an employee tells another call. */
+async function listEmployeeFiles({ send }: ConnectorContext, input: ListInput<never>): Promise<ListPage> {
+  const employee = path`/api/v1/employees/${input.parentId ?? ''}`;
+  try {
+    return readFiles(await send({ path: `${employee}/files/view` }), input);
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+    await send({ path: employee });
+    return { records: [], total: 0 };
+  }
+}
 
 interface FilesOptions {
   readonly label: string;
   readonly fields: Fields;
-  readonly request: (input: ListInput<never>) => ProviderRequest;
+  readonly operation: Operation<ListInput<never>, ListPage>;
 }
 
-function createFiles({ label, fields, request }: FilesOptions): ObjectSpec {
+function createFiles({ label, fields, operation }: FilesOptions): ObjectSpec {
   return defineObject<never>({
     label,
     native: 'files',
     fields,
-    list: { request, read: readFiles, maxPageSize: 5000, cursorAt },
+    list: { ...operation, maxPageSize: 5000, cursorAt },
   });
 }
 

@@ -1,16 +1,18 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type {
-  ComparisonOperator,
-  ConnectorContext,
-  Failure,
-  ListInput,
-  ListPage,
-  ObjectSpec,
-  Objects,
-  Operation,
-  PushedField,
-  Value,
+import {
+  type ComparisonOperator,
+  type ConnectorContext,
+  type Failure,
+  isNotFound,
+  type ListInput,
+  type ListPage,
+  notFound,
+  type ObjectSpec,
+  type Objects,
+  type Operation,
+  type PushedField,
+  type Value,
 } from '#connector';
 import { discoverAll } from '../../test/support/discover-all.ts';
 import bamboohr from './index.ts';
@@ -103,7 +105,7 @@ function createContext(root: string, config: typeof CONFIG): ConnectorContext {
         body: isJson ? JSON.parse(text) : text,
       };
       const failure = bamboohr.classify?.(response);
-      if (failure) throw new Failed(failure);
+      if (failure) throw failure.kind === 'notFound' ? notFound(failure.message ?? '') : new Failed(failure);
       if (!answer.ok) throw new Error(`BambooHR answered ${answer.status}.`);
       return response;
     },
@@ -126,6 +128,7 @@ export async function failureOf(promise: Promise<unknown>): Promise<Failure> {
     (reason: unknown) => reason,
   );
   if (error instanceof Failed) return error.failure;
+  if (error instanceof Error && isNotFound(error)) return { kind: 'notFound', message: error.message };
   throw error;
 }
 
@@ -135,8 +138,11 @@ export function getObject(objects: Objects, name: string): ObjectSpec {
   return object;
 }
 
+/** What is answered to a caller who names no fields. */
 export function allFields(object: ObjectSpec): readonly PushedField[] {
-  return Object.keys(object.fields).map((name) => fieldOf(object, name));
+  return Object.keys(object.fields)
+    .map((name) => fieldOf(object, name))
+    .filter(({ onDemand }) => onDemand !== true);
 }
 
 export function fieldOf(object: ObjectSpec, name: string): PushedField {

@@ -1,12 +1,26 @@
-/** A field as the simulated account has it: in the `employee` dataset, and among the employee fields when it has an alias. */
+/** A field as the simulated account has it: in the `employee` dataset, and among the employee fields where it has a number. */
 export interface Column {
   readonly dataset: string;
   readonly label: string;
-  /** The dataset's word for the type. */
+  /** `entityName` of the dataset. */
+  readonly section: string;
+  /** What the dataset compares it as. It does not tell. */
   readonly type: 'text' | 'int' | 'date' | 'bool' | 'options' | 'currency' | 'govIdText';
-  /** Number, alias and type of the employee field. */
-  readonly field?: readonly [id: number, alias: string, type: string];
+  /** Of the employee field. */
+  readonly field?: EmployeeField;
+  /** A name that the employee endpoints take without listing it. */
+  readonly unlisted?: string;
   readonly options?: readonly string[];
+  /** The owner of the key sees it and cannot change it. */
+  readonly locked?: true;
+}
+
+interface EmployeeField {
+  readonly id: number | string;
+  /** Its label among the employee fields, where that is another one. */
+  readonly name?: string;
+  readonly alias?: string;
+  readonly type: string;
 }
 
 const DEPARTMENTS = ['Engineering', "Men's & Women's Wear", 'Marketing', 'R&D', 'Überwachung', '人事'];
@@ -17,72 +31,147 @@ const EMPLOYMENT = ['Full-Time', 'Part-Time', 'Contractor', 'Terminated'];
 const GENDERS = ['Male', 'Female', 'Non-binary'];
 const MARITAL = ['Single', 'Married', 'Common Law'];
 const COUNTRIES = ['United States', 'Iceland', 'Brazil', 'Samoa'];
+const ETHNICITIES = ['Declined', 'Other'];
 const PAY_TYPES = ['Salary', 'Hourly'];
 
-function text(dataset: string, label: string, id: number, alias = dataset, type = 'text'): Column {
-  return { dataset, label, type: 'text', field: [id, alias, type] };
+type More = Partial<Column> & { readonly name?: string; readonly alias?: string };
+
+/** A column with an employee field; the alias is the dataset name unless said otherwise. */
+function column(
+  dataset: string,
+  label: string,
+  [id, type]: readonly [id: number, type: string],
+  more: More = {},
+): Column {
+  const { name, alias = dataset, ...rest } = more;
+  const field = { id, type, alias, ...(name !== undefined && { name }) };
+  return { dataset, label, section: 'personal', type: COMPARED_AS[type] ?? 'text', field, ...rest };
 }
 
-function date(dataset: string, label: string, id: number): Column {
-  return { dataset, label, type: 'date', field: [id, dataset, 'date'] };
+const COMPARED_AS: Readonly<Record<string, Column['type']>> = {
+  date: 'date',
+  list: 'options',
+  gender: 'options',
+  marital_status: 'options',
+  country: 'options',
+  status: 'options',
+  pay_type: 'options',
+  currency: 'currency',
+  checkbox: 'bool',
+  ssn: 'govIdText',
+};
+
+/** A column that is no employee field, or one with another label. */
+function datasetOnly(dataset: string, label: string, section: string, more: Partial<Column> = {}): Column {
+  return { dataset, label, section, type: 'text', ...more };
 }
 
-function options(dataset: string, label: string, id: number, alias: string, values: readonly string[]): Column {
-  return { dataset, label, type: 'options', field: [id, alias, 'list'], options: values };
-}
-
+/** Names, labels, numbers, aliases and types are those of a real account, save the custom fields. */
 export const COLUMNS: readonly Column[] = [
-  { dataset: 'eeid', label: 'EEID', type: 'int', field: [4001, 'id', 'integer'] },
-  text('employeeNumber', 'Employee #', 1340),
-  text('firstName', 'First Name', 1),
-  text('middleName', 'Middle Name', 2),
-  text('lastName', 'Last Name', 3),
-  text('preferredName', 'Preferred Name', 1358),
-  options('status', 'Status', 1356, 'status', ['Active', 'Inactive']),
-  text('email', 'Work Email', 1345, 'workEmail', 'email'),
-  text('homeEmail', 'Home Email', 1346, 'homeEmail', 'email'),
-  text('workPhone', 'Work Phone', 12, 'workPhone', 'phone'),
-  text('mobilePhone', 'Mobile Phone', 14, 'mobilePhone', 'phone'),
-  date('hireDate', 'Hire Date', 5),
-  date('originalHireDate', 'Original Hire Date', 1349),
-  date('terminationDate', 'Termination Date', 4314),
-  date('dateOfBirth', 'Birth Date', 6),
-  options('gender', 'Gender', 7, 'gender', GENDERS),
-  options('maritalStatus', 'Marital Status', 8, 'maritalStatus', MARITAL),
-  text('addressLineOne', 'Address Line 1', 1360, 'address1'),
-  text('city', 'City', 1361),
-  options('country', 'Country', 1362, 'country', COUNTRIES),
-  options('jobInformationJobTitle', 'Job Title', 17, 'jobTitle', JOB_TITLES),
-  options('jobInformationDepartment', 'Department', 4, 'department', DEPARTMENTS),
-  options('jobInformationDivision', 'Division', 1355, 'division', DIVISIONS),
-  options('jobInformationLocation', 'Location', 18, 'location', LOCATIONS),
-  text('jobInformationReportsTo', 'Reporting to', 91, 'supervisor', 'employee'),
-  { dataset: 'supervisorEid', label: 'Supervisor EID', type: 'int', field: [4512, 'supervisorEId', 'integer'] },
-  options('employmentStatus', 'Employment Status', 16, 'employmentHistoryStatus', EMPLOYMENT),
-  {
-    dataset: 'compensationPayRate',
-    label: 'Pay rate',
-    type: 'currency',
-    field: [19, 'payRate', 'currency'],
-  },
-  options('compensationPayType', 'Pay type', 1350, 'payType', PAY_TYPES),
-  { dataset: 'compensationEffectiveDate', label: 'Compensation: Date', type: 'date' },
-  { dataset: 'ssn', label: 'SSN', type: 'govIdText', field: [9, 'ssn', 'ssn'] },
-  options('customField4401', 'T-Shirt Size', 4401, 'customTShirtSize', ['S', 'M', 'L']),
-  { dataset: 'customField4402', label: 'Works remotely', type: 'bool', field: [4402, 'customRemote', 'checkbox'] },
-  text('customField4403', 'About me', 4403, 'customAboutMe', 'textarea'),
+  datasetOnly('eeid', 'EEID', 'calculated', { type: 'int', unlisted: 'id' }),
+  column('employeeNumber', 'Employee #', [636, 'employee_number']),
+  column('firstName', 'First Name', [1, 'text']),
+  column('middleName', 'Middle Name', [5, 'text']),
+  column('lastName', 'Last Name', [2, 'text']),
+  column('preferredName', 'Preferred Name', [1358, 'text']),
+  column('status', 'Status', [387, 'status'], { section: 'defaultStatus', options: ['Active', 'Inactive'] }),
+  column('email', 'Work Email', [15, 'email'], { alias: 'workEmail' }),
+  column('homeEmail', 'Home Email', [1357, 'email']),
+  column('workPhone', 'Work Phone', [634, 'phone']),
+  column('mobilePhone', 'Mobile Phone', [13, 'phone']),
+  column('hireDate', 'Hire Date', [3, 'date'], { section: 'job' }),
+  column('originalHireDate', 'Original Hire Date', [4333, 'date'], { section: 'job' }),
+  column('terminationDate', 'Termination Date', [-38, 'date'], { section: 'calculated' }),
+  column('dateOfBirth', 'Date of Birth', [6, 'date'], { name: 'Birth Date' }),
+  column('gender', 'Gender', [154, 'gender'], { options: GENDERS }),
+  column('maritalStatus', 'Marital Status', [155, 'marital_status'], { options: MARITAL }),
+  column('addressLineOne', 'Address line 1', [8, 'text'], { name: 'Address Line 1', alias: 'address1' }),
+  column('city', 'City', [10, 'text']),
+  column('country', 'Country', [3991, 'country'], { options: COUNTRIES }),
+  column('ethnicity', 'Ethnicity', [1037, 'list'], { section: 'job', options: ETHNICITIES }),
+  column('jobInformationJobTitle', 'Job Title', [17, 'list'], {
+    section: 'jobInformation',
+    alias: 'jobTitle',
+    options: JOB_TITLES,
+  }),
+  column('jobInformationDepartment', 'Department', [4, 'list'], {
+    section: 'jobInformation',
+    alias: 'department',
+    options: DEPARTMENTS,
+  }),
+  column('jobInformationDivision', 'Division', [1355, 'list'], {
+    section: 'jobInformation',
+    alias: 'division',
+    options: DIVISIONS,
+  }),
+  column('jobInformationLocation', 'Location', [18, 'list'], {
+    section: 'jobInformation',
+    alias: 'location',
+    options: LOCATIONS,
+  }),
+  datasetOnly('jobInformationReportsTo', 'Reports To', 'jobInformation', {
+    field: { id: 91, name: 'Reporting to', alias: 'reportsTo', type: 'employee' },
+    unlisted: 'supervisor',
+  }),
+  datasetOnly('supervisorEid', 'Supervisor EID', 'calculated', { type: 'int', unlisted: 'supervisorEId' }),
+  column('employmentStatus', 'Employment Status', [16, 'list'], {
+    section: 'employmentStatus',
+    alias: 'employmentHistoryStatus',
+    options: EMPLOYMENT,
+  }),
+  column('compensationPayRate', 'Pay Rate', [19, 'currency'], {
+    section: 'compensation',
+    name: 'Pay rate',
+    alias: 'payRate',
+  }),
+  datasetOnly('compensationPayRateCurrencyCode', 'Pay rate - Currency code', 'compensation', {
+    // A part of the pay rate, with its alias.
+    field: { id: '19.1', alias: 'payRate', type: 'text' },
+  }),
+  column('compensationPayType', 'Pay Type', [156, 'pay_type'], {
+    section: 'compensation',
+    name: 'Pay type',
+    alias: 'payType',
+    options: PAY_TYPES,
+  }),
+  datasetOnly('compensationEffectiveDate', 'Effective Date', 'compensation', { type: 'date' }),
+  column('ssn', 'SSN', [7, 'ssn']),
+  datasetOnly('name', 'Name', 'calculated'),
+  column('customField4401', 'T-Shirt Size', [4401, 'list'], {
+    section: 'custom',
+    alias: 'customTShirtSize',
+    options: ['S', 'M', 'L'],
+  }),
+  column('customField4402', 'Works remotely', [4402, 'checkbox'], { section: 'custom', alias: 'customRemote' }),
+  column('customField4403', 'About me', [4403, 'textarea'], { section: 'custom', alias: 'customAboutMe' }),
+  column('customField4404', 'Badge', [4404, 'text'], { section: 'custom', alias: 'customBadge', locked: true }),
+  datasetOnly('dependentFirstName', 'First Name', 'hrisDependents'),
+  datasetOnly('dependentBirthDate', 'Birth Date', 'hrisDependents', { type: 'date' }),
+  datasetOnly('customTable4607', 'Name', 'customTable_13', { field: { id: 4607, type: 'text' } }),
 ];
 
-export const COLUMN_BY_NAME: ReadonlyMap<string, Column> = new Map(COLUMNS.map((column) => [column.dataset, column]));
+/** Sections of which an employee has many entries. */
+export const TABLES: ReadonlySet<string> = new Set(['hrisDependents', 'customTable_13']);
+
+/** Employee fields that are no columns under their names. */
+export const OTHER_FIELDS = [
+  { id: '4340.4', name: 'Emergency contact: Relationship', type: 'relationship' },
+  { id: 1358, type: 'text', deprecated: true, name: 'Nickname', alias: 'nickname' },
+  { id: 387, type: 'status', deprecated: true, name: 'Employment Status', alias: 'employmentStatus' },
+  { id: 1923, name: 'Dependent First Name', type: 'text' },
+  { id: 1928, name: 'Dependent Birth Date', type: 'date' },
+];
+
+export const COLUMN_BY_NAME: ReadonlyMap<string, Column> = new Map(COLUMNS.map((each) => [each.dataset, each]));
 
 /** By alias and by number, which the employee endpoints take alike. */
 export const COLUMN_BY_REFERENCE: ReadonlyMap<string, Column> = new Map(
-  COLUMNS.flatMap((column): [string, Column][] => {
-    if (column.field === undefined) return [];
-    const [id, alias] = column.field;
-    return [
-      [alias, column],
-      [String(id), column],
-    ];
-  }),
+  COLUMNS.filter(({ section }) => !TABLES.has(section)).flatMap((each) =>
+    referencesOf(each).map((reference): [string, Column] => [reference, each]),
+  ),
 );
+
+function referencesOf({ field, unlisted }: Column): readonly string[] {
+  const isPart = String(field?.id).includes('.');
+  return [unlisted, field && String(field.id), isPart ? undefined : field?.alias].filter((name) => name !== undefined);
+}

@@ -70,12 +70,13 @@ export function createRows(): Map<number, Row> {
 function createRow(index: number): Row {
   const id = FIRST_ID + index;
   const active = index % 5 !== 4;
+  const [firstName, lastName] = [pick(FIRST_NAMES, index), pick(LAST_NAMES, index * 5 + 2)];
   return {
     eeid: id,
     employeeNumber: index % 10 === 0 ? '' : String(id + 9000),
-    firstName: pick(FIRST_NAMES, index),
+    firstName,
     middleName: pick([null, '', 'Q.', 'Ann'], index),
-    lastName: pick(LAST_NAMES, index * 5 + 2),
+    lastName,
     preferredName: pick([null, null, 'Sam', 'Ömer'], index),
     status: active ? 'Active' : 'Inactive',
     email: index % 11 === 0 ? null : `user${id}@example.com`,
@@ -91,6 +92,7 @@ function createRow(index: number): Row {
     addressLineOne: pick(['1 Main St.', '', null, 'Straße des 17. Juni 135'], index),
     city: pick(CITIES, index),
     country: pickOption('country', index),
+    ethnicity: index % 8 === 0 ? null : pickOption('ethnicity', index),
     jobInformationJobTitle: pickOption('jobInformationJobTitle', index),
     jobInformationDepartment: index % 17 === 0 ? null : pickOption('jobInformationDepartment', index),
     jobInformationDivision: pickOption('jobInformationDivision', index),
@@ -99,13 +101,25 @@ function createRow(index: number): Row {
     supervisorEid: index === 0 ? null : FIRST_ID + Math.floor((index - 1) / 8),
     employmentStatus: active ? pick(['Full-Time', 'Part-Time', 'Contractor'], index) : 'Terminated',
     compensationPayRate: index % 12 === 0 ? null : pick(RATES, index),
+    compensationPayRateCurrencyCode: 'USD',
     compensationPayType: pickOption('compensationPayType', index),
     compensationEffectiveDate: pick(DAYS, index + 1),
     ssn: null,
+    name: `${firstName} ${lastName}`,
     customField4401: index % 5 === 0 ? null : pickOption('customField4401', index),
     customField4402: pick([true, false, null], index),
     customField4403: pick(NOTES, index),
+    customField4404: `B-${id}`,
   };
+}
+
+/** Entries of the tables of an employee: two dependents, one, or none. */
+export function listEntries(section: string, eeid: number): readonly Row[] {
+  if (section !== 'hrisDependents') return [];
+  return Array.from({ length: eeid % 3 }, (_, index) => ({
+    dependentFirstName: pick(FIRST_NAMES, eeid + index),
+    dependentBirthDate: pick(DAYS, eeid + index),
+  }));
 }
 
 function pick<Item>(items: readonly Item[], index: number): Item {

@@ -1,5 +1,5 @@
-import { COLUMN_BY_NAME, COLUMNS, type Column } from './simulator-columns.ts';
-import type { Row, Stored } from './simulator-data.ts';
+import { COLUMN_BY_NAME, COLUMNS, type Column, TABLES } from './simulator-columns.ts';
+import { listEntries, type Row, type Stored } from './simulator-data.ts';
 import { compileFilter } from './simulator-filter.ts';
 import { type Answer, json, Problem } from './simulator-http.ts';
 
@@ -46,7 +46,7 @@ export function createDataset(rows: ReadonlyMap<number, Row>): Dataset {
   return {
     query: (body) => {
       const { fields, page, pageSize } = readQuery(body);
-      const selected = select(body);
+      const selected = joinTables(select(body), fields);
       const data = selected.slice((page - 1) * pageSize, page * pageSize).map((row) => {
         const texts = print(row);
         return `{"fields":{${fields.map((field) => texts[field]).join(',')}}}`;
@@ -66,6 +66,18 @@ export function createDataset(rows: ReadonlyMap<number, Row>): Dataset {
       printed.clear();
     },
   };
+}
+
+/** A column of a table makes a row of each entry; without one the employee is there once, with nothing. */
+function joinTables(rows: readonly Row[], fields: readonly string[]): readonly Row[] {
+  const sections = new Set(fields.map((field) => COLUMN_BY_NAME.get(field)?.section ?? ''));
+  const tables = [...sections].filter((section) => TABLES.has(section));
+  return tables.reduce((joined, table) => joined.flatMap((row) => joinTable(row, table)), rows);
+}
+
+function joinTable(row: Row, table: string): readonly Row[] {
+  const entries = listEntries(table, Number(row.eeid));
+  return entries.length === 0 ? [row] : entries.map((entry) => ({ ...row, ...entry }));
 }
 
 function hasOrder(body: Readonly<Record<string, unknown>>): body is Readonly<Record<string, unknown>> & {
@@ -147,28 +159,45 @@ function compare(left: Stored, right: Stored, type: Column['type']): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
-/** Amounts are text, a date that was never set is 0000-00-00 where people leave, otherwise null. */
+/** Values are text or nothing, as the schema has it; a date that was never set is 0000-00-00 where people leave. */
 function printValue(column: Column, row: Row): string {
   const value = row[column.dataset] ?? null;
-  return JSON.stringify(value === null && column.dataset === 'terminationDate' ? '0000-00-00' : value);
+  if (value === null) return column.dataset === 'terminationDate' ? '"0000-00-00"' : 'null';
+  if (column.type === 'bool') return value ? '"yes"' : '"no"';
+  return JSON.stringify(String(value));
 }
 
 function listFields(query: URLSearchParams): Answer {
-  const pageSize = 20;
+  const pageSize = Math.min(readPositive(query.get('page_size'), 500), 1000);
   const totalPages = Math.ceil(COLUMNS.length / pageSize);
   // "Out-of-range page numbers are clamped to the nearest valid page."
-  const page = Math.min(Math.max(Math.trunc(Number(query.get('page') ?? 1)) || 1, 1), totalPages);
+  const page = Math.min(readPositive(query.get('page'), 1), totalPages);
+  const link = (to: number) =>
+    to < 1 || to > totalPages ? null : `https://acme.bamboohr.com/api/v1_2/datasets/employee/fields?page=${to}`;
   return json({
+    pagination: {
+      total_records: COLUMNS.length,
+      current_page: page,
+      total_pages: totalPages,
+      next_page: link(page + 1),
+      prev_page: link(page - 1),
+    },
     name: 'employee',
     label: 'Employee',
     fields: COLUMNS.slice((page - 1) * pageSize, page * pageSize).map(describeColumn),
-    pagination: { total_records: COLUMNS.length, current_page: page, total_pages: totalPages },
   });
 }
 
-function describeColumn({ dataset, label, type, field }: Column) {
-  const about = { name: dataset, label, parentType: 'page', parentName: 'Personal', entityName: 'employee', type };
-  return field === undefined ? about : { id: field[0], ...about };
+function readPositive(text: string | null, usual: number): number {
+  const number = Math.trunc(Number(text ?? usual));
+  return number >= 1 ? number : usual;
+}
+
+/** No number and no type. */
+function describeColumn({ dataset, label, section }: Column) {
+  const words = section.replaceAll(/([A-Z])/g, ' $1');
+  const parentName = words.charAt(0).toUpperCase() + words.slice(1);
+  return { name: dataset, label, parentType: 'page', parentName, entityName: section };
 }
 
 const MAX_CACHED = 1000;

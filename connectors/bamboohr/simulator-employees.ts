@@ -1,4 +1,4 @@
-import { COLUMN_BY_REFERENCE, COLUMNS, type Column } from './simulator-columns.ts';
+import { COLUMN_BY_REFERENCE, COLUMNS, type Column, OTHER_FIELDS } from './simulator-columns.ts';
 import { FIRST_ID, type Row, type Stored } from './simulator-data.ts';
 import { isDate } from './simulator-filter.ts';
 import { type Answer, json, Refusal } from './simulator-http.ts';
@@ -35,16 +35,10 @@ function present(column: Column, row: Row): unknown {
   return column.type === 'bool' ? (value ? 'yes' : 'no') : String(value);
 }
 
+/** Numbers of whole fields are numbers, those of parts texts. */
 export function listEmployeeFields(): Answer {
-  return json(
-    COLUMNS.flatMap(({ field, label }) => (field === undefined ? [] : [describeField(label, field)])).concat([
-      { id: '4340.4', name: 'Emergency contact: Relationship', type: 'relationship', alias: 'relationship' },
-    ]),
-  );
-}
-
-function describeField(name: string, [id, alias, type]: NonNullable<Column['field']>) {
-  return { id: String(id), name, type, alias };
+  const fields = COLUMNS.flatMap(({ field, label }) => (field === undefined ? [] : [{ name: label, ...field }]));
+  return json([...fields, ...OTHER_FIELDS]);
 }
 
 type Body = Readonly<Record<string, unknown>>;
@@ -54,26 +48,40 @@ export function createEmployee(rows: Rows, body: Body): Answer {
   if (!values.firstName || !values.lastName) throw new Refusal(400, 'First and last name are required');
   const id = Math.max(...rows.keys()) + 1;
   const blank = Object.fromEntries(COLUMNS.map(({ dataset }) => [dataset, null]));
-  rows.set(id, { ...blank, status: 'Active', ...values, eeid: id });
-  const location = `https://acme.bamboohr.com/employees/employee.php?id=${id}`;
-  return { status: 201, headers: { location } };
+  const row = { ...blank, status: 'Active', ...values, eeid: id };
+  rows.set(id, row);
+  const location = `https://api.bamboohr.com/api/gateway.php/acme/v1/employees/${id}`;
+  return { status: 201, headers: { location }, ...json(summarize(row)) };
 }
 
 export function updateEmployee(rows: Rows, id: string, body: Body): Answer {
   const row = findRow(rows, id);
   // A new row, because what was printed of the old one is remembered by it.
-  rows.set(Number(id), { ...row, ...readValues(body) });
-  return { status: 200 };
+  const changed = { ...row, ...readValues(body) };
+  rows.set(Number(id), changed);
+  const echoed = Object.keys(body).flatMap((name): [string, unknown][] => {
+    const column = COLUMN_BY_REFERENCE.get(name);
+    return column === undefined ? [] : [[name, present(column, changed)]];
+  });
+  return json({ ...summarize(changed), ...Object.fromEntries(echoed) });
 }
 
+function summarize({ eeid, firstName, lastName, status }: Row) {
+  return { id: String(eeid), firstName, lastName, status };
+}
+
+/** What is unknown, calculated or not the caller's to change is passed over without a word. */
 function readValues(body: Body): Row {
   return Object.fromEntries(
-    Object.entries(body).map(([reference, value]) => {
+    Object.entries(body).flatMap(([reference, value]): [string, Stored][] => {
       const column = COLUMN_BY_REFERENCE.get(reference);
-      if (column === undefined || column.dataset === 'eeid') throw new Refusal(400, `Invalid field: ${reference}`);
-      return [column.dataset, readValue(column, value)];
+      return column === undefined || !isWritable(column) ? [] : [[column.dataset, readValue(column, value)]];
     }),
   );
+}
+
+function isWritable({ section, locked }: Column): boolean {
+  return section !== 'calculated' && section !== 'defaultStatus' && locked !== true;
 }
 
 const READERS: Readonly<Record<Column['type'], (value: unknown, column: Column) => Stored>> = {

@@ -3,8 +3,8 @@ import { isDate } from './simulator-filter.ts';
 import { type Answer, json, Refusal } from './simulator-http.ts';
 
 const TYPES = [
-  { id: 78, name: 'Vacation', units: 'days', color: '56afdd', icon: 'palm-trees', source: 'internal' },
-  { id: 79, name: 'Sick Leave', units: 'hours', color: null, icon: null, source: 'internal' },
+  { id: '78', name: 'Vacation', units: 'days', color: '56afdd', icon: 'palm-trees', source: 'internal' },
+  { id: '79', name: 'Sick Leave', units: 'hours', color: null, icon: null, source: 'internal' },
 ];
 
 const POLICIES = [
@@ -31,16 +31,17 @@ const REQUESTS = Array.from({ length: REQUEST_COUNT }, (_, index) => {
   const end = addDays(start, index % 4);
   const type = TYPES[index % TYPES.length];
   return {
-    id: 1300 + index,
-    employeeId: FIRST_ID + ((index * 7) % EMPLOYEE_COUNT),
-    status: { lastChanged: '2024-12-01', lastChangedByUserId: 2340, status: STATUSES[index % STATUSES.length] ?? '' },
+    // Texts throughout, although the schema has numbers.
+    id: String(1300 + index),
+    employeeId: String(FIRST_ID + ((index * 7) % EMPLOYEE_COUNT)),
+    status: { lastChanged: '2024-12-01', lastChangedByUserId: '2340', status: STATUSES[index % STATUSES.length] ?? '' },
     start,
     end,
     created: '2024-11-30',
     type: { id: type?.id, name: type?.name, icon: type?.icon ?? '' },
-    amount: { unit: type?.units, amount: 1 + (index % 4) + 0.5 },
+    amount: { unit: type?.units, amount: String(1 + (index % 4) + 0.5) },
     actions: { view: true, edit: true, cancel: false, approve: false, deny: false, bypass: false },
-    dates: { [start]: 1, [end]: 0.5 },
+    dates: { [start]: '1', [end]: '0.5' },
     notes: index % 2 === 0 ? { employee: "It's a “break” \\o/ 🏖" } : {},
   };
 });
@@ -66,7 +67,7 @@ export function listRequests(rows: ReadonlyMap<number, Row>, query: URLSearchPar
       has(statuses, request.status.status),
   );
   // The order is not documented, and not that of the ids.
-  return json(found.map((request) => ({ ...request, name: getName(rows.get(request.employeeId)) })).reverse());
+  return json(found.map((request) => ({ ...request, name: getName(rows.get(Number(request.employeeId))) })).reverse());
 }
 
 function readDay(query: URLSearchParams, name: string): string {

@@ -1,6 +1,7 @@
 import { defineObject, type ListInput, type ListPage, type ProviderResponse } from '#connector';
 import { getArray, getObject } from './answer.ts';
 import { cursorAt, takePage } from './paging.ts';
+import { readInteger } from './values.ts';
 
 /** Short lists that BambooHR answers whole. */
 const WHOLE = { maxPageSize: 5000, cursorAt };
@@ -9,7 +10,7 @@ export const timeOffTypes = defineObject<never>({
   label: 'Time off types',
   native: 'meta/time_off/types',
   fields: {
-    id: { type: 'integer', nullable: false },
+    id: { type: 'integer', nullable: false, read: readInteger },
     name: { type: 'string' },
     units: { type: 'string', values: ['hours', 'days'] },
     color: { type: 'string' },
@@ -28,8 +29,8 @@ export const timeOffPolicies = defineObject<never>({
   label: 'Time off policies',
   native: 'meta/time_off/policies',
   fields: {
-    id: { type: 'integer', nullable: false },
-    timeOffTypeId: { type: 'integer' },
+    id: { type: 'integer', nullable: false, read: readInteger },
+    timeOffTypeId: { type: 'integer', read: readInteger },
     name: { type: 'string' },
     type: { type: 'string', values: ['accruing', 'discretionary', 'manual'] },
   },

@@ -9,26 +9,27 @@ import {
 import { getArray, getObject, type Json } from './answer.ts';
 import { cursorAt, takePage } from './paging.ts';
 import { type TimeOffFilter, timeOffTranslator } from './time-off-where.ts';
-import { readDate } from './values.ts';
+import { readAmount, readAmounts, readDate, readInteger } from './values.ts';
 
 const WINDOW = { '=': 'superset', '<': 'superset', '<=': 'superset', '>': 'superset', '>=': 'superset' } as const;
 const LISTED = { '=': 'superset', IN: 'superset' } as const;
 
 const FIELDS: Fields = {
-  id: { type: 'integer', nullable: false, filter: { '=': 'superset' } },
-  employeeId: { type: 'integer', nullable: false, filter: { '=': 'superset' } },
+  // Ids, amounts and what is in `dates` are texts in the answers, whatever the schema says.
+  id: { type: 'integer', nullable: false, filter: { '=': 'superset' }, read: readInteger },
+  employeeId: { type: 'integer', nullable: false, filter: { '=': 'superset' }, read: readInteger },
   employeeName: { type: 'string', native: 'name' },
   start: { type: 'date', nullable: false, filter: WINDOW, read: readDate },
   end: { type: 'date', nullable: false, filter: WINDOW, read: readDate },
   created: { type: 'date', read: readDate },
   status: { type: 'string', native: 'status.status', collation: 'cs', filter: LISTED },
   statusChangedDate: { type: 'date', native: 'status.lastChanged', read: readDate },
-  statusChangedByUserId: { type: 'integer', native: 'status.lastChangedByUserId' },
-  typeId: { type: 'integer', native: 'type.id', filter: LISTED },
+  statusChangedByUserId: { type: 'integer', native: 'status.lastChangedByUserId', read: readInteger },
+  typeId: { type: 'integer', native: 'type.id', filter: LISTED, read: readInteger },
   typeName: { type: 'string', native: 'type.name' },
   unit: { type: 'string', native: 'amount.unit', values: ['hours', 'days'] },
-  amount: { type: 'number', native: 'amount.amount' },
-  dates: { type: 'object', label: 'Amount per day' },
+  amount: { type: 'number', native: 'amount.amount', read: readAmount },
+  dates: { type: 'object', label: 'Amount per day', read: readAmounts },
   employeeNote: { type: 'string', native: 'notes.employee' },
   managerNote: { type: 'string', native: 'notes.manager' },
 };

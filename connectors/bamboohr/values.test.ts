@@ -2,10 +2,12 @@ import { expect } from 'chai';
 import { ExactNumber } from '#connector';
 import {
   readAmount,
+  readAmounts,
   readBoolean,
   readDate,
   readInstant,
   readInteger,
+  readList,
   readOption,
   writeAmount,
   writeText,
@@ -21,6 +23,15 @@ describe('values of BambooHR', () => {
       null,
       null,
     ]);
+  });
+
+  it('are the day of a time, amounts by name, and several options as a list', () => {
+    expect(readDate('2026-05-29 10:28:31')).to.equal('2026-05-29');
+    expect(readAmounts({ '2026-04-10': '1', '2026-04-11': '0.5' })).to.deep.equal({
+      '2026-04-10': 1,
+      '2026-04-11': 0.5,
+    });
+    expect([['a', 'b'], 'a, b', '', null].map(readList)).to.deep.equal([['a', 'b'], ['a, b'], null, null]);
   });
 
   it('are whole numbers, written as number or as text', () => {

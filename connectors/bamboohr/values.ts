@@ -5,13 +5,22 @@ import { ExactNumber, toDecimalText } from '#connector';
  * `0000-00-00`, depending on the endpoint.
  */
 
+/** `0000-00-00` is none; a time behind the day (`2026-05-29 10:28:31`) is left out. */
 export function readDate(native: unknown): unknown {
-  return native === '' || native === '0000-00-00' ? null : native;
+  if (typeof native !== 'string') return native;
+  const day = /^(\d{4}-\d{2}-\d{2}) /.exec(native)?.[1] ?? native;
+  return day === '' || day === '0000-00-00' ? null : day;
 }
 
 /** An option is never empty text. */
 export function readOption(native: unknown): unknown {
   return native === '' ? null : native;
+}
+
+/** Several options: a list, or text where BambooHR joins them. */
+export function readList(native: unknown): unknown {
+  if (typeof native !== 'string') return native;
+  return native === '' ? null : [native];
 }
 
 /** Whole numbers come as numbers or as text. */
@@ -35,6 +44,12 @@ export function readAmount(native: unknown): unknown {
   const amount = AMOUNT.exec(native)?.[1];
   if (amount === undefined) return readOption(native);
   return amount.replace(/\D/g, '').length <= EXACT_DIGITS ? Number(amount) : amount;
+}
+
+/** Amounts by name. */
+export function readAmounts(native: unknown): unknown {
+  if (typeof native !== 'object' || native === null || Array.isArray(native)) return native;
+  return Object.fromEntries(Object.entries(native).map(([name, amount]) => [name, readAmount(amount)]));
 }
 
 const BOOLEANS: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([

@@ -170,7 +170,7 @@ describe('the Salesforce connector', () => {
       const request = media?.request({ id: '068x', accept: 'application/pdf' }, connection.context.config);
       expect(request).to.deep.equal({
         path: '/sobjects/ContentVersion/068x/VersionData',
-        headers: { accept: 'application/pdf' },
+        headers: { accept: '*/*' },
       });
     });
   });

@@ -1,14 +1,7 @@
-import {
-  type Config,
-  type ConnectorContext,
-  defineObject,
-  type Media,
-  type ObjectSpec,
-  type Objects,
-  path,
-} from '#connector';
+import { type Config, type ConnectorContext, defineObject, type ObjectSpec, type Objects, path } from '#connector';
 import { findText, getArray, getObject, isObject, type Json } from './answer.ts';
 import { toFieldSpec, toParentName } from './fields.ts';
+import { FILES } from './files.ts';
 import { ID, INCLUDE_DELETED, listOperation } from './query.ts';
 import { recordOperations } from './records.ts';
 import { translator } from './where.ts';
@@ -67,7 +60,7 @@ const FILTERING: Pick<ObjectSpec<string>, 'shape' | 'limits' | 'translator' | 'p
 function abilitiesOf(object: Json): Omit<ObjectSpec<string>, 'fields'> {
   const name = String(object.name);
   const label = findText(object.label);
-  const media = MEDIA[name];
+  const media = FILES[name];
   return {
     ...(label !== undefined && { label }),
     custom: object.custom === true,
@@ -80,19 +73,5 @@ function abilitiesOf(object: Json): Omit<ObjectSpec<string>, 'fields'> {
       deletable: object.deletable === true,
     }),
     ...(media !== undefined && { media }),
-  };
-}
-
-/** Objects whose records are files. Source: REST API Developer Guide, "sObject Blob Get". */
-const MEDIA: Readonly<Record<string, Media>> = {
-  ContentVersion: fileIn('ContentVersion', 'VersionData'),
-  Attachment: fileIn('Attachment', 'Body'),
-  Document: fileIn('Document', 'Body'),
-};
-
-function fileIn(objectName: string, field: string): Media {
-  return {
-    types: ['*'],
-    request: ({ id, accept }) => ({ path: path`/sobjects/${objectName}/${id}/${field}`, headers: { accept } }),
   };
 }

@@ -20,6 +20,24 @@ describe('the Salesforce simulator, to jsforce', () => {
     expect((await connection.identity()).username).to.equal('demo@acme.example');
   });
 
+  it('counts rows, and those with a value in a field', async () => {
+    const rows = await connection.query('SELECT COUNT() FROM Account');
+    expect([rows.totalSize, rows.records]).to.deep.equal([30, []]);
+    const fields: readonly (readonly [soql: string, name: string, count: number])[] = [
+      ['SELECT COUNT(Id) FROM Account', 'expr0', 30],
+      ['SELECT count(Id) total FROM Account LIMIT 1', 'total', 30],
+      ["SELECT COUNT(Id) FROM Account WHERE Name = 'nobody'", 'expr0', 0],
+      ['SELECT COUNT(Tier__c) FROM Account', 'expr0', 23],
+    ];
+    for (const [soql, name, count] of fields) {
+      const answer = await connection.query(soql);
+      expect([answer.totalSize, answer.records], soql).to.deep.equal([
+        1,
+        [{ attributes: { type: 'AggregateResult' }, [name]: count }],
+      ]);
+    }
+  });
+
   it('takes a code once', async () => {
     const oauth2 = createOAuth2(simulator.url, 'demo-client');
     const code = await approve(oauth2);

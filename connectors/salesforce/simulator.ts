@@ -28,10 +28,10 @@ export interface SalesforceSimulatorOptions extends SimulatorOptions {
 }
 
 /** Salesforce in memory: its login, its REST API, and SOQL parsed by somebody else's parser. */
-export function createSimulator({ baseUrl, text = 'ignoring case' }: SalesforceSimulatorOptions): Simulator {
+export function createSimulator({ baseUrl, memory, text = 'ignoring case' }: SalesforceSimulatorOptions): Simulator {
   const fold = FOLDS[text];
   let account = createAccount(fold);
-  let authorization = createAuthorizationServer();
+  let authorization = createAuthorizationServer(memory);
   let calls = 0;
   return {
     handle: (request, response) => {
@@ -44,7 +44,8 @@ export function createSimulator({ baseUrl, text = 'ignoring case' }: SalesforceS
     },
     reset: () => {
       account = createAccount(fold);
-      authorization = createAuthorizationServer();
+      memory?.save({});
+      authorization = createAuthorizationServer(memory);
       calls = 0;
     },
   };

@@ -15,13 +15,13 @@ const DISPOSITION =
  * The bytes of a provider under this service's own origin: whatever they are, a browser must not take them for a page
  * of ours. So the type is never guessed, scripts do not run, and what could have some is saved instead of shown.
  */
-export function fileAnswer({ bytes, contentType, contentDisposition }: RecordFile): FileAnswer {
+export function fileAnswer({ bytes, contentType, contentDisposition, name }: RecordFile): FileAnswer {
   const type = contentType !== undefined && MEDIA_TYPE.test(contentType) ? contentType : 'application/octet-stream';
   return {
     file: bytes,
     headers: {
       'Content-Type': type,
-      'Content-Disposition': dispositionOf(type, contentDisposition),
+      'Content-Disposition': dispositionOf(type, contentDisposition ?? (name && writeDisposition(name))),
       'Content-Security-Policy': "default-src 'none'; sandbox",
       'Cache-Control': 'private',
     },
@@ -33,4 +33,24 @@ function dispositionOf(type: string, given: string | undefined): string | undefi
   const names = given === undefined ? undefined : DISPOSITION.exec(given)?.[1];
   if (!INERT_TYPE.test(essence) || (given !== undefined && names === undefined)) return `attachment${names ?? ''}`;
   return given;
+}
+
+/** What no file system and no quoted text takes. */
+const AWKWARD = /["\\/:*?<>|%]/g;
+
+/** RFC 6266: the name for everybody in ASCII and, where that is another one, the name itself in UTF-8 (RFC 8187). */
+export function writeDisposition(name: string): string | undefined {
+  const whole = (name.split(/[\\/]/).at(-1) ?? '').replaceAll(/\p{C}/gu, '').trim();
+  if (whole === '') return undefined;
+  const plain = whole
+    .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
+    .replaceAll(/[^\x20-\x7e]/gu, '_')
+    .replaceAll(AWKWARD, '_');
+  const exact = `; filename*=UTF-8''${encodeURIComponent(whole).replaceAll(/['()*]/g, percentEncode)}`;
+  return `attachment; filename="${plain}"${plain === whole ? '' : exact}`;
+}
+
+function percentEncode(character: string): string {
+  return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 }

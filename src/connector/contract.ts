@@ -80,7 +80,7 @@ export interface OffloadModule {
 
 export type OffloadResult<Module extends OffloadModule> = ReturnType<Module['default']>;
 
-/** A provider call in two pure halves, or a function where one call is not enough. */
+/** A provider call in two pure halves, or a function where one call is not enough. Of both, `run` runs and `request` explains it. */
 export type Operation<Input, Output> =
   | {
       readonly request: (input: Input, config: Config) => ProviderRequest;
@@ -188,6 +188,15 @@ export interface Media {
   readonly types: readonly string[];
   /** Its answer goes to the caller byte for byte, with the provider's content type. */
   readonly request: (input: { readonly id: string; readonly accept: string }, config: Config) => ProviderRequest;
+  /** For providers that send bytes without saying what they are: what the record tells of its file. Asked before the file. */
+  readonly about?: Operation<{ readonly id: string }, FileDescription>;
+}
+
+export interface FileDescription {
+  /** With its extension, without folders. */
+  readonly name?: string;
+  /** Without parameters. A file of a known type is answered as that, or as `application/octet-stream`, and as nothing else. */
+  readonly type?: string;
 }
 
 export type Objects = Readonly<Record<string, ObjectSpec>>;
@@ -302,4 +311,14 @@ export interface Simulator {
 export interface SimulatorOptions {
   /** Where clients reach it, without a slash at the end: for absolute links in answers. */
   readonly baseUrl: string;
+  /** Outlives the simulator; without it a new one knows nothing of what an earlier one issued. */
+  readonly memory?: SimulatorMemory;
+}
+
+/** What clients keep over a restart, such as tokens, and a provider therefore must not forget. */
+export interface SimulatorMemory {
+  /** What was saved last; undefined at first. */
+  readonly load: () => unknown;
+  /** Takes JSON, in place of what was saved before. */
+  readonly save: (value: unknown) => void;
 }

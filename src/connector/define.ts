@@ -17,6 +17,16 @@ export function notFound(message: string): Error {
   return new AppError('NOT_FOUND', message);
 }
 
+/** True for what `send` throws when the provider answers that there is no such thing. */
+export function isNotFound(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'NOT_FOUND';
+}
+
+/** What `run` throws when the provider says that it did something and did not, or not all of it. The caller reads the message. */
+export function rejected(message: string): Error {
+  return new AppError('PROVIDER_REJECTED', message);
+}
+
 /** What discovery throws when a provider describes itself in a way that cannot be used; the caller reads the message. */
 export function unusable(message: string): Error {
   return new AppError('PROVIDER_PROTOCOL', message);

@@ -1,14 +1,17 @@
-import type { Media, ObjectSpec } from '../connector/contract.ts';
+import type { FileDescription, Media, ObjectSpec } from '../connector/contract.ts';
 import { AppError } from '../errors.ts';
 import { chooseAnswer } from './accept.ts';
 import type { CallReport, InstanceCall } from './call.ts';
 
-/** The file of a record, as the provider sent it. */
+/** The file of a record, byte for byte as the provider sent it. */
 export interface RecordFile extends CallReport {
   readonly bytes: Buffer;
-  /** The provider's words; undefined where it sent none. */
+  /** Of the record's own words where it has some, otherwise the header that the provider sent. */
   readonly contentType: string | undefined;
+  /** The header that the provider sent. */
   readonly contentDisposition: string | undefined;
+  /** What the record calls its file. */
+  readonly name: string | undefined;
 }
 
 /** What to ask the provider for. */
@@ -30,22 +33,61 @@ export function chooseFile(
   const choice = chooseAnswer(accept, media?.types ?? []);
   if (choice.kind === 'record') return undefined;
   if (choice.kind === 'file' && media !== undefined) return { media, accept: choice.type };
-  const types = ['application/json', ...(media?.types ?? [])];
-  const message = `A record of '${objectName}' is answered as ${types.map(nameType).join(' or ')}; the Accept header asks for '${accept}'.`;
-  throw new AppError('NOT_ACCEPTABLE', message, { details: [{ path: 'headers.accept', message, expected: types }] });
+  throw notAcceptable(objectName, accept, media?.types ?? []);
 }
 
-function nameType(type: string): string {
-  return type === '*' ? 'any other type' : type;
+/** A file that was asked what it is. */
+export interface KnownFile extends FileRequest {
+  readonly about: FileDescription;
 }
 
-export async function fetchFile(call: InstanceCall, { media, accept }: FileRequest, id: string): Promise<RecordFile> {
+const BYTES = 'application/octet-stream';
+
+/**
+ * The file, unless the caller would rather have the record now that the type of the file is known.
+ * @throws AppError NOT_ACCEPTABLE that says what there is
+ */
+export async function describeFile(
+  call: InstanceCall,
+  { objectName, id, file, accept }: DescribedFile,
+): Promise<KnownFile | undefined> {
+  const about = file.media.about === undefined ? {} : await call.execute(file.media.about, { id });
+  if (about.type === undefined) return { ...file, about };
+  const choice = chooseAnswer(accept, [about.type, BYTES]);
+  if (choice.kind === 'record') return undefined;
+  if (choice.kind === 'file') return { ...file, about: { ...about, type: choice.type } };
+  throw notAcceptable(objectName, accept, [about.type, BYTES]);
+}
+
+interface DescribedFile {
+  readonly objectName: string;
+  readonly id: string;
+  readonly file: FileRequest;
+  readonly accept: string | undefined;
+}
+
+export async function fetchFile(
+  call: InstanceCall,
+  { media, accept, about }: KnownFile,
+  id: string,
+): Promise<RecordFile> {
   const request = media.request({ id, accept }, call.instance.config);
   const { bytes, headers } = await call.sendForFile({ ...request, headers: { accept, ...request.headers } });
   return {
     bytes,
-    contentType: headers['content-type'],
+    contentType: about.type ?? headers['content-type'],
     contentDisposition: headers['content-disposition'],
+    name: about.name,
     ...call.report(),
   };
+}
+
+function notAcceptable(objectName: string, accept: string | undefined, fileTypes: readonly string[]): AppError {
+  const types = ['application/json', ...fileTypes];
+  const message = `A record of '${objectName}' is answered as ${types.map(nameType).join(' or ')}; the Accept header asks for '${accept}'.`;
+  return new AppError('NOT_ACCEPTABLE', message, { details: [{ path: 'headers.accept', message, expected: types }] });
+}
+
+function nameType(type: string): string {
+  return type === '*' ? 'any other type' : type;
 }

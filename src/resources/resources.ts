@@ -1,12 +1,12 @@
 import type { ListOperation, ObjectSpec, Objects } from '../connector/index.ts';
 import { createOffload } from '../connector/offload/index.ts';
-import { AppError } from '../errors.ts';
+import { AppError, isAppError } from '../errors.ts';
 import { assertFullyPushed, type PreparedQuery, type QueryText, type Row } from '../where/index.ts';
 import { getChild, requireOperation } from './abilities.ts';
 import { type CallReport, type InstanceCall, startCall } from './call.ts';
 import { createCatalog } from './catalog.ts';
 import { explainQuery, type QueryExplanation } from './explain.ts';
-import { chooseFile, fetchFile, type RecordFile } from './media.ts';
+import { chooseFile, describeFile, fetchFile, type RecordFile } from './media.ts';
 import { openPosition, type Position, sealPosition, type TokenScope } from './page-token.ts';
 import type { ConnectedInstance, ResourcePorts } from './ports.ts';
 import { createQueryCache, type Query } from './query-cache.ts';
@@ -20,6 +20,12 @@ export interface Target {
   readonly objectName: string;
   /** Aborts when the caller hangs up, and at the end of the request: what its answer holds is counted until then. */
   readonly signal: AbortSignal;
+}
+
+export interface ChildTarget extends Target {
+  /** Of the record above. */
+  readonly id: string;
+  readonly child: string;
 }
 
 export interface ListRequest {
@@ -50,10 +56,7 @@ export interface Resources {
   readonly listObjects: (target: Omit<Target, 'objectName'>) => Promise<Objects>;
   readonly getObject: (target: Target) => Promise<ObjectSpec>;
   readonly listRecords: (target: Target, request: ListRequest) => Promise<RecordList>;
-  readonly listChildren: (
-    target: Target & { readonly id: string; readonly child: string },
-    request: ListRequest,
-  ) => Promise<RecordList>;
+  readonly listChildren: (target: ChildTarget, request: ListRequest) => Promise<RecordList>;
   /** How the query would be answered; it is not sent. Answers for a disabled instance too. */
   readonly explain: (target: Target, query: QueryText) => Promise<QueryExplanation & { readonly objectName: string }>;
   readonly getRecord: (target: Target, id: string) => Promise<OneRecord>;
@@ -139,7 +142,7 @@ export function createResources(ports: ResourcePorts): Resources {
       const child = await catalog.complete(call, target.child, getChild(target, object, target.child));
       const operation = requireOperation({ ...target, objectName }, child, 'list');
       const path = `${target.objectName}/${target.id}/${target.child}`;
-      return onRecord(target, target.id, list(call, { object: child, operation, path, parentId: target.id }, request));
+      return belowRecord(target, list(call, { object: child, operation, path, parentId: target.id }, request));
     },
 
     explain: async ({ instance, objectName, signal }, request) => {
@@ -155,7 +158,10 @@ export function createResources(ports: ResourcePorts): Resources {
       const opened = await open(target, 'get');
       const file = chooseFile(target.objectName, opened.object, accept);
       if (file === undefined) return readRecord(target, id, opened);
-      return onRecord(target, id, fetchFile(opened.call, file, id));
+      const described = { objectName: target.objectName, id, file, accept };
+      const known = await onRecord(target, id, describeFile(opened.call, described));
+      if (known === undefined) return readRecord(target, id, opened);
+      return onRecord(target, id, fetchFile(opened.call, known, id));
     },
 
     createRecord: async (target, body) => {
@@ -215,12 +221,24 @@ function withoutSort(pushdown: RecordList['pushdown']): RecordList['pushdown'] {
 }
 
 /** A provider's "not found" says which record it was. */
-async function onRecord<Result>({ objectName }: Target, id: string, work: Promise<Result>): Promise<Result> {
+function onRecord<Result>({ objectName }: Target, id: string, work: Promise<Result>): Promise<Result> {
+  return onNotFound(work, `There is no record '${id}' in '${objectName}'.`);
+}
+
+/** That there is nothing below a record does not say that there is no record. */
+function belowRecord<Result>({ objectName, id, child }: ChildTarget, work: Promise<Result>): Promise<Result> {
+  return onNotFound(
+    work,
+    `There are no '${child}' of the record '${id}' in '${objectName}': there is no such record, or nothing of it that this instance may see.`,
+  );
+}
+
+async function onNotFound<Result>(work: Promise<Result>, message: string): Promise<Result> {
   try {
     return await work;
   } catch (error) {
-    if (!(error instanceof AppError) || error.code !== 'NOT_FOUND') throw error;
-    throw new AppError('NOT_FOUND', `There is no record '${id}' in '${objectName}'.`, {
+    if (!isAppError(error, 'NOT_FOUND')) throw error;
+    throw new AppError('NOT_FOUND', message, {
       ...(error.providerMessage !== undefined && { providerMessage: error.providerMessage }),
       cause: error,
     });

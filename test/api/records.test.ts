@@ -55,6 +55,41 @@ describe('records', () => {
     expect((await inPeople('GET', `/employees/${created.body.id}`)).body).to.deep.equal(created.body);
   });
 
+  it('that their provider says it changed, and did not, are an error that says so', async () => {
+    const { id } = (await inPeople('POST', '/employees', { firstName: 'Ada', lastName: 'Locked' })).body;
+    const answer = await inPeople('PATCH', `/employees/${id}`, { city: 'Apia', customField4404: 'B-1' });
+    expectProblem(
+      answer,
+      'PROVIDER_REJECTED',
+      `BambooHR answered that it changed the employee ${id}, but did not store 'customField4404': it answers success also for fields that the owner of the key may not change, and for changes that wait for an approval. Everything else of the request is stored.`,
+    );
+    expect((await inPeople('GET', `/employees/${id}`)).body).to.include({ city: 'Apia', customField4404: null });
+    const unknown = await inPeople('PATCH', `/employees/${id}`, { ethnicity: 'Other' });
+    expectProblem(unknown, 'REQUEST_INVALID');
+  });
+
+  it('stay one each when the columns of a table are named, and have them as lists', async () => {
+    const usual = (await inPeople('GET', '/employees?pageSize=3&orderBy=id')).body;
+    expect(usual[0]).not.to.have.any.keys('ethnicity', 'dependentFirstName', 'customTable4607');
+    const fields = 'id,ethnicity,dependentFirstName,dependentBirthDate';
+    const named = (await inPeople('GET', `/employees?pageSize=3&orderBy=id&fields=${fields}`)).body;
+    expect(named).to.deep.equal([
+      {
+        id: 101,
+        ethnicity: null,
+        dependentFirstName: ['ASHLEY', 'ashley'],
+        dependentBirthDate: ['2024-12-31', '2025-01-01'],
+      },
+      { id: 102, ethnicity: 'Other', dependentFirstName: [], dependentBirthDate: [] },
+      { id: 103, ethnicity: 'Declined', dependentFirstName: ['Zoë'], dependentBirthDate: ['2038-01-19'] },
+    ]);
+  });
+
+  it('below a record that has none are an empty list, and below one that does not exist an error', async () => {
+    expect((await inPeople('GET', '/employees/103/files')).body).to.deep.equal([]);
+    expectProblem(await inPeople('GET', '/employees/9999/files'), 'NOT_FOUND');
+  });
+
   it('with composite or textual ids are found by what the list shows', async () => {
     const [line] = (await inShop('GET', '/OrderLines?pageSize=1')).body;
     expect((await inShop('GET', `/OrderLines/${encodeURIComponent(line.id)}`)).body).to.deep.equal(line);
@@ -77,7 +112,7 @@ describe('records', () => {
     expectProblem(
       await inShop('GET', '/Products/99999/Lines'),
       'NOT_FOUND',
-      "There is no record '99999' in 'Products'.",
+      "There are no 'Lines' of the record '99999' in 'Products': there is no such record, or nothing of it that this instance may see.",
     );
     expectProblem(
       await inShop('GET', '/Products/1/Line'),

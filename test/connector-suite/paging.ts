@@ -16,7 +16,10 @@ export interface PagedQuery {
 
 /** Everything; filters that leave some tens of rows, or one or two; answered by the provider alone, and with a recheck here; sorted. */
 export async function findQueries(target: Target, listing: Listing, seed: number): Promise<readonly PagedQuery[]> {
-  const samples = fc.sample(filtersOn(listing), { numRuns: 400, seed });
+  const costly = findCostly(listing);
+  const samples = fc
+    .sample(filtersOn(listing), { numRuns: 400, seed })
+    .filter((filter) => !costly.some((name) => printFilter(filter).includes(name)));
   const counted = samples.map((filter) => ({ filter, rows: countMatches(listing, filter) }));
   const some = counted.filter(({ rows }) => rows >= 9 && rows <= 60);
   const sparse = counted.filter(({ rows }) => rows === 1 || rows === 2);
@@ -31,6 +34,14 @@ export async function findQueries(target: Target, listing: Listing, seed: number
     ...found.flatMap((query) => query ?? []),
     ...(residual === undefined ? [] : findOrders(listing).map((orderBy) => ({ ...residual, kind: 'sorted', orderBy }))),
   ];
+}
+
+/** A list that is answered on demand may take calls of its own for one page; the calls of a page are counted here. */
+function findCostly({ object }: Listing): readonly string[] {
+  return Object.keys(object.fields).filter((name) => {
+    const { onDemand, type } = object.fields[name] ?? {};
+    return onDemand === true && type === 'array';
+  });
 }
 
 /** By a field that the provider sorts, and by one that is sorted here, where there are such. */

@@ -17,12 +17,17 @@ async function authorize(
   return Object.fromEntries(new URL(answer.headers.get('location') ?? '').searchParams);
 }
 
-async function connect(service: TestApp, providerData: object, client = CLIENT): Promise<ApiAnswer> {
+async function connect(
+  service: TestApp,
+  providerData: object,
+  client = CLIENT,
+  simulator: object = { simulator: true },
+): Promise<ApiAnswer> {
   const configuration = {
     'oauth.api.key': client.apiKey,
     'oauth.api.secret': client.apiSecret,
     'oauth.callback.url': CALLBACK_URL,
-    simulator: true,
+    ...simulator,
   };
   const body = { name: 'Sales', element: { key: 'salesforce' }, configuration, providerData };
   return service.call('/instances', { method: 'POST', body });
@@ -105,6 +110,37 @@ describe('Salesforce through the API', () => {
       state: 'my state',
     });
     expect((await connect(service, providerData)).body.code).to.equal('REQUEST_INVALID');
+  });
+
+  it('wants to be told that the simulator is meant, so that the same body never reaches Salesforce itself', async () => {
+    const providerData = await authorize(service, 'approve');
+    const unsaid = await connect(service, providerData, CLIENT, {});
+    expect([unsaid.status, unsaid.body.code, unsaid.body.details[0].path]).to.deep.equal([
+      400,
+      'REQUEST_INVALID',
+      'configuration.simulator',
+    ]);
+    expect(unsaid.body.message).to.equal(
+      "The configuration of Salesforce: 'simulator' must be true: the code comes from the simulator of Salesforce, and without it an instance talks to Salesforce itself.",
+    );
+    // The code was not used up by it.
+    const said = await connect(service, providerData, CLIENT, { simulator: 'true' });
+    expect(said.status, JSON.stringify(said.body)).to.equal(200);
+    const again = await connect(service, providerData, CLIENT, { simulator: 'true' });
+    expect([again.body.code, again.body.providerMessage]).to.deep.equal([
+      'PROVIDER_CREDENTIALS_INVALID',
+      'expired authorization code',
+    ]);
+  });
+
+  it('does not take the code of Salesforce itself to the simulator', async () => {
+    const state = 'begun at Salesforce';
+    await service.call('/elements/salesforce/oauth/url', { query: { ...CLIENT, callbackUrl: CALLBACK_URL, state } });
+    const answer = await connect(service, { code: 'a code of Salesforce', state });
+    expect([answer.status, answer.body.message]).to.deep.equal([
+      400,
+      "The configuration of Salesforce: 'simulator' must not be true: the code comes from Salesforce itself. For the simulator, authorize at the URL of simulator=true.",
+    ]);
   });
 
   it('makes no instance with a wrong secret', async () => {
@@ -205,10 +241,42 @@ describe('Salesforce through the API', () => {
     expect(await download(`/ContentVersion/${created.body.Id}`)).to.deep.equal(bytes);
   });
 
-  async function download(path: string): Promise<readonly number[]> {
-    const answer = await fetch(service.app.baseUrl + path, {
-      headers: { authorization: `User ${USER_SECRET}, Element ${instance.token}`, accept: 'application/octet-stream' },
+  it('says what a file is and how it is called, and refuses to answer it as what it is not', async () => {
+    const [pdf] = (await list('ContentVersion', "Title = 'File 1 ü'")).body;
+    const path = `/ContentVersion/${pdf.Id}`;
+    for (const accept of [
+      'application/pdf',
+      'application/*, application/json;q=0',
+      'image/png, */*;q=0.5, application/json;q=0',
+    ]) {
+      const { status, headers } = await fetchFile(path, accept);
+      expect([status, headers.get('content-type'), headers.get('content-disposition')], accept).to.deep.equal([
+        200,
+        'application/pdf',
+        `attachment; filename="Vertrag _Sud_ _ 100_.pdf"; filename*=UTF-8''Vertrag%20%22S%C3%BCd%22%20%E2%80%93%20100%25.pdf`,
+      ]);
+    }
+    const stream = await fetchFile(path, 'application/octet-stream');
+    expect([stream.status, stream.headers.get('content-type')]).to.deep.equal([200, 'application/octet-stream']);
+    const record = await fetchFile(path, 'image/png, application/json;q=0.5');
+    expect(await record.json()).to.include({ Id: pdf.Id });
+    const picture = await fetchFile(path, 'image/png');
+    expect(picture.status).to.equal(406);
+    expect(await picture.json()).to.include({
+      code: 'NOT_ACCEPTABLE',
+      message:
+        "A record of 'ContentVersion' is answered as application/json or application/pdf or application/octet-stream; the Accept header asks for 'image/png'.",
     });
+    expect((await fetchFile('/ContentVersion/068000000000099AAA', 'application/pdf')).status).to.equal(404);
+  });
+
+  function fetchFile(path: string, accept: string): Promise<Response> {
+    const authorization = `User ${USER_SECRET}, Element ${instance.token}`;
+    return fetch(service.app.baseUrl + path, { headers: { authorization, accept } });
+  }
+
+  async function download(path: string): Promise<readonly number[]> {
+    const answer = await fetchFile(path, 'application/octet-stream');
     expect([answer.status, answer.headers.get('content-type')]).to.deep.equal([200, 'application/octet-stream']);
     return [...new Uint8Array(await answer.arrayBuffer())];
   }

@@ -150,7 +150,7 @@ function createFile(index: number): Row {
   return {
     ...system('068', index),
     Title: `File ${index} ü`,
-    PathOnClient: index === 0 ? 'all-bytes.bin' : `contract ${index}.pdf`,
+    PathOnClient: index === 0 ? 'all-bytes.bin' : index === 1 ? 'Vertrag "Süd" – 100%.pdf' : `contract ${index}.pdf`,
     VersionData: bytes.toString('base64'),
   };
 }

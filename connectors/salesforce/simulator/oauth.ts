@@ -1,6 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
+import type { SimulatorMemory } from '#connector';
 import { type Answer, html, json, redirect } from './http.ts';
 import { DEMO_USER_ID, ORGANIZATION_ID } from './ids.ts';
+import { createSessions, type Session } from './sessions.ts';
 
 /** Applications that may ask; the second has the refresh tokens of the account rotated. */
 export const CLIENTS: Readonly<Record<string, { readonly secret: string; readonly rotates: boolean }>> = {
@@ -39,17 +41,13 @@ interface Authorization {
   readonly challenge: string | null;
 }
 
-interface Session {
-  readonly clientId: string;
-  readonly scope: string;
-  accessTokens: readonly string[];
-}
-
-/** Codes are used once; an access token has no end that is told; refreshing keeps the refresh token unless the client rotates. */
-export function createAuthorizationServer(): AuthorizationServer {
+/**
+ * Codes are used once; an access token has no end that is told; refreshing keeps the refresh token unless the client rotates.
+ * Tokens are remembered over a restart, codes are not.
+ */
+export function createAuthorizationServer(memory: SimulatorMemory | undefined): AuthorizationServer {
   const codes = new Map<string, Authorization>();
-  const sessions = new Map<string, Session>();
-  const accessTokens = new Set([DEMO_ACCESS_TOKEN]);
+  const sessions = createSessions(memory);
 
   function authorize(query: URLSearchParams): Answer {
     const clientId = query.get('client_id') ?? '';
@@ -102,48 +100,57 @@ export function createAuthorizationServer(): AuthorizationServer {
     return start({ clientId, scope: authorization.scope, accessTokens: [] }, headers, form, place);
   }
 
-  function start(session: Session, headers: TokenHeaders, form: URLSearchParams, place: Place): Answer {
-    const isLasting = /\b(?:refresh_token|offline_access)\b/.test(session.scope);
+  function start(
+    grantee: Omit<Session, 'refreshToken'>,
+    headers: TokenHeaders,
+    form: URLSearchParams,
+    place: Place,
+  ): Answer {
+    const isLasting = /\b(?:refresh_token|offline_access)\b/.test(grantee.scope);
     const refreshToken = isLasting ? `5Aep861${randomBytes(30).toString('base64url')}` : undefined;
-    if (refreshToken !== undefined) sessions.set(refreshToken, session);
-    return answerTokens(openAccess(session), refreshToken, { session, headers, form, place });
+    const accessToken = createAccessToken();
+    sessions.open({ ...grantee, refreshToken, accessTokens: [...grantee.accessTokens, accessToken] });
+    return answerTokens(accessToken, refreshToken, { scope: grantee.scope, headers, form, place });
   }
 
   function refresh(form: URLSearchParams, clientId: string, headers: TokenHeaders, place: Place): Answer {
-    const refreshToken = form.get('refresh_token') ?? '';
-    const session = sessions.get(refreshToken);
+    const session = sessions.find(form.get('refresh_token') ?? '');
     if (session?.clientId !== clientId) return refuse('invalid_grant', 'expired access/refresh token');
     if (CLIENTS[clientId]?.rotates === true) {
-      sessions.delete(refreshToken);
+      sessions.replace(session, undefined);
       return start(session, headers, form, place);
     }
-    return answerTokens(openAccess(session), undefined, { session, headers, form, place });
-  }
-
-  function openAccess(session: Session): string {
-    const accessToken = `${ORGANIZATION_ID.slice(0, 15)}!${randomBytes(40).toString('base64url')}`;
-    accessTokens.add(accessToken);
-    session.accessTokens = [...session.accessTokens, accessToken];
-    return accessToken;
+    const accessToken = createAccessToken();
+    sessions.replace(session, { ...session, accessTokens: [...session.accessTokens, accessToken] });
+    return answerTokens(accessToken, undefined, { scope: session.scope, headers, form, place });
   }
 
   /** An access token alone, or a refresh token with all access tokens it gave. */
   function revoke(token: string): Answer {
-    const session = sessions.get(token);
-    if (session === undefined && !accessTokens.has(token))
-      return refuse('unsupported_token_type', 'this token is not supported');
-    for (const accessToken of session?.accessTokens ?? [token]) accessTokens.delete(accessToken);
-    sessions.delete(token);
+    const session = sessions.find(token) ?? sessions.findByAccess(token);
+    if (session === undefined) return refuse('unsupported_token_type', 'this token is not supported');
+    const left = session.accessTokens.filter((accessToken) => accessToken !== token);
+    sessions.replace(
+      session,
+      left.length < session.accessTokens.length ? { ...session, accessTokens: left } : undefined,
+    );
     return { status: 200 };
   }
 
-  function endSessions(): Answer {
-    accessTokens.clear();
-    accessTokens.add(DEMO_ACCESS_TOKEN);
-    return { status: 204 };
-  }
+  return {
+    authorize,
+    grant,
+    revoke,
+    isValid: (accessToken) => accessToken === DEMO_ACCESS_TOKEN || sessions.findByAccess(accessToken) !== undefined,
+    endSessions: () => {
+      sessions.endAll();
+      return { status: 204 };
+    },
+  };
+}
 
-  return { authorize, grant, revoke, isValid: (accessToken) => accessTokens.has(accessToken), endSessions };
+function createAccessToken(): string {
+  return `${ORGANIZATION_ID.slice(0, 15)}!${randomBytes(40).toString('base64url')}`;
 }
 
 function readClient(form: URLSearchParams, authorization: string | undefined) {
@@ -167,7 +174,7 @@ function refuse(error: string, description: string): Answer {
 }
 
 interface Granted {
-  readonly session: Session;
+  readonly scope: string;
   readonly headers: TokenHeaders;
   readonly form: URLSearchParams;
   readonly place: Place;
@@ -176,7 +183,7 @@ interface Granted {
 function answerTokens(
   accessToken: string,
   refreshToken: string | undefined,
-  { session, headers, form, place }: Granted,
+  { scope, headers, form, place }: Granted,
 ): Answer {
   const login = place.host === undefined ? place.baseUrl : `https://${place.host}`;
   const issuedAt = String(Date.now());
@@ -184,7 +191,7 @@ function answerTokens(
     access_token: accessToken,
     ...(refreshToken !== undefined && { refresh_token: refreshToken }),
     signature: createHash('sha256').update(`${login}${issuedAt}`).digest('base64'),
-    scope: session.scope,
+    scope,
     instance_url: instanceUrlOf(place),
     id: `${login}/id/${ORGANIZATION_ID}/${DEMO_USER_ID}`,
     token_type: 'Bearer',

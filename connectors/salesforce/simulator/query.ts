@@ -3,7 +3,7 @@ import type { Dataset } from './data.ts';
 import { resolveField, type Scope } from './paths.ts';
 import { Problem } from './problem.ts';
 import { type FieldSchema, OBJECTS, type Row, readField } from './schema.ts';
-import { type Order, parseStatement, type Statement } from './statement.ts';
+import { type Count, type Order, parseStatement, type Statement } from './statement.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -52,8 +52,12 @@ export function createQueryEngine(dataset: Dataset, fold: Scope['fold']): QueryE
     query: (soql, options) => {
       const statement = parseStatement(soql);
       const scope = scopeOf(dataset, statement, fold);
-      const rows = select(dataset, { statement, scope, includeDeleted: options.includeDeleted });
-      if (statement.isCount) return { totalSize: rows.length, done: true, records: [] };
+      const rows = select(dataset, {
+        statement: toSelection(statement),
+        scope,
+        includeDeleted: options.includeDeleted,
+      });
+      if (statement.count !== undefined) return answerCount(rows, statement.count, scope);
       const project = createProjection(statement, scope, options.prefix);
       return answer(rows.map(project), 0, undefined, options);
     },
@@ -64,6 +68,20 @@ export function createQueryEngine(dataset: Dataset, fold: Scope['fold']): QueryE
       return answer(records, Number(start), id, options);
     },
   };
+}
+
+/** LIMIT counts answers, of which a COUNT of a field is one. */
+function toSelection(statement: Statement): Statement {
+  return statement.count?.field === undefined
+    ? statement
+    : { ...statement, limit: Number.POSITIVE_INFINITY, offset: 0 };
+}
+
+function answerCount(rows: readonly Row[], { field: written, name }: Count, scope: Scope): Json {
+  if (written === undefined) return { totalSize: rows.length, done: true, records: [] };
+  const [path, field] = resolveField(written, scope);
+  const count = rows.filter((row) => readField(row, path, field) !== null).length;
+  return { totalSize: 1, done: true, records: [{ attributes: { type: 'AggregateResult' }, [name]: count }] };
 }
 
 interface Selection {

@@ -1,5 +1,6 @@
 import {
   type Condition,
+  type FieldType,
   type OrderByClause,
   parseQuery,
   type Query,
@@ -25,10 +26,16 @@ export interface Order {
   readonly nullsFirst: boolean;
 }
 
+/** `COUNT()` counts rows; `COUNT(field)` those with a value, and answers a record that has it under a name. */
+export interface Count {
+  readonly field?: string;
+  readonly name: string;
+}
+
 export interface Statement {
   readonly object: string;
   readonly fields: readonly string[];
-  readonly isCount: boolean;
+  readonly count?: Count;
   readonly where?: Expression;
   readonly orderBy: readonly Order[];
   readonly limit: number;
@@ -66,16 +73,22 @@ function malformed(message: string): Problem {
   return new Problem(400, 'MALFORMED_QUERY', message);
 }
 
-function readSelection({ fields = [] }: Query): Pick<Statement, 'fields' | 'isCount'> {
+function readSelection({ fields = [] }: Query): Pick<Statement, 'fields' | 'count'> {
   const names = fields.flatMap((field) => {
     if (field.type === 'Field') return [field.field];
     if (field.type === 'FieldRelationship') return [`${field.relationships.join('.')}.${field.field}`];
     return [];
   });
-  const [only] = fields;
-  const isCount = only?.type === 'FieldFunctionExpression' && only.functionName === 'COUNT';
-  if (!isCount && names.length < fields.length) throw malformed('only plain fields are simulated in SELECT');
-  return { fields: names, isCount };
+  const count = fields.length === 1 ? readCount(fields[0]) : undefined;
+  if (count !== undefined) return { fields: [], count };
+  if (names.length < fields.length) throw malformed('only plain fields and one COUNT are simulated in SELECT');
+  return { fields: names };
+}
+
+function readCount(field: FieldType | undefined): Count | undefined {
+  if (field?.type !== 'FieldFunctionExpression' || field.functionName !== 'COUNT') return undefined;
+  const { parameters: [counted] = [], alias = 'expr0' } = field;
+  return { name: alias, ...(typeof counted === 'string' && { field: counted }) };
 }
 
 function readOrder(clause: OrderByClause): Order {

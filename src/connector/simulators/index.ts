@@ -12,6 +12,8 @@ export interface SimulatorsOptions {
   readonly host: string;
   /** Folders of connectors; those with a `simulator.ts` are served. */
   readonly folders: readonly string[];
+  /** Folder of what they remember over a restart, made when the first of them saves something. Without it they forget. */
+  readonly memoryFolder?: string;
 }
 
 /** What the thread reports once it listens. */

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Simulator, SimulatorOptions } from '../contract.ts';
 import type { SimulatorsOptions } from './index.ts';
+import { createMemory } from './memory.ts';
 
 /** Listens and serves `/<key>/…` with each connector's simulator. */
 export async function listen(options: SimulatorsOptions): Promise<{ readonly server: Server; readonly port: number }> {
@@ -18,7 +19,10 @@ export async function listen(options: SimulatorsOptions): Promise<{ readonly ser
   if (address === null || typeof address === 'string') throw new Error('The simulators listen on no port.');
   const host = options.host.includes(':') ? `[${options.host}]` : options.host;
   for (const { key, file } of await findSimulators(options.folders)) {
-    byKey.set(key, await load(file, { baseUrl: `http://${host}:${address.port}/${key}` }));
+    const baseUrl = `http://${host}:${address.port}/${key}`;
+    const { memoryFolder } = options;
+    const memory = memoryFolder === undefined ? {} : { memory: createMemory(join(memoryFolder, `${key}.json`)) };
+    byKey.set(key, await load(file, { baseUrl, ...memory }));
   }
   return { server, port: address.port };
 }

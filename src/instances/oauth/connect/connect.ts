@@ -61,6 +61,7 @@ export function createConnect(ports: ConnectPorts): Connect {
       const source = chooseSource({ ...request, given });
       const authorization =
         source.kind === 'code' ? await findAuthorization(ports, request, { given, code: source.code }) : undefined;
+      assertSimulatorStated(connector, authorization, { ...request.base, ...given });
       const settings = resolveConfiguration(connector, { ...authorization?.settings, ...given }, request.base);
       const config = { ...settings, ...readCallbackValues(ports, request, source, settings) };
       assertGivenValues(connector, config);
@@ -130,6 +131,24 @@ async function findAuthorization(
   const open = await authorizations.find(connector, key, returned);
   if (open === undefined) return undefined;
   return { key, returned, verifier: open.verifier, settings: agreeOnSettings(connector, open, { base, given, state }) };
+}
+
+/**
+ * Whether the simulator is meant is not taken over from the URL that the user authorized at: the URL is forgotten, and the same
+ * body sent again would show its secrets to the provider.
+ */
+function assertSimulatorStated(
+  connector: OAuthConnector,
+  authorization: Authorization | undefined,
+  stated: Readonly<Record<string, unknown>>,
+): void {
+  if (authorization === undefined) return;
+  const isSimulated = authorization.settings.simulator === true;
+  if (isSimulated === (String(stated.simulator) === 'true')) return;
+  const message = isSimulated
+    ? `'simulator' must be true: the code comes from the simulator of ${connector.name}, and without it an instance talks to ${connector.name} itself.`
+    : `'simulator' must not be true: the code comes from ${connector.name} itself. For the simulator, authorize at the URL of simulator=true.`;
+  throw invalidConfiguration(connector, [{ path: 'configuration.simulator', message }]);
 }
 
 function readCallbackValues(

@@ -1,0 +1,105 @@
+import { type FileDescription, type Media, path } from '#connector';
+import { findText, getObject, type Json } from './answer.ts';
+
+/**
+ * Objects whose records are files. Salesforce sends the bytes without a name and calls all of them a stream; the record knows
+ * more. Sources: REST API Developer Guide, "sObject Blob Get"; Object Reference of the three objects.
+ */
+export const FILES: Readonly<Record<string, Media>> = {
+  ContentVersion: fileIn('ContentVersion', 'VersionData', {
+    fields: ['PathOnClient', 'Title', 'FileExtension'],
+    describe: describeVersion,
+  }),
+  Attachment: fileIn('Attachment', 'Body', { fields: ['Name', 'ContentType'], describe: describeAttachment }),
+  Document: fileIn('Document', 'Body', { fields: ['Name', 'Type', 'ContentType'], describe: describeDocument }),
+};
+
+interface Description {
+  readonly fields: readonly string[];
+  readonly describe: (record: Json) => FileDescription;
+}
+
+function fileIn(objectName: string, field: string, { fields, describe }: Description): Media {
+  return {
+    types: ['*'],
+    request: ({ id }) => ({ path: path`/sobjects/${objectName}/${id}/${field}`, headers: { accept: '*/*' } }),
+    about: {
+      request: ({ id }) => ({ path: path`/sobjects/${objectName}/${id}`, query: { fields: fields.join(',') } }),
+      read: ({ body }) => describe(getObject(body, 'what there is to say of a file')),
+    },
+  };
+}
+
+function describeVersion({ PathOnClient, Title, FileExtension }: Json): FileDescription {
+  const extension = findText(FileExtension);
+  const name = findText(PathOnClient) ?? withExtension(findText(Title), extension);
+  return describeFile(name, typeOf(extension ?? extensionOf(name)));
+}
+
+function describeAttachment({ Name, ContentType }: Json): FileDescription {
+  const name = findText(Name);
+  return describeFile(name, readType(ContentType) ?? typeOf(extensionOf(name)));
+}
+
+/** The extension stands apart from the name. */
+function describeDocument({ Name, Type, ContentType }: Json): FileDescription {
+  const extension = findText(Type);
+  return describeFile(withExtension(findText(Name), extension), readType(ContentType) ?? typeOf(extension));
+}
+
+function describeFile(name: string | undefined, type: string | undefined): FileDescription {
+  return { ...(name !== undefined && { name }), ...(type !== undefined && { type }) };
+}
+
+function withExtension(name: string | undefined, extension: string | undefined): string | undefined {
+  if (name === undefined || extension === undefined || extensionOf(name) === extension.toLowerCase()) return name;
+  return `${name}.${extension}`;
+}
+
+function extensionOf(name: string | undefined): string | undefined {
+  return /\.([^./\\]+)$/.exec(name ?? '')?.[1]?.toLowerCase();
+}
+
+/** Without parameters; whatever is none is passed over, because users write it. */
+function readType(contentType: unknown): string | undefined {
+  return /^\s*([\w.+-]+\/[\w.+-]+)/.exec(findText(contentType) ?? '')?.[1]?.toLowerCase();
+}
+
+function typeOf(extension: string | undefined): string | undefined {
+  return TYPES.get(extension?.toLowerCase() ?? '');
+}
+
+const OFFICE = 'application/vnd.openxmlformats-officedocument';
+
+/** What people keep at Salesforce; the type of another extension is left to the bytes' own header. */
+const TYPES: ReadonlyMap<string, string> = new Map([
+  ['pdf', 'application/pdf'],
+  ['txt', 'text/plain'],
+  ['csv', 'text/csv'],
+  ['html', 'text/html'],
+  ['htm', 'text/html'],
+  ['xml', 'application/xml'],
+  ['rtf', 'application/rtf'],
+  ['zip', 'application/zip'],
+  ['png', 'image/png'],
+  ['jpg', 'image/jpeg'],
+  ['jpeg', 'image/jpeg'],
+  ['gif', 'image/gif'],
+  ['svg', 'image/svg+xml'],
+  ['webp', 'image/webp'],
+  ['tif', 'image/tiff'],
+  ['tiff', 'image/tiff'],
+  ['bmp', 'image/bmp'],
+  ['mp3', 'audio/mpeg'],
+  ['wav', 'audio/wav'],
+  ['mp4', 'video/mp4'],
+  ['mov', 'video/quicktime'],
+  ['doc', 'application/msword'],
+  ['xls', 'application/vnd.ms-excel'],
+  ['ppt', 'application/vnd.ms-powerpoint'],
+  ['docx', `${OFFICE}.wordprocessingml.document`],
+  ['xlsx', `${OFFICE}.spreadsheetml.sheet`],
+  ['pptx', `${OFFICE}.presentationml.presentation`],
+  ['eml', 'message/rfc822'],
+  ['ics', 'text/calendar'],
+]);
