@@ -28,6 +28,14 @@ export default defineConnector({
         'Set to true when the service compares text character by character (cases, accents and trailing blanks count). ' +
         'Filters on text are then answered by the service alone.',
     },
+    {
+      key: 'filter.local',
+      type: 'boolean',
+      default: false,
+      description:
+        'Set to true when the service filters wrongly: every filter is then worked out here, over all rows. ' +
+        'What was noticed of that when the instance was made stands under filter.warning.',
+    },
   ],
   baseUrl: (config) => String(config['base.url']),
   hosts: (config) => [new URL(String(config['base.url'])).host],

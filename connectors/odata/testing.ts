@@ -12,6 +12,7 @@ import type {
   ProviderResponse,
   PushedField,
 } from '#connector';
+import { AppError } from '../../src/errors.ts';
 import { discoverAll } from '../../test/support/discover-all.ts';
 import odata from './index.ts';
 import { createSimulator, type ODataSimulatorOptions } from './simulator.ts';
@@ -31,13 +32,15 @@ export interface Connection {
   ) => Promise<readonly Record<string, unknown>[]>;
 }
 
-export class RefusedError extends Error {
-  readonly status: number;
+/** As the platform's client fails, for connectors that ask whether something was not found. */
+export class RefusedError extends AppError {
+  readonly answered: number;
   readonly kind: string;
 
   constructor(response: ProviderResponse) {
-    super(`${response.status}: ${JSON.stringify(response.body)}`);
-    this.status = response.status;
+    const code = response.status === 404 || response.status === 412 ? 'NOT_FOUND' : 'PROVIDER_REJECTED';
+    super(code, `${response.status}: ${JSON.stringify(response.body)}`);
+    this.answered = response.status;
     this.kind = odata.classify?.(response)?.kind ?? `status ${response.status}`;
   }
 }

@@ -47,6 +47,8 @@ export interface ProviderResponse {
 export type Failure =
   | { readonly kind: 'credentials'; readonly message?: string }
   | { readonly kind: 'notFound'; readonly message?: string }
+  /** It clashes with what is there: a duplicate, or a record in the wrong state. */
+  | { readonly kind: 'conflict'; readonly message?: string }
   | { readonly kind: 'rejected'; readonly message?: string }
   | { readonly kind: 'rateLimited'; readonly message?: string; readonly retryAfterMs?: number }
   | { readonly kind: 'unavailable'; readonly message?: string; readonly retryAfterMs?: number }

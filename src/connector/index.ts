@@ -16,5 +16,5 @@ export type {
   Value,
 } from '../where/model.ts';
 export type * from './contract.ts';
-export { defineConnector, defineObject, notFound, unusable } from './define.ts';
+export { defineConnector, defineObject, isNotFound, notFound, unusable } from './define.ts';
 export { path } from './path.ts';

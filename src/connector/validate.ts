@@ -159,6 +159,7 @@ function fieldProblems(field: FieldSpec, translator: Translator<unknown> | undef
     ...untranslated.map((operator) => `${operator} is declared, but the translator has no '${CONSTRUCT_OF[operator]}'`),
     ...when(field.collation !== undefined && field.type !== 'string', 'only text has a collation'),
     ...when(field.likeForms !== undefined && field.filter?.LIKE === undefined, 'likeForms without LIKE'),
+    ...when(field.likeExcept !== undefined && field.filter?.LIKE === undefined, 'likeExcept without LIKE'),
     ...when(field.required === true && field.createable !== true, 'it is required, but cannot be set on create'),
   ];
 }

@@ -217,6 +217,7 @@ async function onRecord<Result>({ objectName }: Target, id: string, work: Promis
     if (!(error instanceof AppError) || error.code !== 'NOT_FOUND') throw error;
     throw new AppError('NOT_FOUND', `There is no record '${id}' in '${objectName}'.`, {
       ...(error.providerMessage !== undefined && { providerMessage: error.providerMessage }),
+      ...(error.details !== undefined && { details: error.details }),
       cause: error,
     });
   }

@@ -67,6 +67,11 @@ export interface FieldSpec {
   readonly filter?: Readonly<Partial<Record<Operator, Exactness>>>;
   /** Pattern forms that `filter.LIKE` and `filter['NOT LIKE']` cover. Default: all of them. */
   readonly likeForms?: readonly LikeForm[];
+  /**
+   * Characters that the provider may take for something else inside a pattern, e.g. `\\`. A pattern with one of them is asked for by
+   * its longest piece without, and the rows are checked again; NOT LIKE of one is not pushed.
+   */
+  readonly likeExcept?: string;
   /** How the provider compares text. Default `cs`. Only for strings. */
   readonly collation?: Collation;
   /** Native value → ours, where they differ (e.g. `'0000-00-00'` → null). Pure. */

@@ -38,15 +38,32 @@ function isPush(push: Push | undefined): push is Push {
 }
 
 function cannot(predicate: Predicate): Push {
-  const { name } = predicate.field;
+  const { name, likeExcept } = predicate.field;
+  if (predicate.kind === 'like' && surePieces(predicate.field, predicate.pattern.text).length > 1) {
+    return { condition: undefined, reason: `the provider is not sure of ${likeExcept} in patterns for '${name}'` };
+  }
   return { condition: undefined, reason: `the provider has no ${operatorOf(predicate)} for '${name}'` };
 }
 
 function pushAsIs(predicate: Predicate): Pushed | undefined {
   const exactness = predicate.field.filter?.[operatorOf(predicate)];
   if (exactness === undefined) return undefined;
-  if (predicate.kind === 'like' && !takesForm(predicate.field, predicate.pattern.form)) return undefined;
+  if (predicate.kind === 'like' && !takesPattern(predicate.field, predicate.pattern)) return undefined;
   return { condition: predicate, exactness };
+}
+
+function takesPattern(field: PushedField, { form, text }: LikePattern): boolean {
+  return takesForm(field, form) && surePieces(field, text).length === 1;
+}
+
+/** What the characters leave of a text that the provider may take for something else. */
+function surePieces({ likeExcept = '' }: PushedField, text: string): readonly string[] {
+  const pieces = [''];
+  for (const character of text) {
+    if (likeExcept.includes(character)) pieces.push('');
+    else pieces.push(`${pieces.pop()}${character}`);
+  }
+  return pieces;
 }
 
 function takesForm(field: PushedField, form: LikeForm): boolean {
@@ -125,21 +142,20 @@ function likeAsNullTest(predicate: Predicate): Push | undefined {
 /** `LIKE 'ab%x_y%'` → begins with `ab`, or contains the longest piece. NOT LIKE would narrow, so it stays. */
 function likeAsWiderLike(predicate: Predicate): Push | undefined {
   if (predicate.kind !== 'like' || predicate.negated || predicate.field.filter?.LIKE === undefined) return undefined;
-  const wider = widerPatterns(predicate.pattern).find((pattern) => takesForm(predicate.field, pattern.form));
+  const { field, pattern } = predicate;
+  const wider = widerPatterns(field, pattern).find(({ form }) => takesForm(field, form));
   return wider && { condition: { ...predicate, pattern: wider }, exactness: 'superset' };
 }
 
-function widerPatterns(pattern: LikePattern): readonly LikePattern[] {
-  const { parts } = pattern;
-  const texts = parts.flatMap((part) => (part.kind === 'text' ? [part.text] : []));
-  const longest = texts.reduce((best, text) => (text.length > best.length ? text : best), '');
-  const [first] = parts;
-  const last = parts.at(-1);
-  return [
-    ...(longest === '' ? [] : [likeOf('contains', longest)]),
-    ...(first?.kind === 'text' ? [likeOf('prefix', first.text)] : []),
-    ...(last?.kind === 'text' ? [likeOf('suffix', last.text)] : []),
-  ];
+function widerPatterns(field: PushedField, { parts }: LikePattern): readonly LikePattern[] {
+  const pieces = parts.map((part) => (part.kind === 'text' ? surePieces(field, part.text) : ['']));
+  const longest = pieces.flat().reduce((best, text) => (text.length > best.length ? text : best), '');
+  const candidates = [
+    ['contains', longest],
+    ['prefix', pieces.at(0)?.at(0) ?? ''],
+    ['suffix', pieces.at(-1)?.at(-1) ?? ''],
+  ] as const;
+  return candidates.filter(([, text]) => text !== '').map(([form, text]) => likeOf(form, text));
 }
 
 function likeOf(form: 'contains' | 'prefix' | 'suffix', text: string): LikePattern {

@@ -27,7 +27,11 @@ const BY_STATUS: [number, ErrorCode, string][] = [
   ],
   [403, 'PROVIDER_REJECTED', 'BambooHR answered 403: it rejects the request. Correct the request.'],
   [404, 'NOT_FOUND', 'BambooHR answered 404: there is nothing under this name or id.'],
-  [409, 'PROVIDER_REJECTED', 'BambooHR answered 409: it rejects the request. Correct the request.'],
+  [
+    409,
+    'CONFLICT',
+    'BambooHR answered 409: the request conflicts with what is there, such as another record with the same key.',
+  ],
   [410, 'NOT_FOUND', 'BambooHR answered 410: there is nothing under this name or id.'],
   [412, 'PROVIDER_REJECTED', 'BambooHR answered 412: it rejects the request. Correct the request.'],
   [422, 'PROVIDER_REJECTED', 'BambooHR answered 422: it rejects the request. Correct the request.'],

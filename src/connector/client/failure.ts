@@ -32,6 +32,10 @@ const REPORTS: Record<Failure['kind'], Report> = {
     text: () => 'it refuses the credentials of this instance. Correct them in the configuration of the instance.',
   },
   notFound: { code: 'NOT_FOUND', text: () => 'there is nothing under this name or id.' },
+  conflict: {
+    code: 'CONFLICT',
+    text: () => 'the request conflicts with what is there, such as another record with the same key.',
+  },
   rejected: { code: 'PROVIDER_REJECTED', text: () => 'it rejects the request. Correct the request.' },
   rateLimited: {
     code: 'PROVIDER_RATE_LIMITED',
@@ -48,6 +52,7 @@ const REPORTS: Record<Failure['kind'], Report> = {
 const KIND_BY_STATUS: ReadonlyMap<number, Failure['kind']> = new Map([
   [401, 'credentials'],
   [404, 'notFound'],
+  [409, 'conflict'],
   [410, 'notFound'],
   [429, 'rateLimited'],
 ]);
