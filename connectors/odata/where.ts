@@ -30,7 +30,14 @@ export const translator: Translator<string> = {
   },
   like,
   isNull: (field, negated) => `${propertyPath(field)} ${negated ? 'ne' : 'eq'} null`,
+  terms: countTerms,
 };
+
+/** Comparisons and functions, of which one predicate may become several, and a list as many as it has members. */
+function countTerms(filter: string): number {
+  const withoutTexts = filter.replaceAll(/'(?:[^']|'')*'/g, "''");
+  return withoutTexts.match(/ (?:eq|ne|lt|le|gt|ge) |\b(?:contains|startswith|endswith)\(/g)?.length ?? 0;
+}
 
 function group(word: 'and' | 'or', operands: readonly string[]): string {
   return operands.length === 1 ? operands.join('') : `(${operands.join(` ${word} `)})`;

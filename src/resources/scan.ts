@@ -39,7 +39,8 @@ export function firstPosition(
   // Under a residual the provider's rows are not the answer's: its largest page needs the fewest calls.
   const limit = isDirect(plan) ? Math.min(pageSize, list.maxPageSize) : list.maxPageSize;
   const skip = (page - 1) * pageSize;
-  const canJump = isDirect(plan) && skip > 0 && skip % limit === 0 && list.cursorAt !== undefined;
+  const canJump =
+    isDirect(plan) && plan.queries.length === 1 && skip > 0 && skip % limit === 0 && list.cursorAt !== undefined;
   if (canJump) return { cursor: list.cursorAt?.(skip), skipRows: 0, skipMatches: 0, limit };
   return { skipRows: 0, skipMatches: skip, limit };
 }
@@ -59,12 +60,13 @@ async function scanInOrder(call: InstanceCall, input: ScanInput): Promise<ScanRe
   let position = start;
   let total: number | undefined;
   for (;;) {
-    const page = await fetchPage(call, input, position.cursor);
-    if (plan.residual === undefined) total = page.total ?? total;
+    const { query = 0 } = position;
+    const page = await fetchPage(call, input, position);
+    if (plan.residual === undefined && plan.queries.length === 1) total = page.total ?? total;
     let { skipMatches } = position;
     for (let index = position.skipRows; index < page.records.length; index++) {
       const row = steps.map(page.records[index]);
-      if (!steps.matches(row)) continue;
+      if (!steps.matches(row, query)) continue;
       if (skipMatches > 0) {
         skipMatches--;
       } else if (records.length < pageSize) {
@@ -73,30 +75,40 @@ async function scanInOrder(call: InstanceCall, input: ScanInput): Promise<ScanRe
         return result(records, { ...position, skipRows: index, skipMatches: 0 }, total);
       }
     }
-    if (page.next === undefined) return result(records, undefined, total);
-    position = { cursor: page.next, skipRows: 0, skipMatches, limit: position.limit };
-    // Without a residual the provider's next page is known to hold rows of the query.
+    const next = placeAfter(plan, position, page);
+    if (next === undefined) return result(records, undefined, total);
+    position = { ...next, skipRows: 0, skipMatches, limit: position.limit };
+    // Without a residual the provider's next page is known to hold rows of the query; another query may have none.
     const full = records.length === pageSize;
-    if (full && plan.residual === undefined) return result(records, position, total);
+    if (full && plan.residual === undefined && page.next !== undefined) return result(records, position, total);
     if (call.providerCalls() >= input.maxProviderCalls) return { ...result(records, position, total), cutShort: !full };
   }
+}
+
+/** The next page of the same query, or the first of the next one. */
+function placeAfter(plan: Plan, { query = 0 }: Place, { next }: ListPage): Place | undefined {
+  if (next !== undefined) return { query, cursor: next };
+  return query + 1 < plan.queries.length ? { query: query + 1 } : undefined;
 }
 
 function result(records: readonly Row[], next: Position | undefined, total: number | undefined): ScanResult {
   return { records, cutShort: false, ...(next !== undefined && { next }), ...(total !== undefined && { total }) };
 }
 
-function fetchPage(call: InstanceCall, input: ScanInput, cursor: string | undefined): Promise<ListPage> {
-  return call.execute(input.list, toListInput(input, cursor));
+type Place = Pick<Position, 'query' | 'cursor'>;
+
+function fetchPage(call: InstanceCall, input: ScanInput, place: Place): Promise<ListPage> {
+  return call.execute(input.list, toListInput(input, place));
 }
 
 /** What the connector is told of a query. */
 export function toListInput(
   { plan, steps, start, parentId }: Pick<ScanInput, 'plan' | 'steps' | 'start' | 'parentId'>,
-  cursor: string | undefined,
+  { query = 0, cursor }: Place,
 ): ListInput<unknown> {
+  const { pushed, native } = plan.queries[query] ?? {};
   return {
-    ...(plan.pushed !== undefined && { filter: plan.native }),
+    ...(pushed !== undefined && { filter: native }),
     parameters: plan.parameters,
     fields: steps.fields,
     orderBy: plan.sortPushed ? plan.orderBy : [],
@@ -110,16 +122,16 @@ export function toListInput(
 async function scanAndSort(call: InstanceCall, input: ScanInput): Promise<ScanResult> {
   const { plan, steps, pageSize, start } = input;
   const rows: Row[] = [];
-  let cursor: string | undefined;
-  do {
-    if (cursor !== undefined && call.providerCalls() >= input.maxProviderCalls) throw tooManyToSort(plan, input);
-    const page = await fetchPage(call, input, cursor);
+  for (let place: Place | undefined = {}; place !== undefined; ) {
+    const isFirst = place.query === undefined;
+    if (!isFirst && call.providerCalls() >= input.maxProviderCalls) throw tooManyToSort(plan, input);
+    const page: ListPage = await fetchPage(call, input, place);
     for (const native of page.records) {
       const row = steps.map(native);
-      if (steps.matches(row)) rows.push(row);
+      if (steps.matches(row, place.query ?? 0)) rows.push(row);
     }
-    cursor = page.next;
-  } while (cursor !== undefined);
+    place = placeAfter(plan, place, page);
+  }
   rows.sort(createOrder(plan.orderBy));
   const from = start.skipMatches;
   const records = rows.slice(from, from + pageSize).map(steps.project);

@@ -132,6 +132,8 @@ export interface Translator<Native> {
   readonly in?: (field: PushedField, values: readonly Value[], negated: boolean) => Native;
   readonly like?: (field: PushedField, pattern: LikePattern, negated: boolean) => Native;
   readonly isNull?: (field: PushedField, negated: boolean) => Native;
+  /** How many of the provider's terms a translated filter has, where one predicate can become several. Counts for `maxTerms`. */
+  readonly terms?: (native: Native) => number;
 }
 
 /** The part of an object that checking and planning need. */

@@ -1,6 +1,7 @@
 import type { ComparisonOperator } from './ast.ts';
 import { type Condition, isGroup, join, operatorOf, type Predicate } from './condition.ts';
-import type { Exactness, LikeForm, LikePattern, PushedField, Queryable } from './model.ts';
+import { compareDecimals } from './decimal.ts';
+import type { Exactness, LikeForm, LikePattern, PushedField, Queryable, Value } from './model.ts';
 
 /** What the provider can be asked of one part of a filter: never less than the part, `superset` when perhaps more. */
 export type Push = Pushed | { readonly condition: undefined; readonly reason: string };
@@ -77,6 +78,50 @@ function pushChunks(predicate: Extract<Predicate, { kind: 'in' }>, size: number,
     chunks.push({ ...predicate, values: predicate.values.slice(start, start + size) });
   }
   return push({ kind: predicate.negated ? 'and' : 'or', operands: chunks }, queryable);
+}
+
+/**
+ * A wider question for a condition whose lists the provider does not take: in place of each list its least and greatest value, or
+ * whether there is any value. Undefined where there is no list, or nothing to ask in its place.
+ */
+export function widenLists(condition: Condition, queryable: Queryable): Condition | undefined {
+  if (!isGroup<Condition>(condition)) return isList(condition) ? boundsOf(condition, queryable) : undefined;
+  const wider = condition.operands.map((operand) => widenLists(operand, queryable));
+  if (wider.every((operand) => operand === undefined)) return undefined;
+  const operands = condition.operands.map((operand, index) => wider[index] ?? operand);
+  return push({ kind: condition.kind, operands }, queryable).condition;
+}
+
+export type List = Extract<Predicate, { kind: 'in' }>;
+
+/** One of several values. Its opposite, NOT IN, is a conjunction and no list in this sense. */
+export function isList(condition: Condition): condition is List {
+  return condition.kind === 'in' && !condition.negated;
+}
+
+function boundsOf({ field, loc, values }: List, queryable: Queryable): Condition | undefined {
+  const ordered = [...values].sort(compareLiterals);
+  const [least] = ordered;
+  const greatest = ordered.at(-1);
+  if (least === undefined || greatest === undefined) return undefined;
+  const ends = [
+    { kind: 'compare', field, operator: '>=', value: least, loc },
+    { kind: 'compare', field, operator: '<=', value: greatest, loc },
+  ] as const;
+  const bounds = hasOrder(least) ? ends.flatMap((end) => push(end, queryable).condition ?? []) : [];
+  return join('and', bounds) ?? pushAsIs({ kind: 'isNull', field, negated: true, loc })?.condition;
+}
+
+/** The order of texts is the provider's own. */
+function hasOrder({ kind }: Value): boolean {
+  return kind === 'number' || kind === 'date' || kind === 'datetime';
+}
+
+function compareLiterals(a: Value, b: Value): number {
+  if (a.kind === 'number' && b.kind === 'number') return compareDecimals(a.text, b.text);
+  if (a.kind === 'datetime' && b.kind === 'datetime') return a.epochMs - b.epochMs || a.nanos - b.nanos;
+  if (a.kind === 'date' && b.kind === 'date') return a.text < b.text ? -1 : Number(a.text > b.text);
+  return 0;
 }
 
 /** Other ways to say a predicate, tried in this order. Each keeps the meaning or widens it; none narrows. */
