@@ -133,18 +133,20 @@ function choose(sources: readonly Condition[], queryable: Queryable): Choice {
     reasons.set(source, part.reason);
     return [];
   });
-  const fitting = fitTogether(pushable, queryable, translator, reasons);
-  const left = pushable.filter((part) => !fitting.parts.includes(part)).map(({ source }) => source);
-  const wider = left.flatMap((source): Part[] => {
-    const condition = widenLists(source, queryable);
-    return condition === undefined ? [] : [{ source, condition, exact: false, isWidened: true }];
-  });
-  return {
-    sources,
-    ...(wider.length === 0 ? fitting : fitTogether([...fitting.parts, ...wider], queryable, translator, reasons)),
-    reasons,
-    tooLong: new Set(left.filter(isList)),
-  };
+  const tooLong = new Set<Condition>();
+  for (let parts: readonly Part[] = pushable; ; ) {
+    const fitting = fitTogether(parts, queryable, translator, reasons);
+    const left = parts.filter((part) => part.isWidened !== true && !fitting.parts.includes(part));
+    for (const { source } of left) if (isList(source)) tooLong.add(source);
+    const wider = left.flatMap((part) => widen(part, queryable));
+    if (wider.length === 0) return { sources, ...fitting, reasons, tooLong };
+    parts = [...fitting.parts, ...wider];
+  }
+}
+
+function widen({ source }: Part, queryable: Queryable): readonly Part[] {
+  const condition = widenLists(source, queryable);
+  return condition === undefined ? [] : [{ source, condition, exact: false, isWidened: true }];
 }
 
 function fitTogether(
