@@ -12,7 +12,7 @@ import { isOAuthConnector, OAUTH_KEYS, TOKEN_KEYS } from './oauth/fields.ts';
 import type { OAuthConnector } from './oauth/grant.ts';
 import type { TokenKey, TokenOwner, Tokens } from './oauth/tokens/tokens.ts';
 import { assertSecretsStay, type EarlierSettings } from './place.ts';
-import { verifyCredentials } from './verify.ts';
+import { verifySettings } from './verify.ts';
 
 export interface AuthenticatePorts {
   readonly client: ProviderClient;
@@ -66,8 +66,8 @@ export function createAuthenticate({ client, connect, authorizations, tokens }: 
     assertNoCode(connector, providerData);
     const config = resolveConfiguration(connector, given, base);
     assertSecretsStay(connector, earlier, config);
-    await verifyCredentials(client, { connector, config, signal });
-    return { config, verified: true, keep: KEEP_NOTHING };
+    const verified = await verifySettings(client, { connector, config, signal });
+    return { config: verified, verified: true, keep: KEEP_NOTHING };
   }
 
   async function withGrant(
@@ -77,8 +77,9 @@ export function createAuthenticate({ client, connect, authorizations, tokens }: 
     const connection = await connect.connect({ connector, ...credentials });
     const { config, grant } = connection;
     const { signal } = credentials;
-    await verifyCredentials(client, { connector, config, tokens: onlyToken(grant.accessToken), signal });
-    return { config, verified: true, keep: (via, key) => keepGrant(connector, connection, via, key) };
+    const tokens = onlyToken(grant.accessToken);
+    const verified = await verifySettings(client, { connector, config, tokens, signal });
+    return { config: verified, verified: true, keep: (via, key) => keepGrant(connector, connection, via, key) };
   }
 
   async function keepGrant(
@@ -106,8 +107,8 @@ export function createAuthenticate({ client, connect, authorizations, tokens }: 
     const keep = isClientAsked ? tokens.acceptClient : KEEP_NOTHING;
     if (isSamePlace(connector, owner.config, config)) return { config, verified: false, keep };
     const accessToken = await currentToken(owner, signal);
-    await verifyCredentials(client, { connector, config, tokens: onlyToken(accessToken), signal });
-    return { config, verified: true, keep };
+    const verified = await verifySettings(client, { connector, config, tokens: onlyToken(accessToken), signal });
+    return { config: verified, verified: true, keep };
   }
 
   /** By the settings of before: those that are new are not known to be good. */
