@@ -27,11 +27,7 @@ const BY_STATUS: [number, ErrorCode, string][] = [
   ],
   [403, 'PROVIDER_REJECTED', 'BambooHR answered 403: it rejects the request. Correct the request.'],
   [404, 'NOT_FOUND', 'BambooHR answered 404: there is nothing under this name or id.'],
-  [
-    409,
-    'CONFLICT',
-    'BambooHR answered 409: the request conflicts with what is there, such as another record with the same key.',
-  ],
+  [409, 'PROVIDER_REJECTED', 'BambooHR answered 409: it rejects the request. Correct the request.'],
   [410, 'NOT_FOUND', 'BambooHR answered 410: there is nothing under this name or id.'],
   [412, 'PROVIDER_REJECTED', 'BambooHR answered 412: it rejects the request. Correct the request.'],
   [422, 'PROVIDER_REJECTED', 'BambooHR answered 422: it rejects the request. Correct the request.'],
@@ -56,6 +52,17 @@ describe('failures of the provider client', () => {
       expect(error.code).to.equal(errorCode);
       expect(error.message).to.equal(message);
       expect(error.providerMessage).to.equal(undefined);
+    });
+  }
+
+  for (const method of ['POST', 'PATCH', 'PUT', 'DELETE'] as const) {
+    it(`answers CONFLICT for a 409 to a ${method}, which may change something`, async () => {
+      setup.server.answer('/api/a', status(409));
+      const error = await setup.fail({ method, path: '/a' });
+      expect(error.code).to.equal('CONFLICT');
+      expect(error.message).to.equal(
+        'BambooHR answered 409: the request conflicts with what is there, such as another record with the same key.',
+      );
     });
   }
 

@@ -58,9 +58,10 @@ const KIND_BY_STATUS: ReadonlyMap<number, Failure['kind']> = new Map([
 ]);
 
 /** What the connector's own words did not settle, by status; undefined for 2xx. */
-export function classifyByStatus(status: number): Failure | undefined {
+export function classifyByStatus(status: number, method: string): Failure | undefined {
   if (status >= 200 && status < 300) return undefined;
-  const kind = KIND_BY_STATUS.get(status);
+  // What only reads conflicts with nothing.
+  const kind = status === 409 && method === 'GET' ? 'rejected' : KIND_BY_STATUS.get(status);
   if (kind !== undefined) return { kind };
   if (status >= 500) return { kind: 'unavailable' };
   return { kind: status >= 400 ? 'rejected' : 'protocol' };
