@@ -7,7 +7,8 @@ import {
   type Connection,
   connect,
   field,
-  RefusedError,
+  isRefusal,
+  type Refusal,
   type RunningSimulator,
   startSimulator,
   toOurs,
@@ -19,9 +20,9 @@ async function failure(promise: Promise<unknown>): Promise<AppError> {
   throw new Error('Nothing failed.');
 }
 
-async function refusal(promise: Promise<unknown>): Promise<RefusedError> {
+async function refusal(promise: Promise<unknown>): Promise<Refusal> {
   const outcome: unknown = await promise.catch((error: unknown) => error);
-  if (outcome instanceof RefusedError) return outcome;
+  if (isRefusal(outcome)) return outcome;
   throw new Error('The service did not refuse.');
 }
 
