@@ -2637,7 +2637,7 @@ export interface components {
                 "application/json": components["schemas"]["OAuthProxy"];
             };
         };
-        /** @description A duplicate, or the wrong state, or an `Idempotency-Key` that was used with another body (`CONFLICT`). */
+        /** @description A duplicate, or the wrong state, here or at the provider, or an `Idempotency-Key` that was used with another body (`CONFLICT`). */
         Conflict: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];

@@ -45,7 +45,29 @@ export function bracketNumber(text: string): Bracket {
   if (dropped <= 0 || /^0*$/.test(digits.slice(-dropped))) return { kind: 'possible', text };
   const unit = 10n ** BigInt(dropped);
   const magnitude = BigInt(digits) / unit + (isNegative ? 1n : 0n);
-  return { kind: 'between', below: `${isNegative ? '-' : ''}${placePoint(magnitude * unit, fraction.length)}` };
+  return { kind: 'between', below: toDecimal((isNegative ? -magnitude : magnitude) * unit, fraction.length) };
+}
+
+/**
+ * The nearest numbers on both sides that fifteen digits tell from this one. A service that keeps doubles may print one rounded, so
+ * that what a row shows is not quite what the service compares with; it lies between these two.
+ */
+export function neighboursOf(text: string): { readonly low: string; readonly high: string } {
+  const [whole = '', fraction = ''] = text.replace('-', '').split('.');
+  const missing = DOUBLE_DIGITS - `${whole}${fraction}`.replace(/^0+/, '').length;
+  const scaled = BigInt(text.replace('.', '')) * 10n ** BigInt(Math.max(0, missing));
+  const unit = 10n ** BigInt(Math.max(0, -missing));
+  const decimals = fraction.length + Math.max(0, missing);
+  // BigInt division cuts towards zero, so one unit more than it takes on one side.
+  const cut = scaled / unit;
+  const isCut = cut * unit !== scaled;
+  const low = cut - (isCut && scaled < 0n ? 2n : 1n);
+  const high = cut + (isCut && scaled > 0n ? 2n : 1n);
+  return { low: toDecimal(low * unit, decimals), high: toDecimal(high * unit, decimals) };
+}
+
+function toDecimal(scaled: bigint, decimals: number): string {
+  return scaled < 0n ? `-${placePoint(-scaled, decimals)}` : placePoint(scaled, decimals);
 }
 
 function placePoint(digits: bigint, decimals: number): string {

@@ -64,6 +64,11 @@ export function readCapabilities(stated: (term: CapabilityTerm) => Statement | u
   };
 }
 
+/** A media entity is created by sending its file, which is not done here. Source: OData Protocol 4.01, section 11.4.7.1. */
+export function ofMedia(capabilities: Capabilities): Capabilities {
+  return { ...capabilities, insertable: false };
+}
+
 function readFilter(restrictions: Statement | undefined) {
   const filterable = booleanOf(propertyOf(restrictions, 'Filterable')) ?? true;
   const mayFilter = noneOf(propertyOf(restrictions, 'NonFilterableProperties'));

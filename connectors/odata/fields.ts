@@ -61,6 +61,8 @@ const OTHER: Kind = { type: 'object' };
 export interface FieldOptions {
   /** The service compares text character by character. */
   readonly textIsBinary: boolean;
+  /** Nothing is asked of the service's own filter. */
+  readonly filtersHere: boolean;
 }
 
 /** The fields of an entity set, nested ones under dotted names. */
@@ -106,7 +108,7 @@ function fieldOf(set: EntitySet, property: Property, { path, nullable }: Outer, 
     ...writing(property, capabilities, { native, isKey, isNested: path.length > 1 }),
     ...(kind.sortable && capabilities.sortable(native) && { sortable: true }),
     ...valuesOf(property),
-    ...filtering(kind, capabilities, native),
+    ...(!options.filtersHere && filtering(kind, capabilities, native)),
     ...(read !== undefined && { read }),
   };
 }
@@ -160,12 +162,19 @@ const LIKE_FORMS: readonly (readonly [LikeForm, string])[] = [
   ['contains', 'contains'],
 ];
 
-function filtering(kind: Kind, capabilities: Capabilities, native: string): Pick<FieldSpec, 'filter' | 'likeForms'> {
+/** Some services write a pattern for their database and do not escape its own sign of escape there: SAP CAP Java 3.6 on H2. */
+const LIKE_EXCEPT = '\\';
+
+function filtering(
+  kind: Kind,
+  capabilities: Capabilities,
+  native: string,
+): Pick<FieldSpec, 'filter' | 'likeForms' | 'likeExcept'> {
   if (kind.filter === undefined || !capabilities.filterable(native)) return {};
   const filter = restrict(kind.filter, capabilities.allowedExpressions(native));
   if (filter.LIKE === undefined) return { filter };
   const forms = LIKE_FORMS.filter(([, name]) => capabilities.functions?.has(name) ?? true).map(([form]) => form);
-  return { filter, likeForms: ['literal', ...forms] };
+  return { filter, likeForms: ['literal', ...forms], likeExcept: LIKE_EXCEPT };
 }
 
 /** What FilterExpressionRestrictions leave of the operators. Source: Org.OData.Capabilities.V1.FilterExpressionType. */

@@ -342,6 +342,30 @@ describe('OData filters on SAP CAP', function () {
     }
   });
 
+  it('finds decimals of more than fifteen digits by the digits that CAP shows', async () => {
+    const { connection, object } = subject;
+    const weights = ['123456789012345.67', '0.12345678901234567', '-9876543210987654.3', '1234567890123456789.5'];
+    const ids = weights.map((_, index) => 7000 + index);
+    for (const [index, weight] of weights.entries()) {
+      const values = { ID: ids[index], title: 'digits', weight };
+      await connection.run(object.create, { values, fields: [] });
+    }
+    const rows = await connection.listAll(object);
+    for (const row of rows.filter(({ ID }) => ids.some((id) => id === ID))) {
+      for (const where of [
+        `weight = ${row.weight}`,
+        `weight >= ${row.weight}`,
+        `weight <= ${row.weight}`,
+        `weight in (${row.weight}, 1)`,
+      ]) {
+        const meant = meantIds({ ...subject, rows }, where);
+        expect(meant).to.include(row.ID);
+        await expectRows(subject, where, meant);
+      }
+    }
+    for (const id of ids) await connection.run(object.remove, { id: String(id) });
+  });
+
   it('takes a value of 10 KB', async () => {
     const filter = subject.object.translator?.compare?.(
       { name: 'title', native: 'title', nativeType: 'Edm.String', type: 'string' },
@@ -401,6 +425,60 @@ describe('OData filters on the simulator', function () {
 
   it('answers text alone when the service is said to compare literally', async () => {
     await expectRandomFiltersToAgree(await start({}, { 'text.binary': true }), 300);
+  });
+
+  it('loses no row on a service that keeps doubles and prints them rounded', async () => {
+    const subject = await start({ quirks: { keepsDoubles: true } });
+    const shown = await subject.connection.listAll(subject.object);
+    const rounded = { ...subject, rows: shown };
+    const weights = shown.map(({ Weight }) => Weight).filter((weight) => weight !== null);
+    // What the service compares with is not what it shows, or this tells nothing.
+    const kept = (subject.rows[1]?.Weight ?? '').toString();
+    expect(Number(weights[1])).to.not.equal(Number(kept));
+    for (const weight of weights.slice(0, 20)) {
+      for (const operator of ['=', '!=', '<', '<=', '>', '>=']) {
+        const where = `Weight ${operator} ${weight}`;
+        await expectRows(rounded, where, meantIds(rounded, where));
+      }
+      const where = `Weight in (${weight}, 3)`;
+      await expectRows(rounded, where, meantIds(rounded, where));
+    }
+  });
+
+  for (const config of [{}, { 'text.binary': true }]) {
+    it(`loses no row with a backslash to a service that does not escape it, with ${JSON.stringify(config)}`, async () => {
+      const subject = await start({ quirks: { escapesInPatterns: true } }, config);
+      for (const pattern of ['back\\\\%', '%\\\\slash', '%k\\\\s%', '%\\\\%', 'back\\\\slash', '%ck\\\\_lash']) {
+        for (const where of [`Name like '${pattern}'`, `Name not like '${pattern}'`]) {
+          await expectRows(subject, where, meantIds(subject, where));
+        }
+        expect(meantIds(subject, `Name like '${pattern}'`), pattern).to.have.length(1);
+      }
+    });
+  }
+
+  it("asks Apache Olingo's servers for nothing that they refuse", async () => {
+    const subject = await start({
+      quirks: { failsOnNull: true, failsOnPageSizeBesideTop: true, tellsBytesFromIntegers: true },
+    });
+    await expectRandomFiltersToAgree(subject, 200);
+    const lines = { ...subject, object: subject.connection.object('OrderLines'), idField: 'id' };
+    const bytes = { ...lines, rows: await subject.connection.listAll(lines.object) };
+    for (const operator of ['=', '!=', '<', '<=', '>', '>=']) {
+      for (const number of [0, 11, 255, 256]) {
+        const where = `Discount ${operator} ${number}`;
+        await expectRows(bytes, where, meantIds(bytes, where));
+      }
+    }
+  });
+
+  it('asks nothing of a filter that is said to be wrong', async () => {
+    const subject = await start({ quirks: { filter: 'ignored' } }, { 'filter.local': true });
+    const where = "Name like '%a%' and Stock > 5 and Category in ('Book', 'Tool')";
+    expect(prepareQuery({ where }, subject.object).plan).to.have.property('pushdown', 'none');
+    await expectRows(subject, where, meantIds(subject, where));
+    const orders = subject.connection.object('Orders');
+    expect(await subject.connection.run(orders.get, { id: "A/0'x", fields: [] })).to.have.property('Code', "A/0'x");
   });
 
   it('filters enumerations by name and finds nothing for an unknown one', async () => {

@@ -1,4 +1,5 @@
 import { type Config, defineConnector, type Failure, type ProviderResponse } from '#connector';
+import { examineFilter } from './examine.ts';
 import { discoverObjects } from './objects.ts';
 
 /** Any OData 4 service; its objects and fields are read from its `$metadata`. */
@@ -28,6 +29,20 @@ export default defineConnector({
         'Set to true when the service compares text character by character (cases, accents and trailing blanks count). ' +
         'Filters on text are then answered by the service alone.',
     },
+    {
+      key: 'filter.local',
+      type: 'boolean',
+      default: false,
+      description:
+        'Set to true when the service filters wrongly: every filter is then worked out here, over all rows. ' +
+        'What was noticed of that when the instance was made stands under filter.warning.',
+    },
+    {
+      key: 'filter.warning',
+      type: 'string',
+      description:
+        'Set by Causeway, whatever is given: how the service was seen to filter wrongly. Absent when it was not.',
+    },
   ],
   baseUrl: (config) => String(config['base.url']),
   hosts: (config) => [new URL(String(config['base.url'])).host],
@@ -39,6 +54,7 @@ export default defineConnector({
   objects: discoverObjects,
   // The service document. No entity set has a name known beforehand, and reading one could be expensive.
   probe: { path: '/' },
+  examine: examineFilter,
   classify,
 });
 

@@ -18,6 +18,29 @@ export function keyOf(type: StructuredType): readonly KeyProperty[] {
   });
 }
 
+/**
+ * The same as a condition of `$filter`, for ids with `/` or `\`: many web servers (Tomcat by default) refuse these in paths however
+ * they are encoded. Undefined for other ids, which a path takes, and for a text that is no id of the type.
+ */
+export function keyFilter(keys: readonly KeyProperty[], id: string): string | undefined {
+  if (!/[/\\]/.test(id)) return undefined;
+  const parts = splitId(keys, id);
+  const literals = keys.map((key) => literalOf(key.typeName, parts.get(key.name) ?? ''));
+  if (parts.size !== keys.length || literals.includes(undefined)) return undefined;
+  return keys.map(({ name }, index) => `${name} eq ${literals[index]}`).join(' and ');
+}
+
+/** Whether a record has the id; a service may find text in other cases as well. */
+export function hasId(keys: readonly KeyProperty[], record: Readonly<Record<string, unknown>>, id: string): boolean {
+  const parts = splitId(keys, id);
+  return keys.every(({ name, typeName }) => typeName !== 'Edm.String' || record[name] === parts.get(name));
+}
+
+function splitId(keys: readonly KeyProperty[], id: string): ReadonlyMap<string, string> {
+  const [only] = keys;
+  return keys.length === 1 && only !== undefined ? new Map([[only.name, id]]) : splitCompositeId(id);
+}
+
 /** `(1)`, `('O''Neil')`, `(orderNumber='A-1',line=2)`, encoded for a path. */
 export function keyPredicate(keys: readonly KeyProperty[], id: string): string {
   const [only] = keys;
@@ -38,7 +61,7 @@ function literalOrText({ typeName }: KeyProperty, text: string): string {
 function splitCompositeId(id: string): ReadonlyMap<string, string> {
   const parts = new Map<string, string>();
   // name=literal, where the literal is quoted text (perhaps behind an enumeration's name) or runs up to the next comma.
-  const part = /([\p{L}\p{Nl}_][\p{L}\p{Nl}\p{Nd}_]*)=(?:[\w.]*'((?:[^']|'')*)'|([^',]*))(,|$)/uy;
+  const part = /([\p{L}\p{Nl}_][\p{L}\p{Nl}\p{Nd}_]*)=(?:[\p{L}\p{Nl}\p{Nd}_.]*'((?:[^']|'')*)'|([^',]*))(,|$)/uy;
   while (part.lastIndex < id.length) {
     const match = part.exec(id);
     if (match === null) return new Map();

@@ -7,7 +7,8 @@ import { isObject } from './values.ts';
 /**
  * Paging. A request asks for a window of rows from row `$skip` on, and for one row more: the row that is never shown tells whether
  * there is another window. A service that gives fewer rows adds a next link, which leads through the rest of the window, and with
- * some services beyond it, as if `$top` were a page size. A window without that row and without a link is the last.
+ * some services beyond it, as if `$top` were a page size. A window without that row and without a link is the last. A set that
+ * cannot be asked for windows is asked for pages of a size instead, never for both: some services fail at that (Apache Olingo).
  * Source: OData Protocol 4.01, sections 11.2.6.3 to 11.2.6.7.
  */
 interface Position {
@@ -53,10 +54,10 @@ export function listOperation(set: EntitySet, place: Place): ListOperation<strin
 function requestPage(set: EntitySet, place: Place, input: ListInput<string>, config: Config): ProviderRequest {
   const position = startOf(input);
   const wanted = input.limit + 1;
-  const headers = { prefer: `odata.maxpagesize=${wanted}` };
+  const { pagesByOffset } = set.capabilities;
+  const headers: Record<string, string> = pagesByOffset ? {} : { prefer: `odata.maxpagesize=${wanted}` };
   const collection = collectionPath(place, input);
   if (position.link !== undefined) return { url: resolveLink(position, config, collection), headers };
-  const { pagesByOffset } = set.capabilities;
   return {
     path: collection,
     query: {

@@ -28,10 +28,16 @@ export function literalOf(typeName: string, text: string): string | undefined {
   const bare = BARE.get(typeName);
   if (bare !== undefined) return bare.test(text) ? text : undefined;
   if (typeName === 'Edm.String') return quote(text);
+  if (typeName === 'Edm.Duration') return DURATION.test(text) ? `duration'${text}'` : undefined;
   if (typeName.startsWith('Edm.')) return undefined;
   // An enumeration, under its qualified name: OData 4.0 does not take the bare member.
-  return /^[\p{L}\p{Nl}_][\p{L}\p{Nl}\p{Nd}_]*$/u.test(text) ? `${typeName}'${text}'` : undefined;
+  return text.split(',').every((member) => MEMBER.test(member)) ? `${typeName}'${text}'` : undefined;
 }
+
+const DURATION = /^-?P(?=\d|T\d)(?:\d+D)?(?:T(?=\d)(?:\d+H)?(?:\d+M)?(?:\d+(?:\.\d+)?S)?)?$/;
+
+/** By name, or by value where a combination of flags has no name. Several flags stand in one literal. */
+const MEMBER = /^(?:[\p{L}\p{Nl}_][\p{L}\p{Nl}\p{Nd}_]*|-?\d+)$/u;
 
 /** A quote inside is doubled; there are no other escapes. */
 export function quote(text: string): string {

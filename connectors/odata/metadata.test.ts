@@ -3,6 +3,7 @@ import type { FieldSpec, ObjectSpec } from '#connector';
 import { findObjectProblems } from '../../src/connector/validate.ts';
 import { startCapServer } from '../../test/support/cap-server.ts';
 import { discoverAll } from '../../test/support/discover-all.ts';
+import readModel from './model.ts';
 import { discoverObjects } from './objects.ts';
 import { connect, startSimulator } from './testing.ts';
 
@@ -131,6 +132,24 @@ describe('OData discovery', () => {
     );
     expect(item).to.not.have.any.keys('list', 'get', 'create', 'update', 'replace', 'remove');
     expect(item.fields.name).to.include({ createable: false, updateable: false });
+  });
+
+  it('does not offer to create media entities, which are made by sending a file, and not those of derived types', async () => {
+    const base = ITEM.replace('Name="Item"', 'Name="Base" HasStream="true"');
+    const derived = '<EntityType Name="Item" BaseType="S.Base"/>';
+    const photos = await discoverItems('', `${base}${derived}`);
+    expect(photos).to.include.keys('list', 'get', 'update', 'remove');
+    expect(photos).to.not.have.property('create');
+    expect(photos.fields.name).to.include({ createable: false, updateable: true });
+    expect(await discoverItems('')).to.have.property('create');
+  });
+
+  it('offers to create media entities in no listing of objects either', async () => {
+    const media = ITEM.replace('Name="Item"', 'Name="Item" HasStream="true"');
+    const container = '<EntityContainer Name="C"><EntitySet Name="Items" EntityType="S.Item"/></EntityContainer>';
+    expect(readModel(document(media + container)))
+      .to.have.nested.property('model.sets[0].operations')
+      .that.deep.equals(['list', 'get', 'update', 'replace', 'remove']);
   });
 
   it('neither filters nor sorts by what the set excludes', async () => {

@@ -1,6 +1,6 @@
 import { unusable } from '#connector';
 import type { Statement } from './annotations.ts';
-import { type Capabilities, readCapabilities } from './capabilities.ts';
+import { type Capabilities, ofMedia, readCapabilities } from './capabilities.ts';
 import { shorten } from './caps.ts';
 import type { Model, SetDetail, Terms } from './model.ts';
 import {
@@ -8,6 +8,7 @@ import {
   type EnumData,
   entityKey,
   type FaultData,
+  isMedia,
   type PropertyData,
   type StructuredData,
   type TypeKind,
@@ -76,7 +77,9 @@ export function openService(model: Model): Service {
 
   function place(name: string, typeName: string, terms: Terms): EntitySet {
     const likeness = `${typeName} ${JSON.stringify(terms)}`;
-    return { name, type: typeOf(typeName), capabilities: capabilitiesOf(model, terms), likeness };
+    const stated = capabilitiesOf(model, terms);
+    const capabilities = isMedia(lineageOf(model, typeName)) ? ofMedia(stated) : stated;
+    return { name, type: typeOf(typeName), capabilities, likeness };
   }
 
   function set(name: string): EntitySet {

@@ -4,6 +4,7 @@ import {
   CAPABILITY_TERMS,
   type Capabilities,
   type CapabilityTerm,
+  ofMedia,
   readCapabilities,
 } from './capabilities.ts';
 import { assertWithin, CAPS, MetadataError, shorten } from './caps.ts';
@@ -128,6 +129,8 @@ function readSet(context: Context, set: Element, { container, containerTerms, na
   const terms = { ...containerTerms, ...statements.termsOf(target) };
   const contained = collections.filter((collection) => annotations.targets.has(`${target}/${collection}`));
   const label = types.labelOf(target) ?? types.labelOf(type);
+  const stated = statements.capabilitiesOf(terms);
+  const capabilities = types.isMedia(type) ? ofMedia(stated) : stated;
   const detail: SetDetail = {
     type,
     terms,
@@ -143,7 +146,7 @@ function readSet(context: Context, set: Element, { container, containerTerms, na
   return {
     name,
     ...(label !== undefined && { label }),
-    operations: operationsOf(statements.capabilitiesOf(terms), types.keyOf(type).length > 0),
+    operations: operationsOf(capabilities, types.keyOf(type).length > 0),
     // Without a key no record has an address.
     collections: types.keyOf(type).length > 0 ? childNames(type) : [],
     detail: JSON.stringify(detail),

@@ -7,6 +7,7 @@ import {
   unusable,
 } from '#connector';
 import { CAPS, excess } from './caps.ts';
+import { filtersHere } from './config.ts';
 import { type FieldOptions, fieldsOf } from './fields.ts';
 import { listOperation, type Place } from './list.ts';
 import { type Collection, createShared, type EntitySet, openService, type Service } from './metadata.ts';
@@ -29,8 +30,10 @@ export async function discoverObjects({ config, send, offload }: DiscoveryContex
   if (fault !== undefined) throw unusable(`The $metadata of the service ${fault}.`);
   const reading = await offload<typeof import('./model.ts')>(new URL('./model.ts', import.meta.url), response.body);
   if ('fault' in reading) throw unusable(reading.fault);
-  const options = { textIsBinary: config['text.binary'] === true };
-  return outlineObjects(reading.model, options);
+  return outlineObjects(reading.model, {
+    textIsBinary: config['text.binary'] === true,
+    filtersHere: filtersHere(config),
+  });
 }
 
 function outlineObjects(model: Model, options: FieldOptions): Objects {

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { AppError } from '../../src/errors.ts';
 import { type CapServer, startCapServer } from '../../test/support/cap-server.ts';
 import odata from './index.ts';
 import { compositeId, keyPredicate } from './key.ts';
@@ -6,15 +7,22 @@ import {
   type Connection,
   connect,
   field,
-  RefusedError,
+  isRefusal,
+  type Refusal,
   type RunningSimulator,
   startSimulator,
   toOurs,
 } from './testing.ts';
 
-async function refusal(promise: Promise<unknown>): Promise<RefusedError> {
+async function failure(promise: Promise<unknown>): Promise<AppError> {
   const outcome: unknown = await promise.catch((error: unknown) => error);
-  if (outcome instanceof RefusedError) return outcome;
+  if (outcome instanceof AppError) return outcome;
+  throw new Error('Nothing failed.');
+}
+
+async function refusal(promise: Promise<unknown>): Promise<Refusal> {
+  const outcome: unknown = await promise.catch((error: unknown) => error);
+  if (isRefusal(outcome)) return outcome;
   throw new Error('The service did not refuse.');
 }
 
@@ -39,6 +47,19 @@ describe('OData ids', () => {
       expected: '(2026-01-31T08%3A30%3A00%2B02%3A00)',
     },
     { keys: [{ name: 'hue', typeName: 'S.Hue' }], id: 'Red', expected: "(S.Hue'Red')" },
+    { keys: [{ name: 'hue', typeName: 'S.Hue' }], id: 'Red,Striped', expected: "(S.Hue'Red%2CStriped')" },
+    { keys: [{ name: 'hue', typeName: 'S.Hue' }], id: '6', expected: "(S.Hue'6')" },
+    { keys: [{ name: 'span', typeName: 'Edm.Duration' }], id: 'PT1H30M', expected: "(duration'PT1H30M')" },
+    { keys: [{ name: 'span', typeName: 'Edm.Duration' }], id: '-P1DT0.5S', expected: "(duration'-P1DT0.5S')" },
+    { keys: [{ name: 'span', typeName: 'Edm.Duration' }], id: 'PT', expected: "('PT')" },
+    {
+      keys: [
+        { name: 'hue', typeName: 'S.Größe' },
+        { name: 'span', typeName: 'Edm.Duration' },
+      ],
+      id: "hue=S.Größe'a,b',span=duration'PT1S'",
+      expected: "(hue=S.Gr%C3%B6%C3%9Fe'a%2Cb',span=duration'PT1S')",
+    },
     { keys: [text, number], id: "code='a,b=''1''',line=2", expected: "(code='a%2Cb%3D''1''',line=2)" },
     { keys: [text, number], id: "line=2,code='x'", expected: "(code='x',line=2)" },
   ];
@@ -106,7 +127,7 @@ describe('OData records on SAP CAP', function () {
     });
     expect(toOurs(products, await get('Products', '1000'))).to.deep.include({ title: 'replaced' });
     await connection.run(products.remove, { id: '1000' });
-    expect(await refusal(get('Products', '1000'))).to.have.property('status', 404);
+    expect(await refusal(get('Products', '1000'))).to.have.property('answered', 404);
   });
 
   it('keeps every digit of 64-bit and decimal numbers, in both directions', async () => {
@@ -142,15 +163,15 @@ describe('OData records on SAP CAP', function () {
     expect(updated).to.include({ name: 'renewed' });
     expect(Object.keys(Object(updated)).filter((name) => name.includes('@'))).to.deep.equal([]);
     await connection.run(contracts.remove, { id: '2' });
-    expect(await refusal(get('Contracts', '2'))).to.have.property('status', 404);
+    expect(await refusal(get('Contracts', '2'))).to.have.property('answered', 404);
   });
 
   it('creates nothing when the record to change does not exist', async () => {
     const products = connection.object('Products');
     const input = { id: '4711', values: { title: 'nobody' }, fields: [] };
-    expect(await refusal(connection.run(products.update, input))).to.have.property('status', 404);
+    expect(await refusal(connection.run(products.update, input))).to.have.property('answered', 404);
     expect(await refusal(connection.run(products.replace, input))).to.have.property('kind', 'notFound');
-    expect(await refusal(get('Products', '4711'))).to.have.property('status', 404);
+    expect(await refusal(get('Products', '4711'))).to.have.property('answered', 404);
   });
 });
 
@@ -181,7 +202,7 @@ describe('OData records on the simulator', () => {
       expect(replaced).to.deep.include({ Code: "new/'1'", Paid: true });
       await connection.run(orders.remove, { id: "new/'1'" });
       const gone = connection.run(orders.get, { id: "new/'1'", fields: [] });
-      expect(await refusal(gone)).to.have.property('status', 404);
+      expect(await failure(gone)).to.have.property('code', 'NOT_FOUND');
     });
   }
 
@@ -192,6 +213,84 @@ describe('OData records on the simulator', () => {
     const input = { id: "OrderCode='nobody',Line=1", values: { Quantity: 1 }, fields: [] };
     expect(await refusal(connection.run(lines.update, input))).to.have.property('kind', 'notFound');
     expect(await refusal(connection.run(lines.replace, input))).to.have.property('kind', 'notFound');
+  });
+
+  for (const action of ['update', 'replace'] as const) {
+    it(`removes what a service creates under another key instead of the ${action} of nothing`, async () => {
+      simulator = await startSimulator({ quirks: { upserts: 'under a key of its own' } });
+      const connection = await simulator.connect();
+      const products = connection.object('Products');
+      const change = connection.run(products[action], { id: '4711', values: { Name: 'nobody' }, fields: [] });
+      const { code, details } = await failure(change);
+      expect(code).to.equal('NOT_FOUND');
+      const message =
+        'The service answered 201: there was no such record, and it created one at /Products(241). It was removed again.';
+      expect(details).to.deep.equal([{ message }]);
+      expect(await connection.listAll(products)).to.have.length(240);
+    });
+  }
+
+  it('names what a service creates that does not say so', async () => {
+    simulator = await startSimulator({
+      answersChanges: 'without record',
+      quirks: { upserts: 'under a key of its own' },
+    });
+    const connection = await simulator.connect();
+    const change = { id: '4711', values: { Name: 'nobody' }, fields: [] };
+    const { code, details } = await failure(connection.run(connection.object('Products').update, change));
+    expect(code).to.equal('NOT_FOUND');
+    const place = 'https://demo.example.com/odata/v4/shop/Products(241)';
+    expect(details).to.deep.equal([{ message: `The service named ${place} instead. It was left as it is.` }]);
+  });
+
+  it('leaves what a service creates under the key of a change, as it could have been there before, and tells so', async () => {
+    simulator = await startSimulator({ quirks: { upserts: 'under the key asked for' } });
+    const connection = await simulator.connect();
+    const products = connection.object('Products');
+    const change = connection.run(products.update, { id: '4711', values: { Name: 'nobody' }, fields: [] });
+    const { code, details } = await failure(change);
+    expect(code).to.equal('NOT_FOUND');
+    expect(details?.[0]?.message).to.match(/created one at \/Products\(4711\)\. It is still there\.$/);
+    expect(await connection.listAll(products)).to.have.length(241);
+  });
+
+  it('changes a record that is there on a service that ignores If-Match', async () => {
+    simulator = await startSimulator({ quirks: { upserts: 'under a key of its own' } });
+    const connection = await simulator.connect();
+    const products = connection.object('Products');
+    const changed = await connection.run(products.update, { id: '7', values: { Name: 'changed' }, fields: [] });
+    expect(changed).to.include({ Id: 7, Name: 'changed' });
+  });
+
+  it('says what was created when it cannot be read back', async () => {
+    simulator = await startSimulator({ answersChanges: 'without record', quirks: { hidesCreated: true } });
+    const connection = await simulator.connect();
+    const create = async (name: string, values: Readonly<Record<string, unknown>>) =>
+      failure(connection.run(connection.object(name).create, { values, fields: [] }));
+    const byPlace = await create('Products', { Name: 'hidden' });
+    expect(byPlace.code).to.equal('PROVIDER_PROTOCOL');
+    expect(byPlace.message).to.match(
+      /^The service created the record at https:\/\/demo\.example\.com\/odata\/v4\/shop\/Products\(241\)\. Do not create it again\. Reading it back failed: 404/,
+    );
+    const byKey = await create('Orders', { Code: 'hidden' });
+    expect(byKey.message).to.match(/^The service created the record with the id 'hidden'\. Do not create it again\./);
+  });
+
+  it('reads records whose ids have slashes from a web server that takes none in paths', async () => {
+    simulator = await startSimulator({ collation: 'ignoring case', quirks: { refusesSlashes: true } });
+    const connection = await simulator.connect();
+    const orders = connection.object('Orders');
+    const codes = ['a/b', 'A/B', "back\\'slash"];
+    for (const Code of codes) await connection.run(orders.create, { values: { Code }, fields: [] });
+    for (const id of codes) {
+      expect(await connection.run(orders.get, { id, fields: [] })).to.have.property('Code', id);
+    }
+    expect(await failure(connection.run(orders.get, { id: 'a/c', fields: [] }))).to.have.property('code', 'NOT_FOUND');
+    const lines = connection.object('OrderLines');
+    const id = "OrderCode='A/0''x',Line=1";
+    const line = (await connection.listAll(lines)).find((each) => each.id === id);
+    expect(line).to.not.equal(undefined);
+    expect(await connection.run(lines.get, { id, fields: [] })).to.deep.equal(line);
   });
 
   it('shows nested decimals and instants as it shows those at the top', async () => {
@@ -220,8 +319,8 @@ describe('OData credentials', () => {
   };
 
   it('are refused by the probe when they are wrong or missing', async () => {
-    expect(await refusal(probe({ username: 'demo', password: 'wrong' }))).to.have.property('status', 401);
-    expect(await refusal(probe({}))).to.have.property('status', 401);
+    expect(await refusal(probe({ username: 'demo', password: 'wrong' }))).to.have.property('answered', 401);
+    expect(await refusal(probe({}))).to.have.property('answered', 401);
   });
 
   it('are taken by the probe when they are right', async () => {

@@ -2,6 +2,8 @@ import {
   type Config,
   type ConnectorContext,
   type CreateInput,
+  isNotFound,
+  notFound,
   type ObjectSpec,
   type ProviderRequest,
   type ProviderResponse,
@@ -9,8 +11,10 @@ import {
   path,
   type RecordInput,
   type UpdateInput,
+  unusable,
 } from '#connector';
-import { compositeId, keyOf, keyPredicate } from './key.ts';
+import { filtersHere } from './config.ts';
+import { compositeId, hasId, keyFilter, keyOf, keyPredicate } from './key.ts';
 import type { EntitySet, Property } from './metadata.ts';
 import { isObject, typesOf, withoutControlInformation, writeBody } from './values.ts';
 
@@ -63,10 +67,7 @@ export function recordOperations(set: EntitySet): RecordOperations {
   return {
     ...(capabilities.readableByKey &&
       hasKey && {
-        get: {
-          request: (input: RecordInput) => getRequest(set, keyPredicate(keyOf(type), input.id), input.fields),
-          read: (response: ProviderResponse) => read(response.body),
-        },
+        get: { run: async (context, input) => read(await readRecord(context, set, input)) },
       }),
     ...(capabilities.insertable && {
       create: { run: async (context, input) => read(await createRecord(context, set, input)) },
@@ -77,12 +78,28 @@ export function recordOperations(set: EntitySet): RecordOperations {
   };
 }
 
-function getRequest(set: EntitySet, predicate: string, fields: readonly PushedField[]): ProviderRequest {
-  return { path: path`/${set.name}` + predicate, query: { $select: selectClause(set, fields) } };
+async function readRecord(context: ConnectorContext, set: EntitySet, { id, fields }: RecordInput): Promise<unknown> {
+  const keys = keyOf(set.type);
+  const query = { $select: selectClause(set, fields) };
+  const filter = mayFilterByKey(set, context.config) ? keyFilter(keys, id) : undefined;
+  if (filter === undefined) return (await context.send({ path: addressOf(set, id), query })).body;
+  const { body } = await context.send({ path: path`/${set.name}`, query: { $filter: filter, ...query } });
+  const found = isObject(body) && Array.isArray(body.value) ? body.value : [];
+  const record: unknown = found.find((each) => isObject(each) && hasId(keys, each, id));
+  if (record === undefined) throw notFound('The service finds no record with this key.');
+  return record;
+}
+
+function mayFilterByKey({ type, capabilities }: EntitySet, config: Config): boolean {
+  return !filtersHere(config) && type.key.every(capabilities.filterable);
+}
+
+function addressOf(set: EntitySet, id: string): string {
+  return path`/${set.name}` + keyPredicate(keyOf(set.type), id);
 }
 
 function removeRequest(set: EntitySet, id: string): ProviderRequest {
-  return { method: 'DELETE', path: path`/${set.name}` + keyPredicate(keyOf(set.type), id), headers: EXISTING };
+  return { method: 'DELETE', path: addressOf(set, id), headers: EXISTING };
 }
 
 function changeRequest(set: EntitySet, method: 'PATCH' | 'PUT', { id, values }: UpdateInput): ProviderRequest {
@@ -92,7 +109,7 @@ function changeRequest(set: EntitySet, method: 'PATCH' | 'PUT', { id, values }: 
   );
   return {
     method,
-    path: path`/${set.name}` + keyPredicate(keyOf(set.type), id),
+    path: addressOf(set, id),
     headers: { ...EXISTING, ...WITH_RECORD, ...body.headers },
     json: body.json,
   };
@@ -118,9 +135,54 @@ function isEmptied({ type, nullable, computed, immutable, hasDefault }: Property
 /** Reads the record back when the service answers without it. */
 async function sendChange(context: ConnectorContext, set: EntitySet, request: ProviderRequest, input: UpdateInput) {
   const response = await context.send(request);
+  if (response.status === 201) throw await undoCreation(context, set, response, input);
   if (isObject(response.body)) return response.body;
-  const reread = await context.send(getRequest(set, keyPredicate(keyOf(set.type), input.id), input.fields));
-  return reread.body;
+  try {
+    return await readRecord(context, set, input);
+  } catch (error) {
+    const created = createdRequest(set, response, {}, context.config);
+    if (!isNotFound(error) || created === undefined) throw error;
+    throw notFound(
+      'The changed record is not there.',
+      `The service named ${placeOf(created)} instead. It was left as it is.`,
+    );
+  }
+}
+
+/**
+ * A service that ignores `If-Match: *` creates a record when there is none to change, under a key of its own or the one asked for.
+ * The new record is removed only where it cannot be any other: when there still is none under the id asked for.
+ * @returns the error that tells what became of it
+ */
+async function undoCreation(
+  context: ConnectorContext,
+  set: EntitySet,
+  response: ProviderResponse,
+  { id }: UpdateInput,
+): Promise<Error> {
+  const created = createdRequest(set, response, Object(response.body), context.config);
+  const at = created === undefined ? '' : ` at ${placeOf(created)}`;
+  const told = `The service answered 201: there was no such record, and it created one${at}.`;
+  const missing = await failureOf(readRecord(context, set, { id, fields: [] }));
+  if (created === undefined || !isNotFound(missing)) return notFound(told, `${told} It is still there.`);
+  const kept = await failureOf(context.send({ ...created, method: 'DELETE', headers: EXISTING }));
+  context.signal.throwIfAborted();
+  const fate = kept === undefined ? 'It was removed again.' : 'It could not be removed again and is still there.';
+  return notFound(told, `${told} ${fate}`);
+}
+
+function placeOf({ url, path = '' }: ProviderRequest): string {
+  return url ?? path;
+}
+
+/** What a call failed with; undefined when it did not. */
+async function failureOf(call: Promise<unknown>): Promise<unknown> {
+  try {
+    await call;
+    return undefined;
+  } catch (error) {
+    return error;
+  }
 }
 
 async function createRecord(context: ConnectorContext, set: EntitySet, input: CreateInput): Promise<unknown> {
@@ -128,24 +190,42 @@ async function createRecord(context: ConnectorContext, set: EntitySet, input: Cr
   const headers = { ...WITH_RECORD, ...body.headers };
   const response = await context.send({ method: 'POST', path: path`/${set.name}`, headers, json: body.json });
   if (isObject(response.body)) return response.body;
-  const created = await context.send(createdRequest(set, response, body.json, context.config));
-  return created.body;
+  const id = givenId(set, body.json);
+  const created = createdRequest(set, response, body.json, context.config);
+  try {
+    if (id !== undefined) return await readRecord(context, set, { id, fields: [] });
+    if (created !== undefined) return (await context.send(created)).body;
+  } catch (error) {
+    context.signal.throwIfAborted();
+    throw createdUnread(id === undefined ? `at ${placeOf(created ?? {})}` : `with the id '${id}'`, error);
+  }
+  throw createdUnread('and told neither its content nor its place');
 }
 
-/** By its key when the caller chose it: not every service writes a quote inside a key rightly into `Location`. */
+/** It must not read as if nothing had been created. */
+function createdUnread(where: string, cause?: unknown): Error {
+  const reason = cause instanceof Error ? ` Reading it back failed: ${cause.message}` : '';
+  return unusable(`The service created the record ${where}. Do not create it again.${reason}`, cause);
+}
+
+/** By the key when it is known: not every service writes a quote inside a key rightly into `Location`. */
 function createdRequest(
   set: EntitySet,
-  response: ProviderResponse,
+  { headers }: ProviderResponse,
   values: Readonly<Record<string, unknown>>,
   config: Config,
-): ProviderRequest {
-  const keys = keyOf(set.type);
-  if (keys.length > 0 && keys.every(({ name }) => values[name] !== undefined && values[name] !== null)) {
-    const id = keys.length === 1 ? String(values[keys[0]?.name ?? '']) : compositeId(keys, values);
-    return getRequest(set, keyPredicate(keys, id), []);
-  }
-  const location = response.headers.location ?? response.headers['odata-entityid'];
-  if (location === undefined)
-    throw new Error('The service created a record and told neither its content nor its place.');
+): ProviderRequest | undefined {
+  const id = givenId(set, values);
+  if (id !== undefined) return { path: addressOf(set, id) };
+  const location = headers.location ?? headers['odata-entityid'];
+  if (location === undefined) return undefined;
   return { url: new URL(location, `${String(config['base.url']).replace(/\/+$/, '')}/`).href };
+}
+
+/** The id of a record whose whole key is among the values. */
+function givenId({ type }: EntitySet, values: Readonly<Record<string, unknown>>): string | undefined {
+  const keys = keyOf(type);
+  const isGiven = keys.length > 0 && keys.every(({ name }) => values[name] !== undefined && values[name] !== null);
+  if (!isGiven) return undefined;
+  return keys.length === 1 ? String(values[keys[0]?.name ?? '']) : compositeId(keys, values);
 }

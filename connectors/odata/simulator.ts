@@ -6,6 +6,7 @@ import { createTables, type Row, type Tables } from './simulator/data.ts';
 import type { Collation } from './simulator/evaluate.ts';
 import { printMetadata } from './simulator/metadata.ts';
 import { Problem } from './simulator/problem.ts';
+import type { Quirks } from './simulator/quirks.ts';
 import { type Options, queryRows, readOptions, selectProperties } from './simulator/read.ts';
 import { type EntitySchema, SETS } from './simulator/schema.ts';
 import { completeRow, readBody } from './simulator/write.ts';
@@ -22,6 +23,7 @@ export interface ODataSimulatorOptions extends SimulatorOptions {
   readonly collation?: Collation;
   /** Answers changes without the record, as `Prefer: return=minimal` would. */
   readonly answersChanges?: 'with record' | 'without record';
+  readonly quirks?: Quirks;
 }
 
 /** The configuration of an instance on this simulator. */
@@ -70,6 +72,8 @@ async function answer(request: IncomingMessage, state: Pick<Call, 'settings' | '
   if (base === '/odata/v4/private' && request.headers.authorization !== CREDENTIALS) {
     return { status: 401, body: errorBody(401, 'Unauthorized'), headers: { 'www-authenticate': 'Basic realm="demo"' } };
   }
+  const { quirks = {} } = state.settings;
+  if (quirks.refusesSlashes && /%2f|%5c/i.test(url.pathname)) throw new Problem(400, 'Bad Request');
   const root = rootOf(request, state.settings) + base;
   const call = { ...state, request, root, path: url.pathname.slice(base.length), options: readOptions(url.search) };
   return route(call, readAddress(call.path));
@@ -114,12 +118,16 @@ function listRelated(call: Call, { set, key, name }: Extract<Address, { kind: 'c
 
 function page(call: Call, set: string, rows: readonly Row[]): Answer {
   const { options, settings, request } = call;
+  const { quirks = {}, collation = 'binary' } = settings;
   const entity = entityOf(set);
   const preferred = Number(
     /odata\.maxpagesize=(\d+)/.exec(String(request.headers.prefer))?.[1] ?? Number.POSITIVE_INFINITY,
   );
+  if (quirks.failsOnPageSizeBesideTop && Number.isFinite(preferred) && options.has('$top')) {
+    throw new Problem(500, 'Internal Server Error');
+  }
   const maxPageSize = Math.min(preferred, settings.maxPageSize ?? Number.POSITIVE_INFINITY);
-  const result = queryRows(rows, { entity, options, maxPageSize, collation: settings.collation ?? 'binary' });
+  const result = queryRows(rows, { entity, options, maxPageSize, collation, quirks });
   return {
     status: 200,
     body: {
@@ -144,7 +152,8 @@ function read(call: Call, { set, key }: Extract<Address, { kind: 'entity' }>): A
 }
 
 async function change(call: Call, set: string, key: Key | undefined): Promise<Answer> {
-  const { request } = call;
+  const { request, settings } = call;
+  const { upserts } = settings.quirks ?? {};
   const entity = entityOf(set);
   if (entity.readOnly === true) throw new Problem(405, `'${set}' cannot be changed.`);
   if (key === undefined && request.method === 'POST') return create(call, set, await bodyOf(call, entity));
@@ -154,14 +163,16 @@ async function change(call: Call, set: string, key: Key | undefined): Promise<An
   const condition = request.headers['if-match'];
   if (entity.guarded === true && condition === undefined) throw new Problem(428, 'If-Match is required.');
   if (index === -1 && request.method === 'DELETE') throw new Problem(404, 'There is no such entity.');
-  if (index === -1 && condition !== undefined) throw new Problem(412, 'There is no entity that matches If-Match.');
+  if (index === -1 && condition !== undefined && upserts === undefined)
+    throw new Problem(412, 'There is no entity that matches If-Match.');
   if (request.method === 'DELETE') {
     rows.splice(index, 1);
     return { status: 204 };
   }
-  const given = { ...(await bodyOf(call, entity)), ...keyValues(entity, key) };
+  const body = await bodyOf(call, entity);
+  const given = { ...body, ...keyValues(entity, key) };
   // A change of what does not exist creates it. Source: OData Protocol 4.01, section 11.4.4.
-  if (index === -1) return create(call, set, given);
+  if (index === -1) return create(call, set, upserts === 'under a key of its own' ? body : given);
   const changed = request.method === 'PUT' ? completeRow(entity, given, rows) : { ...rows[index], ...given };
   rows[index] = changed;
   return changeAnswer(call, set, changed, 200);
@@ -185,7 +196,7 @@ function create(call: Call, set: string, given: Row): Answer {
   if (rows.some((known) => entity.key.every((name) => known[name] === row[name]))) {
     throw new Problem(409, 'There is an entity with this key already.');
   }
-  rows.push(row);
+  if (call.settings.quirks?.hidesCreated !== true) rows.push(row);
   return changeAnswer(call, set, row, 201);
 }
 
@@ -201,16 +212,24 @@ function printEntity(call: Call, set: string, row: Row): Row {
   return { '@odata.context': `${call.root}/$metadata#${set}/$entity`, ...printRow(call, set, row) };
 }
 
-function printRow({ request, options }: Call, set: string, row: Row): Row {
+function printRow({ request, options, settings }: Call, set: string, row: Row): Row {
   const entity = entityOf(set);
   const asText = /IEEE754Compatible=true/i.test(String(request.headers.accept));
+  const isKeptAsDouble = settings.quirks?.keepsDoubles === true;
   const selected = selectProperties(entity, row, options);
   const printed = Object.entries(selected).map(([name, value]) => {
-    const isNumber = !asText && /^Edm\.(Decimal|Int64)$/.test(entity.properties[name]?.type ?? '');
-    return [name, isNumber && value !== null ? Number(value) : value];
+    const { type = '' } = entity.properties[name] ?? {};
+    const isNumber = !asText && /^Edm\.(Decimal|Int64)$/.test(type);
+    const kept = isKeptAsDouble && value !== null && /^Edm\.(Decimal|Double)$/.test(type) ? inDouble(value) : value;
+    return [name, isNumber && kept !== null ? Number(kept) : kept];
   });
   const etag = entity.guarded === true ? { '@odata.etag': `W/"${JSON.stringify(row).length}"` } : {};
   return { ...etag, ...Object.fromEntries(printed) };
+}
+
+function inDouble(value: unknown): unknown {
+  const printed = Number(Number(value).toPrecision(15));
+  return typeof value === 'number' ? printed : String(printed);
 }
 
 function entityOf(set: string): EntitySchema {

@@ -1,16 +1,17 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type {
-  Config,
-  ConnectorContext,
-  ListInput,
-  ListPage,
-  ObjectSpec,
-  Objects,
-  Operation,
-  ProviderRequest,
-  ProviderResponse,
-  PushedField,
+import {
+  type Config,
+  type ConnectorContext,
+  type ListInput,
+  type ListPage,
+  notFound,
+  type ObjectSpec,
+  type Objects,
+  type Operation,
+  type ProviderRequest,
+  type ProviderResponse,
+  type PushedField,
 } from '#connector';
 import { discoverAll } from '../../test/support/discover-all.ts';
 import odata from './index.ts';
@@ -31,15 +32,19 @@ export interface Connection {
   ) => Promise<readonly Record<string, unknown>[]>;
 }
 
-export class RefusedError extends Error {
-  readonly status: number;
-  readonly kind: string;
+/** What a service refused, as an error that `isNotFound` knows. */
+export type Refusal = Error & { readonly answered: number; readonly kind: string };
 
-  constructor(response: ProviderResponse) {
-    super(`${response.status}: ${JSON.stringify(response.body)}`);
-    this.status = response.status;
-    this.kind = odata.classify?.(response)?.kind ?? `status ${response.status}`;
-  }
+function refusalOf(response: ProviderResponse): Refusal {
+  const { status, body } = response;
+  const text = `${status}: ${JSON.stringify(body)}`;
+  const kind = odata.classify?.(response)?.kind ?? `status ${status}`;
+  const error = status === 404 || kind === 'notFound' ? notFound(text) : new Error(text);
+  return Object.assign(error, { answered: status, kind });
+}
+
+export function isRefusal(error: unknown): error is Refusal {
+  return error instanceof Error && 'answered' in error && 'kind' in error;
 }
 
 export interface ConnectOptions {
@@ -151,7 +156,7 @@ async function receive(
     headers: Object.fromEntries(answer.headers),
     body: text === '' ? undefined : isJson ? JSON.parse(text) : text,
   };
-  if (!answer.ok) throw new RefusedError(response);
+  if (!answer.ok) throw refusalOf(response);
   return response;
 }
 

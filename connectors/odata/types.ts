@@ -24,6 +24,8 @@ export interface StructuredData {
   readonly properties: readonly PropertyData[];
   /** Navigation properties to many, with the types behind them. */
   readonly collections: readonly (readonly [name: string, type: string])[];
+  /** Its records are files with properties. */
+  readonly isMedia?: true;
 }
 
 /** What is left out is false or absent; a type left out is text. */
@@ -64,6 +66,7 @@ export interface Types {
   /** Inherited ones too; the outermost base's first. */
   readonly keyOf: (name: string) => readonly string[];
   readonly collectionsOf: (name: string) => readonly string[];
+  readonly isMedia: (name: string) => boolean;
   readonly labelOf: (target: string) => string | undefined;
   readonly write: () => ReadonlyMap<string, TypeText>;
 }
@@ -100,6 +103,7 @@ export function createTypes(csdl: Csdl, find: Annotations['find']): Types {
     keyOf: (name) => entityKey(lineages(name).flatMap(({ key }) => key)),
     collectionsOf: (name) =>
       faultOf(name) === undefined ? lineages(name).flatMap(({ collections }) => collections.map(([each]) => each)) : [],
+    isMedia: (name) => isMedia(lineages(name)),
     labelOf: (target) => labelOf(source, target),
     write: () =>
       new Map(
@@ -109,6 +113,10 @@ export function createTypes(csdl: Csdl, find: Annotations['find']): Types {
         }),
       ),
   };
+}
+
+export function isMedia(lineage: readonly StructuredData[]): boolean {
+  return lineage.some((data) => data.isMedia === true);
 }
 
 function indexTypes(csdl: Csdl): ReadonlyMap<string, { readonly kind: TypeKind; readonly element: Element }> {
@@ -142,6 +150,7 @@ function readStructured(source: Source, name: string, element: Element): Structu
   if (fault !== undefined) return { fault };
   return {
     ...(base !== undefined && { base: csdl.resolve(base) }),
+    ...(attribute(element, 'HasStream') === 'true' && { isMedia: true }),
     key: refs.map((ref) => attribute(ref, 'Name') ?? ''),
     properties: properties.map((property) => readProperty(source, name, property)),
     collections: navigation.flatMap((property) => {

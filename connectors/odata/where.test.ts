@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Config, ObjectSpec } from '#connector';
 import { prepareQuery } from '../../src/where/query.ts';
 import { discoverAll } from '../../test/support/discover-all.ts';
-import { bracketInteger, bracketNumber } from './bounds.ts';
+import { bracketInteger, bracketNumber, neighboursOf } from './bounds.ts';
 import { literalOf } from './literals.ts';
 import { discoverObjects } from './objects.ts';
 import { printMetadata } from './simulator/metadata.ts';
@@ -51,8 +51,12 @@ const PRECISE: readonly Case[] = [
 ];
 
 const WIDENED: readonly Case[] = [
-  ['Weight < 1.5', 'Weight le 1.5'],
-  ['Weight >= 1.5', 'Weight ge 1.5'],
+  ['Weight < 1.5', 'Weight le 1.50000000000001'],
+  ['Weight <= 1.5', 'Weight le 1.50000000000001'],
+  ['Weight > 1.5', 'Weight ge 1.49999999999999'],
+  ['Weight >= -1.5', 'Weight ge -1.50000000000001'],
+  ['Weight = 1.5', '(Weight ge 1.49999999999999 and Weight le 1.50000000000001)'],
+  ['Weight = 123456789012345.7', '(Weight ge 123456789012344 and Weight le 123456789012347)'],
   ['Weight != 1.5', 'Weight ne null'],
   ["Name = 'it''s'", "Name eq 'it''s'"],
   ["Name != 'x'", 'Name ne null'],
@@ -62,6 +66,10 @@ const WIDENED: readonly Case[] = [
   ["Name like '%a%'", "contains(Name,'a')"],
   ["Name like 'a'", "Name eq 'a'"],
   ["Name like '%a_c%'", "contains(Name,'a')"],
+  ["Name like 'a\\\\bcd%'", "contains(Name,'bcd')"],
+  ["Name like 'abc\\\\d'", "Name eq 'abc\\d'"],
+  ["Description like '%x%'", "(Description ne null and contains(Description,'x'))"],
+  ["Description = '2024-01-01T00:00:00Z'", "(Description ne null and startswith(Description,'2024-01-01'))"],
   ["Name not like '%a%'", 'Name ne null'],
   ["Name = '2024-01-01T00:00:00Z'", "startswith(Name,'2024-01-01')"],
   ["Name like '%2024-01-01T00:00:00Z'", "contains(Name,'2024-01-01')"],
@@ -71,8 +79,14 @@ const LITERAL_TEXT: readonly Case[] = [
   ["Name = 'x'", "Name eq 'x'"],
   ["Name != 'x'", "Name ne 'x'"],
   ["Description != 'x'", "(Description ne 'x' and Description ne null)"],
-  ["Description not like '%x%'", "(not contains(Description,'x') and Description ne null)"],
-  ["Description like 'x%'", "startswith(Description,'x')"],
+  ["Description not like '%x%'", "(Description ne null and not contains(Description,'x'))"],
+  ["Description like 'x%'", "(Description ne null and startswith(Description,'x'))"],
+];
+
+/** Whatever is said of the text of a service. */
+const BACKSLASHES: readonly Case[] = [
+  ["Name like '%back\\\\slash'", "contains(Name,'slash')"],
+  ["Name like 'longer\\\\x%'", "contains(Name,'longer')"],
 ];
 
 describe('OData $filter', () => {
@@ -80,6 +94,7 @@ describe('OData $filter', () => {
     ['precisely', PRECISE, {}, 'full'],
     ['widely', WIDENED, {}, 'partial'],
     ['precisely, text being compared literally,', LITERAL_TEXT, { 'text.binary': true }, 'full'],
+    ['widely, text being compared literally,', BACKSLASHES, { 'text.binary': true }, 'partial'],
   ];
   for (const [how, cases, config, pushdown] of groups) {
     for (const [where, filter] of cases) {
@@ -120,6 +135,23 @@ describe('OData $filter', () => {
     expect(literalOf('S.Hue', "Red' or true or S.Hue'Red")).to.equal(undefined);
     expect(literalOf('Edm.String', "a' or 'b")).to.equal("'a'' or ''b'");
   });
+});
+
+describe('Numbers next to a number', () => {
+  const CASES = [
+    ['0', '-0.000000000000001', '0.000000000000001'],
+    ['1', '0.99999999999999', '1.00000000000001'],
+    ['-20.5', '-20.5000000000001', '-20.4999999999999'],
+    ['123456789012345.7', '123456789012344', '123456789012347'],
+    ['-123456789012345.7', '-123456789012347', '-123456789012344'],
+    ['1234567890123456789', '1234567890123440000', '1234567890123470000'],
+    ['0.00000000000000000001', '0.0000000000000000000099999999999999', '0.0000000000000000000100000000000001'],
+  ] as const;
+  for (const [text, low, high] of CASES) {
+    it(`are ${low} and ${high} for ${text}`, () => {
+      expect(neighboursOf(text)).to.deep.equal({ low, high });
+    });
+  }
 });
 
 describe('Numbers between the values of an OData type', () => {

@@ -1,5 +1,5 @@
 import type { ComparisonOperator, LikePattern, PushedField, Translator, Value } from '#connector';
-import { bracketInteger, bracketNumber } from './bounds.ts';
+import { bracketInteger, bracketNumber, neighboursOf } from './bounds.ts';
 import { literalOf, quote } from './literals.ts';
 
 /**
@@ -11,7 +11,9 @@ import { literalOf, quote } from './literals.ts';
  *
  * What a field declares decides what is written. `exact` operators say precisely what is meant. `superset` operators are written
  * so that a service that is less precise than we are (text without case or accents, decimals kept as doubles) loses no row:
- * bounds become inclusive, and "is not" becomes "has a value".
+ * numbers are asked for between their neighbours, and "is not" becomes "has a value".
+ *
+ * Functions of a property that can be null come behind a test for null: Apache Olingo answers 400 as soon as one row has none.
  *
  * `in` came with OData 4.01 and many services do not have it: a list becomes an or-chain.
  */
@@ -28,7 +30,14 @@ export const translator: Translator<string> = {
   },
   like,
   isNull: (field, negated) => `${propertyPath(field)} ${negated ? 'ne' : 'eq'} null`,
+  terms: countTerms,
 };
+
+/** Comparisons and functions, of which one predicate may become several, and a list as many as it has members. */
+function countTerms(filter: string): number {
+  const withoutTexts = filter.replaceAll(/'(?:[^']|'')*'/g, "''");
+  return withoutTexts.match(/ (?:eq|ne|lt|le|gt|ge) |\b(?:contains|startswith|endswith)\(/g)?.length ?? 0;
+}
 
 function group(word: 'and' | 'or', operands: readonly string[]): string {
   return operands.length === 1 ? operands.join('') : `(${operands.join(` ${word} `)})`;
@@ -57,9 +66,6 @@ const WORDS: Readonly<Record<ComparisonOperator, string>> = {
   '>=': 'ge',
 };
 
-/** For a service whose comparison may see two different values as one. */
-const WIDENED: Readonly<Partial<Record<ComparisonOperator, ComparisonOperator>>> = { '<': '<=', '>': '>=' };
-
 function compare(field: PushedField, operator: ComparisonOperator, value: Value): string {
   if (value.kind === 'number') return compareNumber(field, operator, value.text);
   if (value.kind === 'datetime') return compareInstant(field, operator, value);
@@ -86,15 +92,44 @@ function isPossible(field: PushedField, text: string): boolean {
 function compareTo(field: PushedField, operator: ComparisonOperator, literal: string): string {
   const path = propertyPath(field);
   if (!isExact(field, operator)) return compareWidely(field, operator, literal);
-  const comparison = `${path} ${WORDS[operator]} ${literal}`;
+  const comparison = `${path} ${WORDS[operator]} ${comparable(field, operator, literal)}`;
   return operator === '!=' && field.nullable !== false ? `(${comparison} and ${anyValue(field)})` : comparison;
 }
 
+const EQUALITIES: ReadonlySet<ComparisonOperator> = new Set(['=', '!=']);
+
+/**
+ * Apache Olingo takes `5` for an Edm.SByte, which it does not order beside an Edm.Byte; a decimal it does, as others do.
+ * Source: OData ABNF 4.01: a literal's type is not part of it.
+ */
+function comparable(field: PushedField, operator: ComparisonOperator, literal: string): string {
+  return typeName(field) === 'Edm.Byte' && !EQUALITIES.has(operator) ? `${literal}.0` : literal;
+}
+
+/** Text and GUIDs, which declare no order. */
 function compareWidely(field: PushedField, operator: ComparisonOperator, literal: string): string {
   if (operator === '!=') return anyValue(field);
   const day = operator === '=' ? dayOf(literal) : undefined;
-  if (day !== undefined) return `startswith(${propertyPath(field)},${day})`;
-  return `${propertyPath(field)} ${WORDS[WIDENED[operator] ?? operator]} ${literal}`;
+  return day === undefined ? `${propertyPath(field)} ${WORDS[operator]} ${literal}` : match(field, 'prefix', day);
+}
+
+/** A double that a row shows rounded is not what the service compares with, so that every bound is taken a little wider. */
+function compareNumberWidely(field: PushedField, operator: ComparisonOperator, text: string): string {
+  const { low, high } = neighboursOf(text);
+  const atLeast = `${propertyPath(field)} ge ${low}`;
+  const atMost = `${propertyPath(field)} le ${high}`;
+  switch (operator) {
+    case '=':
+      return group('and', [atLeast, atMost]);
+    case '!=':
+      return anyValue(field);
+    case '<':
+    case '<=':
+      return atMost;
+    case '>':
+    case '>=':
+      return atLeast;
+  }
 }
 
 /** SAP CAP on SQLite reads text in the shape of a date-time as an instant and then finds no such text: ask for its day. */
@@ -116,7 +151,7 @@ function typeName(field: PushedField): string {
  * number between two possible values is replaced by the next lower one: `stock < 1.5` is `stock le 1`.
  */
 function compareNumber(field: PushedField, operator: ComparisonOperator, text: string): string {
-  if (!isExact(field, operator)) return compareWidely(field, operator, text);
+  if (!isExact(field, operator)) return compareNumberWidely(field, operator, text);
   const bracket = field.type === 'integer' ? bracketInteger(typeName(field), text) : bracketNumber(text);
   if (bracket.kind === 'possible') return compareTo(field, operator, bracket.text);
   if (operator === '=') return noValue(field);
@@ -162,12 +197,12 @@ function like(field: PushedField, pattern: LikePattern, negated: boolean): strin
     return negated || isAnything ? anyValue(field) : matchWidely(field, pattern.form, quote(pattern.text));
   }
   if (isAnything) return negated ? noValue(field) : anyValue(field);
-  const matches = match(field, pattern.form, quote(pattern.text));
-  return negated ? `(not ${matches} and ${anyValue(field)})` : matches;
+  return match(field, pattern.form, quote(pattern.text), negated);
 }
 
-function match(field: PushedField, form: Form, literal: string): string {
-  return `${FUNCTIONS[form]}(${propertyPath(field)},${literal})`;
+function match(field: PushedField, form: Form, literal: string, negated = false): string {
+  const matches = `${negated ? 'not ' : ''}${FUNCTIONS[form]}(${propertyPath(field)},${literal})`;
+  return field.nullable === false ? matches : group('and', [anyValue(field), matches]);
 }
 
 function matchWidely(field: PushedField, form: Form, literal: string): string {

@@ -36,6 +36,7 @@ const instance = {
   connector: odata,
   config: { 'base.url': 'https://demo.example.com' },
   disabled: false,
+  intact: true,
   valid: true,
   refusedCalls: [],
 };

@@ -50,6 +50,8 @@ export interface ProviderResponse {
 export type Failure =
   | { readonly kind: 'credentials'; readonly message?: string }
   | { readonly kind: 'notFound'; readonly message?: string }
+  /** It clashes with what is there: a duplicate, or a record in the wrong state. */
+  | { readonly kind: 'conflict'; readonly message?: string }
   | { readonly kind: 'rejected'; readonly message?: string }
   | { readonly kind: 'rateLimited'; readonly message?: string; readonly retryAfterMs?: number }
   | { readonly kind: 'unavailable'; readonly message?: string; readonly retryAfterMs?: number }
@@ -287,6 +289,12 @@ export interface Connector {
   readonly objects: Objects | ((context: DiscoveryContext) => Promise<Objects>);
   /** One cheap call that fails when the credentials are wrong. */
   readonly probe: ProviderRequest;
+  /**
+   * Looks whether the provider does what the connector relies on, each time it has taken settings. What it answers is kept with them, under
+   * keys that the connector declares; undefined takes one away. It throws nothing but the reason of the signal: what could not be
+   * found out is no reason to have no instance.
+   */
+  readonly examine?: (context: ConnectorContext) => Promise<Readonly<Record<string, string | undefined>>>;
   /** Judges an answer before the core does: a failure, null for "this is fine", undefined for "judge it by its status". */
   readonly classify?: (response: ProviderResponse) => Failure | null | undefined;
   /** Reads the budget from headers that only this provider has; `RateLimit-*` and `X-RateLimit-*` are read without it. */

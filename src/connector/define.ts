@@ -1,4 +1,4 @@
-import { AppError } from '../errors.ts';
+import { AppError, isAppError } from '../errors.ts';
 import type { Connector, ObjectSpec } from './contract.ts';
 
 /** A connector is a frozen value: what it says cannot change after it was checked. */
@@ -12,14 +12,17 @@ export function defineObject<Native>(object: ObjectSpec<Native>): ObjectSpec {
   return Object.freeze(object) as ObjectSpec;
 }
 
-/** What `read` or `run` throws when a successful answer says that there is no such record. */
-export function notFound(message: string): Error {
-  return new AppError('NOT_FOUND', message);
+/**
+ * What `read` or `run` throws when a successful answer says that there is no such record.
+ * @param detail what the caller must know beside it
+ */
+export function notFound(message: string, detail?: string): Error {
+  return new AppError('NOT_FOUND', message, detail === undefined ? {} : { details: [{ message: detail }] });
 }
 
-/** True for what `send` throws when the provider answers that there is no such thing. */
+/** Whether a call failed because there is nothing under the name or id. */
 export function isNotFound(error: unknown): boolean {
-  return error instanceof AppError && error.code === 'NOT_FOUND';
+  return isAppError(error, 'NOT_FOUND');
 }
 
 /** What `run` throws when the provider says that it did something and did not, or not all of it. The caller reads the message. */
@@ -27,7 +30,10 @@ export function rejected(message: string): Error {
   return new AppError('PROVIDER_REJECTED', message);
 }
 
-/** What discovery throws when a provider describes itself in a way that cannot be used; the caller reads the message. */
-export function unusable(message: string): Error {
-  return new AppError('PROVIDER_PROTOCOL', message);
+/**
+ * What discovery, `read` or `run` throws when the provider describes itself or answers in a way that cannot be used; the caller reads
+ * the message.
+ */
+export function unusable(message: string, cause?: unknown): Error {
+  return new AppError('PROVIDER_PROTOCOL', message, cause === undefined ? {} : { cause });
 }

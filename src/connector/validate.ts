@@ -169,6 +169,7 @@ function fieldProblems(field: FieldSpec, translator: Translator<unknown> | undef
       'its range is not two canonical decimals of a number, the lower one first',
     ),
     ...when(field.likeForms !== undefined && field.filter?.LIKE === undefined, 'likeForms without LIKE'),
+    ...when(field.likeExcept !== undefined && field.filter?.LIKE === undefined, 'likeExcept without LIKE'),
     ...when(field.required === true && field.createable !== true, 'it is required, but cannot be set on create'),
   ];
 }

@@ -12,7 +12,7 @@ import { isOAuthConnector, OAUTH_KEYS, TOKEN_KEYS } from './oauth/fields.ts';
 import type { OAuthConnector } from './oauth/grant.ts';
 import type { TokenKey, TokenOwner, Tokens } from './oauth/tokens/tokens.ts';
 import { assertSecretsStay, type EarlierSettings } from './place.ts';
-import { verifyCredentials } from './verify.ts';
+import { verifySettings } from './verify.ts';
 
 export interface AuthenticatePorts {
   readonly client: ProviderClient;
@@ -67,8 +67,8 @@ export function createAuthenticate({ client, connect, authorizations, tokens }: 
     assertNoCode(connector, providerData);
     const config = resolveConfiguration(connector, given, base);
     assertSecretsStay(connector, earlier, config);
-    await verifyCredentials(client, { connector, config, accountId, signal });
-    return { config, verified: true, keep: KEEP_NOTHING };
+    const verified = await verifySettings(client, { connector, config, accountId, signal });
+    return { config: verified, verified: true, keep: KEEP_NOTHING };
   }
 
   async function withGrant(
@@ -79,8 +79,9 @@ export function createAuthenticate({ client, connect, authorizations, tokens }: 
     const { config, grant } = connection;
     const { caller, signal } = credentials;
     const { accountId } = caller;
-    await verifyCredentials(client, { connector, config, accountId, tokens: onlyToken(grant.accessToken), signal });
-    return { config, verified: true, keep: (via, key) => keepGrant(connector, connection, via, key) };
+    const tokens = onlyToken(grant.accessToken);
+    const verified = await verifySettings(client, { connector, config, accountId, tokens, signal });
+    return { config: verified, verified: true, keep: (via, key) => keepGrant(connector, connection, via, key) };
   }
 
   async function keepGrant(
@@ -109,8 +110,9 @@ export function createAuthenticate({ client, connect, authorizations, tokens }: 
     if (isSamePlace(connector, owner.config, config)) return { config, verified: false, keep };
     const accessToken = await currentToken(owner, signal);
     const { accountId } = owner;
-    await verifyCredentials(client, { connector, config, accountId, tokens: onlyToken(accessToken), signal });
-    return { config, verified: true, keep };
+    const shown = { connector, config, accountId, tokens: onlyToken(accessToken), signal };
+    const verified = await verifySettings(client, shown);
+    return { config: verified, verified: true, keep };
   }
 
   /** By the settings of before: those that are new are not known to be good. */

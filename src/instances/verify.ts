@@ -1,11 +1,25 @@
 import type { ProviderCall, ProviderClient } from '../connector/client/index.ts';
+import type { Config } from '../connector/contract.ts';
 import { AppError, isAppError } from '../errors.ts';
+
+/**
+ * The settings to store once the provider takes them: with what the connector found out about it.
+ * @throws AppError as `verifyCredentials`
+ */
+export async function verifySettings(client: ProviderClient, call: ProviderCall): Promise<Config> {
+  await verifyCredentials(client, call);
+  const { examine } = call.connector;
+  if (examine === undefined) return call.config;
+  const found = await client.execute({ run: examine }, undefined, { ...call, retry: false });
+  const settings = Object.entries({ ...call.config, ...found }).filter(([, value]) => value !== undefined);
+  return Object.freeze(Object.fromEntries(settings));
+}
 
 /**
  * One cheap call that shows whether the provider takes the credentials.
  * @throws AppError PROVIDER_CREDENTIALS_INVALID when it refuses them or does not know the account; other failures as they are
  */
-export async function verifyCredentials(client: ProviderClient, call: ProviderCall): Promise<void> {
+async function verifyCredentials(client: ProviderClient, call: ProviderCall): Promise<void> {
   try {
     await client.send(call, call.connector.probe);
   } catch (error) {

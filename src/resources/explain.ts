@@ -34,7 +34,7 @@ export function explainQuery(
   const { instance, operation, query } = input;
   const { plan, condition } = query;
   const start = firstPosition(plan, operation, { page: 1, pageSize: PAGE_SIZE });
-  const listInput = toListInput({ plan, steps: query.steps, start }, undefined);
+  const listInput = toListInput({ plan, steps: query.steps, start }, {});
   return {
     ...(condition !== undefined && { parsed: print(condition) }),
     ...(plan.pushed !== undefined && { pushed: print(plan.pushed) }),
@@ -45,7 +45,7 @@ export function explainQuery(
     sort: { ...(plan.orderBy.length > 0 && { orderBy: printOrder(plan) }), pushed: plan.sortPushed },
     limit: { providerPageSize: start.limit, pushed: isDirect(plan), ...limitReason(plan) },
     ...('request' in operation && { request: client.preview(instance, operation.request(listInput, instance.config)) }),
-    estimatedProviderCalls: isDirect(plan) ? Math.ceil(PAGE_SIZE / start.limit) : 1,
+    estimatedProviderCalls: Math.max(plan.queries.length, isDirect(plan) ? Math.ceil(PAGE_SIZE / start.limit) : 1),
   };
 }
 

@@ -3,6 +3,8 @@ import type { ResourcePorts } from './ports.ts';
 
 /** Where a query goes on: a place in the provider's paging, and what is still to be passed over from there. */
 export interface Position {
+  /** Which of the plan's queries; absent for the first. */
+  readonly query?: number;
   /** The provider's cursor of the page; absent for the first. */
   readonly cursor?: string;
   /** Rows of that page to pass over. */

@@ -240,6 +240,7 @@ async function onNotFound<Result>(work: Promise<Result>, message: string): Promi
     if (!isAppError(error, 'NOT_FOUND')) throw error;
     throw new AppError('NOT_FOUND', message, {
       ...(error.providerMessage !== undefined && { providerMessage: error.providerMessage }),
+      ...(error.details !== undefined && { details: error.details }),
       cause: error,
     });
   }

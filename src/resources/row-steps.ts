@@ -7,7 +7,8 @@ export interface RowSteps {
   /** The fields the provider is asked for: those to answer, to check again and to sort by. */
   readonly fields: readonly PushedField[];
   readonly map: RecordMapper;
-  readonly matches: (row: Row) => boolean;
+  /** Whether a row of a query of the plan, by its place, passes what is checked again. */
+  readonly matches: (row: Row, query: number) => boolean;
   /** Leaves only the fields to answer. */
   readonly project: (row: Row) => Row;
 }
@@ -17,11 +18,12 @@ export function createRowSteps({ plan, fields }: PreparedQuery): RowSteps {
   const sorted = plan.sortPushed ? [] : plan.orderBy.map(({ field }) => field);
   const asked = outermost(fields);
   const needed = outermost([...fields, ...checked, ...sorted]);
+  const tests = plan.queries.map(({ residual }) => (residual === undefined ? undefined : compileCondition(residual)));
   const names = new Set(asked.map(({ name }) => name));
   return {
     fields: needed,
     map: createRecordMapper(needed),
-    matches: plan.residual === undefined ? () => true : compileCondition(plan.residual),
+    matches: (row, query) => tests[query]?.(row) ?? true,
     project: needed.every(({ name }) => names.has(name)) ? (row) => row : createProjection(asked),
   };
 }

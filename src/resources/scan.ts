@@ -45,7 +45,8 @@ export function firstPosition(
   // Under a residual the provider's rows are not the answer's: its largest page needs the fewest calls.
   const limit = isDirect(plan) ? Math.min(pageSize, list.maxPageSize) : list.maxPageSize;
   const skip = (page - 1) * pageSize;
-  const canJump = isDirect(plan) && skip > 0 && skip % limit === 0 && list.cursorAt !== undefined;
+  const canJump =
+    isDirect(plan) && plan.queries.length === 1 && skip > 0 && skip % limit === 0 && list.cursorAt !== undefined;
   if (canJump) return { cursor: list.cursorAt?.(skip), skipRows: 0, skipMatches: 0, limit };
   return { skipRows: 0, skipMatches: skip, limit };
 }
@@ -75,13 +76,14 @@ async function scanInOrder(call: InstanceCall, input: ScanInput): Promise<ScanRe
     return toResult({ records, next, total, cutBy });
   };
   for (;;) {
-    const page = await fetchPage(call, input, position.cursor);
-    if (!isChecked) total = page.total ?? total;
+    const { query = 0 } = position;
+    const page = await fetchPage(call, input, position);
+    if (!isChecked && plan.queries.length === 1) total = page.total ?? total;
     let { skipMatches } = position;
     for (let index = position.skipRows; index < page.records.length; index++) {
       if (pacer.isDue()) await pacer.pause();
       const row = steps.map(page.read(page.records[index]));
-      if (!steps.matches(row)) continue;
+      if (!steps.matches(row, query)) continue;
       if (skipMatches > 0) {
         skipMatches--;
         continue;
@@ -94,13 +96,22 @@ async function scanInOrder(call: InstanceCall, input: ScanInput): Promise<ScanRe
       records.push(record);
     }
     call.keep(bytes);
-    if (page.next === undefined) return end();
-    position = { cursor: page.next, skipRows: 0, skipMatches, limit: position.limit };
-    // Without a residual the provider's next page is known to hold rows of the query.
+    const next = placeAfter(plan, position, page);
+    if (next === undefined) return end();
+    position = { ...next, skipRows: 0, skipMatches, limit: position.limit };
+    // Without a residual the provider's next page is known to hold rows of the query; another query may have none.
     const isFull = records.length === pageSize;
-    if (isFull && !isChecked) return end(position);
+    if (isFull && !isChecked && page.next !== undefined) return end(position);
     if (call.providerCalls() >= input.maxProviderCalls) return end(position, isFull ? undefined : 'scan-budget');
   }
+}
+
+type Place = Pick<Position, 'query' | 'cursor'>;
+
+/** The next page of the same query, or the first of the next one. */
+function placeAfter(plan: Plan, { query = 0 }: Place, { next }: ListPage): Place | undefined {
+  if (next !== undefined) return { query, cursor: next };
+  return query + 1 < plan.queries.length ? { query: query + 1 } : undefined;
 }
 
 type Outcome = { readonly [Part in keyof ScanResult]: ScanResult[Part] | undefined } & Pick<ScanResult, 'records'>;
@@ -117,8 +128,8 @@ function toResult({ records, next, total, cutBy }: Outcome): ScanResult {
 /** A page with its numbers judged, and how its rows are read. */
 type FetchedPage = ListPage & { readonly read: (record: unknown) => unknown };
 
-async function fetchPage(call: InstanceCall, input: ScanInput, cursor: string | undefined): Promise<FetchedPage> {
-  const { total, ...page } = await call.execute(input.list, toListInput(input, cursor));
+async function fetchPage(call: InstanceCall, input: ScanInput, place: Place): Promise<FetchedPage> {
+  const { total, ...page } = await call.execute(input.list, toListInput(input, place));
   const isTotal = Number.isSafeInteger(total) && Number(total) >= 0;
   return { ...page, ...(isTotal && { total }), read: (record) => readRecord(call, input.list, record) };
 }
@@ -134,10 +145,11 @@ function readRecord({ instance }: InstanceCall, list: ListOperation<unknown>, re
 /** What the connector is told of a query. */
 export function toListInput(
   { plan, steps, start, parentId }: Pick<ScanInput, 'plan' | 'steps' | 'start' | 'parentId'>,
-  cursor: string | undefined,
+  { query = 0, cursor }: Place,
 ): ListInput<unknown> {
+  const { pushed, native } = plan.queries[query] ?? {};
   return {
-    ...(plan.pushed !== undefined && { filter: plan.native }),
+    ...(pushed !== undefined && { filter: native }),
     parameters: plan.parameters,
     fields: steps.fields,
     orderBy: plan.sortPushed ? plan.orderBy : [],
@@ -153,20 +165,20 @@ async function scanAndSort(call: InstanceCall, input: ScanInput): Promise<ScanRe
   const pacer = createPacer(call.signal);
   const from = start.skipMatches;
   const rows = createTopRows(createOrder(plan.orderBy), from + pageSize);
-  let cursor: string | undefined;
-  do {
-    if (cursor !== undefined && call.providerCalls() >= input.maxProviderCalls) throw tooManyToSort(plan, input);
-    const page = await fetchPage(call, input, cursor);
+  for (let place: Place | undefined = {}; place !== undefined; ) {
+    const isFirst = place.query === undefined;
+    if (!isFirst && call.providerCalls() >= input.maxProviderCalls) throw tooManyToSort(plan, input);
+    const page: FetchedPage = await fetchPage(call, input, place);
     for (const native of page.records) {
       if (pacer.isDue()) await pacer.pause();
       const row = steps.map(page.read(native));
-      if (!steps.matches(row)) continue;
+      if (!steps.matches(row, place.query ?? 0)) continue;
       rows.add(row, sizeOf(row));
       if (rows.bytes() > MAX_KEPT_BYTES) throw tooLargeToSort(plan);
     }
     call.keep(rows.bytes());
-    cursor = page.next;
-  } while (cursor !== undefined);
+    place = placeAfter(plan, place, page);
+  }
   const more = from + pageSize < rows.count();
   const next = more ? { skipRows: 0, skipMatches: from + pageSize, limit: start.limit } : undefined;
   const records: Row[] = [];

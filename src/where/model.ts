@@ -69,6 +69,11 @@ export interface FieldSpec {
   readonly filter?: Readonly<Partial<Record<Operator, Exactness>>>;
   /** Pattern forms that `filter.LIKE` and `filter['NOT LIKE']` cover. Default: all of them. */
   readonly likeForms?: readonly LikeForm[];
+  /**
+   * Characters that the provider may take for something else inside a pattern, e.g. `\\`. A pattern with one of them is asked for by
+   * its longest piece without, and the rows are checked again; NOT LIKE of one is not pushed.
+   */
+  readonly likeExcept?: string;
   /** How the provider compares text. Default `cs`. Only for strings. */
   readonly collation?: Collation;
   /** Native value → ours, where they differ (e.g. `'0000-00-00'` → null). Pure. */
@@ -129,6 +134,8 @@ export interface Translator<Native> {
   readonly in?: (field: PushedField, values: readonly Value[], negated: boolean) => Native;
   readonly like?: (field: PushedField, pattern: LikePattern, negated: boolean) => Native;
   readonly isNull?: (field: PushedField, negated: boolean) => Native;
+  /** How many of the provider's terms a translated filter has, where one predicate can become several. Counts for `maxTerms`. */
+  readonly terms?: (native: Native) => number;
 }
 
 /** The part of an object that checking and planning need. */

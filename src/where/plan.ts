@@ -1,8 +1,9 @@
 import { AppError, cutText, listFaults, MOST_FAULTS } from '../errors.ts';
-import { type Condition, conjuncts, isGroup, join, predicatesOf } from './condition.ts';
+import { foldText } from './collation.ts';
+import { type Condition, conjuncts, isGroup, join, type Predicate, predicatesOf } from './condition.ts';
 import type { BooleanShape, PushedField, Queryable, Translator, Value } from './model.ts';
 import { print } from './print.ts';
-import { push } from './push.ts';
+import { isList, type List, push, widenLists } from './push.ts';
 import { fitShape, type Shaped } from './shape.ts';
 import { translate } from './translate.ts';
 
@@ -22,12 +23,22 @@ export interface OrderBy {
   readonly direction: 'asc' | 'desc';
 }
 
-/** How a query is answered: what the provider is asked, and what is checked again here. */
-export interface Plan {
+/** One query to the provider. */
+export interface ProviderQuery {
   readonly pushed?: Condition;
   /** The pushed part in the provider's syntax. */
   readonly native?: unknown;
+  /** What is checked again here. */
   readonly residual?: Condition;
+}
+
+/** How a query is answered: what the provider is asked, and what is checked again here. */
+export interface Plan extends ProviderQuery {
+  /**
+   * What the provider is asked, one after the other: several where a list is longer than it takes at once. No row that passes what is
+   * checked again belongs to two of them. `native` is that of the first.
+   */
+  readonly queries: readonly [ProviderQuery, ...ProviderQuery[]];
   readonly parameters: Readonly<Record<string, Value>>;
   readonly orderBy: readonly OrderBy[];
   readonly sortPushed: boolean;
@@ -45,6 +56,8 @@ interface Part {
   readonly source: Condition;
   readonly condition: Condition;
   readonly exact: boolean;
+  /** Only a wider question, as lists in it are too long. */
+  readonly isWidened?: true;
 }
 
 /**
@@ -53,50 +66,171 @@ interface Part {
  */
 export function planQuery(queryable: Queryable, input: PlanInput): Plan {
   const all = conjuncts(input.condition);
-  const { parts, reasons, ...native } = choose(all, queryable);
-  const bySource = new Map(parts.map((part) => [part.source, part]));
+  const sortPushed = canSort(queryable, input.orderBy);
+  const whole = choose(all, queryable);
+  // Rows of several queries come in the order of the queries, which no order asked for is.
+  const mayDivide = input.orderBy.length === 0 || !sortPushed;
+  const [first, ...more] = (mayDivide ? divide(whole, queryable) : undefined) ?? [whole];
+  const queries = [queryOf(first), ...more.map(queryOf)] as const;
+  for (const { pushed } of queries) assertRequired(queryable, pushed, input.parameters);
   const residual = join(
     'and',
-    all.filter((source) => bySource.get(source)?.exact !== true),
+    all.filter((_, index) => [first, ...more].some((choice) => !isExactAt(choice, index))),
   );
-  const asked = native.pushed !== undefined || Object.keys(input.parameters).length > 0;
-  assertRequired(queryable, native.pushed, input.parameters);
+  const pushed = join(
+    'or',
+    queries.flatMap((query) => query.pushed ?? []),
+  );
+  const asked = pushed !== undefined || Object.keys(input.parameters).length > 0;
   return {
-    ...native,
+    ...(pushed !== undefined && { pushed, native: first.native }),
     ...(residual !== undefined && { residual }),
+    queries,
     parameters: input.parameters,
     orderBy: input.orderBy,
-    sortPushed: canSort(queryable, input.orderBy),
-    decisions: all.flatMap((source) =>
-      decide(source, { isPushed: bySource.has(source), reason: reasonFor(source, reasons) }, queryable),
-    ),
+    sortPushed,
+    decisions: all.flatMap((source, index) => decide(source, fateAt(first, index), queryable)),
     pushdown: residual === undefined ? 'full' : asked ? 'partial' : 'none',
   };
 }
 
+/** What is pushed of a filter's conjuncts in one query. */
 interface Choice {
+  readonly sources: readonly Condition[];
   readonly parts: readonly Part[];
-  /** Why the others are not among the parts. */
+  /** Why the others are not among the parts, and those that are widened not as they are. */
   readonly reasons: ReadonlyMap<Condition, string>;
+  /** Lists that the provider takes, but not at once, whether a wider question is among the parts or nothing of them. */
+  readonly tooLong: ReadonlySet<Condition>;
   readonly pushed?: Condition;
   readonly native?: unknown;
 }
 
-/** All pushable parts if the provider takes them together; otherwise as many as fit. */
-function choose(all: readonly Condition[], queryable: Queryable): Choice {
+function queryOf({ sources, pushed, native, parts }: Choice): ProviderQuery {
+  const exact = new Set(parts.filter((part) => part.exact).map(({ source }) => source));
+  const residual = join(
+    'and',
+    sources.filter((source) => !exact.has(source)),
+  );
+  return { ...(pushed !== undefined && { pushed, native }), ...(residual !== undefined && { residual }) };
+}
+
+function isExactAt({ sources, parts }: Choice, index: number): boolean {
+  return parts.some((part) => part.exact && part.source === sources[index]);
+}
+
+/** All pushable parts if the provider takes them together; otherwise as many as fit, and wider ones for lists that do not. */
+function choose(sources: readonly Condition[], queryable: Queryable): Choice {
   const { translator } = queryable;
   if (translator === undefined) {
-    return { parts: [], reasons: new Map(all.map((source) => [source, 'the provider takes no filter'])) };
+    const reasons = new Map(sources.map((source) => [source, 'the provider takes no filter']));
+    return { sources, parts: [], reasons, tooLong: new Set() };
   }
   const reasons = new Map<Condition, string>();
-  const pushable = all.flatMap((source): Part[] => {
+  const pushable = sources.flatMap((source): Part[] => {
     const part = push(source, queryable);
     if (part.condition !== undefined) return [{ source, condition: part.condition, exact: part.exactness === 'exact' }];
     reasons.set(source, part.reason);
     return [];
   });
+  const tooLong = new Set<Condition>();
+  for (let parts: readonly Part[] = pushable; ; ) {
+    const fitting = fitTogether(parts, queryable, translator, reasons);
+    const left = parts.filter((part) => part.isWidened !== true && !fitting.parts.includes(part));
+    for (const { source } of left) if (isList(source)) tooLong.add(source);
+    const wider = left.flatMap((part) => widen(part, queryable));
+    if (wider.length === 0) return { sources, ...fitting, reasons, tooLong };
+    parts = [...fitting.parts, ...wider];
+  }
+}
+
+function widen({ source }: Part, queryable: Queryable): readonly Part[] {
+  const condition = widenLists(source, queryable);
+  return condition === undefined ? [] : [{ source, condition, exact: false, isWidened: true }];
+}
+
+function fitTogether(
+  pushable: readonly Part[],
+  queryable: Queryable,
+  translator: Translator<unknown>,
+  reasons: Map<Condition, string>,
+): Pick<Choice, 'parts' | 'pushed' | 'native'> {
   const fitting = 'condition' in fitAll(pushable, queryable) ? pushable : chooseSome(pushable, queryable, reasons);
-  return { ...shorten(fitting, queryable, translator, reasons), reasons };
+  return shorten(fitting, queryable, translator, reasons);
+}
+
+/** As many calls as one answer may take by default; for more of them, looking through the rows is no worse. */
+const MOST_QUERIES = 25;
+
+/**
+ * The same filter with its first list that is too long in as few pieces as the provider takes, one in each query: some exact answers
+ * cost less than looking through all rows. Undefined when there is no such list, or when it would take too many pieces.
+ */
+function divide(whole: Choice, queryable: Queryable): readonly [Choice, ...Choice[]] | undefined {
+  const list = whole.sources.filter(isList).find((source) => whole.tooLong.has(source));
+  if (list === undefined) return undefined;
+  const values = distinctUnder(list);
+  const most = Math.min(MOST_QUERIES, values.length);
+  const take = (count: number, pieces: number) => takePieces({ whole, list, values, count, pieces }, queryable);
+  // Half as long a piece is taken wherever a longer one is, so the fewest are found by halving; texts may differ in length.
+  for (let count = leastTaken(2, most, (each) => take(each, 1).length === 1); count <= most; count++) {
+    const [first, ...more] = take(count, count);
+    if (first !== undefined && more.length === count - 1) return [first, ...more];
+  }
+  return undefined;
+}
+
+/** The least number from `low` to `high` that passes, as do all above it; one more than `high` where none does. */
+function leastTaken(low: number, high: number, passes: (count: number) => boolean): number {
+  if (low > high) return low;
+  const middle = Math.floor((low + high) / 2);
+  return passes(middle) ? leastTaken(low, middle - 1, passes) : leastTaken(middle + 1, high, passes);
+}
+
+interface Division {
+  readonly whole: Choice;
+  readonly list: List;
+  readonly values: List['values'];
+  readonly count: number;
+  /** How many of them are looked at. */
+  readonly pieces: number;
+}
+
+/** A query for each piece, up to the first that is still too long. What was not pushed beside the list is not tried again. */
+function takePieces({ whole, list, values, count, pieces }: Division, queryable: Queryable): readonly Choice[] {
+  const pushed = new Set(whole.parts.map(({ source }) => source));
+  const choices: Choice[] = [];
+  for (const piece of cut(values, count).slice(0, pieces)) {
+    const shorter: List = { ...list, values: piece };
+    const tried = whole.sources.filter((source) => source === list || pushed.has(source));
+    const choice = choose(replaced(tried, list, shorter), queryable);
+    if (choice.tooLong.has(shorter)) break;
+    const reasons = new Map([...whole.reasons, ...choice.reasons]);
+    choices.push({ ...choice, sources: replaced(whole.sources, list, shorter), reasons });
+  }
+  return choices;
+}
+
+function replaced(sources: readonly Condition[], before: Condition, after: Condition): readonly Condition[] {
+  return sources.map((source) => (source === before ? after : source));
+}
+
+/** Values of which no row equals two. */
+function distinctUnder({ field, values }: List): List['values'] {
+  const keyOf = (value: Value) =>
+    value.kind === 'string'
+      ? foldText(value.value, field.collation)
+      : value.kind === 'boolean'
+        ? value.value
+        : value.text;
+  return [...new Map(values.map((value) => [keyOf(value), value])).values()];
+}
+
+/** In pieces of the same length, or one less. */
+function cut(values: List['values'], count: number): readonly List['values'][] {
+  return Array.from({ length: count }, (_, index) =>
+    values.slice(Math.ceil((index * values.length) / count), Math.ceil(((index + 1) * values.length) / count)),
+  );
 }
 
 function chooseSome(pushable: readonly Part[], queryable: Queryable, reasons: Map<Condition, string>): readonly Part[] {
@@ -109,13 +243,15 @@ function chooseSome(pushable: readonly Part[], queryable: Queryable, reasons: Ma
   return chosen;
 }
 
-/** What the provider demands first, then plain predicates, then groups, which take more of its limits. */
+/** What the provider demands first, then what takes least of its limits. */
 function byImportance(parts: readonly Part[], { requiredFilters = [] }: Queryable): readonly Part[] {
-  const rank = ({ condition }: Part) => {
-    if (requiredFilters.some((name) => constrains(condition, name))) return 0;
-    return isGroup(condition) ? 2 : 1;
-  };
+  const rank = ({ condition }: Part) =>
+    requiredFilters.some((name) => constrains(condition, name)) ? 0 : sizeOf(condition);
   return [...parts].sort((a, b) => rank(a) - rank(b));
+}
+
+function sizeOf(condition: Condition): number {
+  return predicatesOf(condition).reduce((sum, each) => sum + (each.kind === 'in' ? each.values.length : 1), 0);
 }
 
 function fitAll(parts: readonly Part[], queryable: Queryable): Shaped {
@@ -131,24 +267,31 @@ function shapeOf(queryable: Queryable): BooleanShape {
   return queryable.shape ?? { kind: 'and' };
 }
 
-/** Translates, and gives up the least important parts while the text is longer than the provider takes. */
+/** Translates, and gives up the least important parts while the outcome is more than the provider takes. */
 function shorten(
   fitting: readonly Part[],
   queryable: Queryable,
   translator: Translator<unknown>,
   reasons: Map<Condition, string>,
-): Omit<Choice, 'reasons'> {
-  const maxLength = queryable.limits?.maxLength ?? Number.POSITIVE_INFINITY;
+): Pick<Choice, 'parts' | 'pushed' | 'native'> {
   let parts = fitting;
   for (;;) {
     const shaped = fitAll(parts, queryable);
     if ('reason' in shaped) return { parts: [] };
     const native = translate(shaped.condition, translator);
-    if (lengthOf(native) <= maxLength) return { parts, pushed: shaped.condition, native };
+    const excess = excessOf(native, queryable, translator);
+    if (excess === undefined) return { parts, pushed: shaped.condition, native };
     const dropped = byImportance(parts, queryable).at(-1);
     parts = parts.filter((part) => part !== dropped);
-    if (dropped) reasons.set(dropped.source, `the provider takes filters of at most ${maxLength} characters`);
+    if (dropped) reasons.set(dropped.source, excess);
   }
+}
+
+function excessOf(native: unknown, { limits = {} }: Queryable, { terms }: Translator<unknown>): string | undefined {
+  const { maxLength = Number.POSITIVE_INFINITY, maxTerms = Number.POSITIVE_INFINITY } = limits;
+  if (lengthOf(native) > maxLength) return `the provider takes filters of at most ${maxLength} characters`;
+  const isTooMuch = terms !== undefined && terms(native) > maxTerms;
+  return isTooMuch ? `the provider takes at most ${maxTerms} predicates` : undefined;
 }
 
 function lengthOf(native: unknown): number {
@@ -158,29 +301,43 @@ function lengthOf(native: unknown): number {
 const RECHECKED = 'the provider may return more rows than meant, so they are checked again';
 
 interface Fate {
-  readonly isPushed: boolean;
+  readonly pushed: 'as it is' | 'widened' | 'not';
   /** Why not, where the part as a whole could not be. */
   readonly reason: string | undefined;
+}
+
+function fateAt({ sources, parts, reasons }: Choice, index: number): Fate {
+  const source = sources[index];
+  const part = parts.find((each) => each.source === source);
+  if (part !== undefined && part.isWidened !== true) return { pushed: 'as it is', reason: undefined };
+  return { pushed: part === undefined ? 'not' : 'widened', reason: source && reasonFor(source, reasons) };
 }
 
 /** One decision per predicate of a top-level part; what stands in an OR shares the fate of the whole OR. */
 function decide(source: Condition, fate: Fate, queryable: Queryable): readonly Decision[] {
   return predicatesOf(source).map((predicate) => {
-    const alone = push(predicate, queryable);
-    const exactness = alone.condition === undefined ? 'none' : alone.exactness;
-    const isPushed = fate.isPushed && exactness !== 'none';
-    const reason =
-      alone.condition === undefined ? alone.reason : isPushed ? RECHECK_REASONS[alone.exactness] : fate.reason;
     const { offset: position, length } = predicate.loc;
-    return {
-      predicate: print(predicate),
-      position,
-      length,
-      exactness,
-      pushed: isPushed,
-      ...(reason !== undefined && { reason }),
-    };
+    return { predicate: print(predicate), position, length, ...judge(predicate, fate, queryable) };
   });
+}
+
+function judge(
+  predicate: Predicate,
+  fate: Fate,
+  queryable: Queryable,
+): Pick<Decision, 'exactness' | 'pushed' | 'reason'> {
+  const alone = push(predicate, queryable);
+  if (alone.condition === undefined) return { exactness: 'none', pushed: false, reason: alone.reason };
+  if (fate.pushed === 'widened') {
+    return {
+      exactness: 'superset',
+      pushed: true,
+      reason: `${fate.reason}, so it is asked for more widely and checked again`,
+    };
+  }
+  const pushed = fate.pushed === 'as it is';
+  const reason = pushed ? RECHECK_REASONS[alone.exactness] : fate.reason;
+  return { exactness: alone.exactness, pushed, ...(reason !== undefined && { reason }) };
 }
 
 function reasonFor(source: Condition, reasons: ReadonlyMap<Condition, string>): string | undefined {

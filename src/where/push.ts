@@ -1,6 +1,7 @@
+import { compareDecimals } from '../numbers/decimal.ts';
 import type { ComparisonOperator } from './ast.ts';
 import { type Condition, isGroup, join, operatorOf, type Predicate } from './condition.ts';
-import type { Exactness, LikeForm, LikePattern, PushedField, Queryable } from './model.ts';
+import type { Exactness, LikeForm, LikePattern, PushedField, Queryable, Value } from './model.ts';
 
 /** What the provider can be asked of one part of a filter: never less than the part, `superset` when perhaps more. */
 export type Push = Pushed | { readonly condition: undefined; readonly reason: string };
@@ -38,15 +39,32 @@ function isPush(push: Push | undefined): push is Push {
 }
 
 function cannot(predicate: Predicate): Push {
-  const { name } = predicate.field;
+  const { name, likeExcept } = predicate.field;
+  if (predicate.kind === 'like' && surePieces(predicate.field, predicate.pattern.text).length > 1) {
+    return { condition: undefined, reason: `the provider is not sure of ${likeExcept} in patterns for '${name}'` };
+  }
   return { condition: undefined, reason: `the provider has no ${operatorOf(predicate)} for '${name}'` };
 }
 
 function pushAsIs(predicate: Predicate): Pushed | undefined {
   const exactness = predicate.field.filter?.[operatorOf(predicate)];
   if (exactness === undefined) return undefined;
-  if (predicate.kind === 'like' && !takesForm(predicate.field, predicate.pattern.form)) return undefined;
+  if (predicate.kind === 'like' && !takesPattern(predicate.field, predicate.pattern)) return undefined;
   return { condition: predicate, exactness };
+}
+
+function takesPattern(field: PushedField, { form, text }: LikePattern): boolean {
+  return takesForm(field, form) && surePieces(field, text).length === 1;
+}
+
+/** What the characters leave of a text that the provider may take for something else. */
+function surePieces({ likeExcept = '' }: PushedField, text: string): readonly string[] {
+  const pieces = [''];
+  for (const character of text) {
+    if (likeExcept.includes(character)) pieces.push('');
+    else pieces.push(`${pieces.pop()}${character}`);
+  }
+  return pieces;
 }
 
 function takesForm(field: PushedField, form: LikeForm): boolean {
@@ -60,6 +78,50 @@ function pushChunks(predicate: Extract<Predicate, { kind: 'in' }>, size: number,
     chunks.push({ ...predicate, values: predicate.values.slice(start, start + size) });
   }
   return push({ kind: predicate.negated ? 'and' : 'or', operands: chunks }, queryable);
+}
+
+/**
+ * A wider question for a condition whose lists the provider does not take: in place of each list its least and greatest value, or
+ * whether there is any value. Undefined where there is no list, or nothing to ask in its place.
+ */
+export function widenLists(condition: Condition, queryable: Queryable): Condition | undefined {
+  if (!isGroup<Condition>(condition)) return isList(condition) ? boundsOf(condition, queryable) : undefined;
+  const wider = condition.operands.map((operand) => widenLists(operand, queryable));
+  if (wider.every((operand) => operand === undefined)) return undefined;
+  const operands = condition.operands.map((operand, index) => wider[index] ?? operand);
+  return push({ kind: condition.kind, operands }, queryable).condition;
+}
+
+export type List = Extract<Predicate, { kind: 'in' }>;
+
+/** One of several values. Its opposite, NOT IN, is a conjunction and no list in this sense. */
+export function isList(condition: Condition): condition is List {
+  return condition.kind === 'in' && !condition.negated;
+}
+
+function boundsOf({ field, loc, values }: List, queryable: Queryable): Condition | undefined {
+  const ordered = [...values].sort(compareLiterals);
+  const [least] = ordered;
+  const greatest = ordered.at(-1);
+  if (least === undefined || greatest === undefined) return undefined;
+  const ends = [
+    { kind: 'compare', field, operator: '>=', value: least, loc },
+    { kind: 'compare', field, operator: '<=', value: greatest, loc },
+  ] as const;
+  const bounds = hasOrder(least) ? ends.flatMap((end) => push(end, queryable).condition ?? []) : [];
+  return join('and', bounds) ?? pushAsIs({ kind: 'isNull', field, negated: true, loc })?.condition;
+}
+
+/** The order of texts is the provider's own. */
+function hasOrder({ kind }: Value): boolean {
+  return kind === 'number' || kind === 'date' || kind === 'datetime';
+}
+
+function compareLiterals(a: Value, b: Value): number {
+  if (a.kind === 'number' && b.kind === 'number') return compareDecimals(a.text, b.text);
+  if (a.kind === 'datetime' && b.kind === 'datetime') return a.epochMs - b.epochMs || a.nanos - b.nanos;
+  if (a.kind === 'date' && b.kind === 'date') return a.text < b.text ? -1 : Number(a.text > b.text);
+  return 0;
 }
 
 /** Other ways to say a predicate, tried in this order. Each keeps the meaning or widens it; none narrows. */
@@ -125,21 +187,20 @@ function likeAsNullTest(predicate: Predicate): Push | undefined {
 /** `LIKE 'ab%x_y%'` → begins with `ab`, or contains the longest piece. NOT LIKE would narrow, so it stays. */
 function likeAsWiderLike(predicate: Predicate): Push | undefined {
   if (predicate.kind !== 'like' || predicate.negated || predicate.field.filter?.LIKE === undefined) return undefined;
-  const wider = widerPatterns(predicate.pattern).find((pattern) => takesForm(predicate.field, pattern.form));
+  const { field, pattern } = predicate;
+  const wider = widerPatterns(field, pattern).find(({ form }) => takesForm(field, form));
   return wider && { condition: { ...predicate, pattern: wider }, exactness: 'superset' };
 }
 
-function widerPatterns(pattern: LikePattern): readonly LikePattern[] {
-  const { parts } = pattern;
-  const texts = parts.flatMap((part) => (part.kind === 'text' ? [part.text] : []));
-  const longest = texts.reduce((best, text) => (text.length > best.length ? text : best), '');
-  const [first] = parts;
-  const last = parts.at(-1);
-  return [
-    ...(longest === '' ? [] : [likeOf('contains', longest)]),
-    ...(first?.kind === 'text' ? [likeOf('prefix', first.text)] : []),
-    ...(last?.kind === 'text' ? [likeOf('suffix', last.text)] : []),
-  ];
+function widerPatterns(field: PushedField, { parts }: LikePattern): readonly LikePattern[] {
+  const pieces = parts.map((part) => (part.kind === 'text' ? surePieces(field, part.text) : ['']));
+  const longest = pieces.flat().reduce((best, text) => (text.length > best.length ? text : best), '');
+  const candidates = [
+    ['contains', longest],
+    ['prefix', pieces.at(0)?.at(0) ?? ''],
+    ['suffix', pieces.at(-1)?.at(-1) ?? ''],
+  ] as const;
+  return candidates.filter(([, text]) => text !== '').map(([form, text]) => likeOf(form, text));
 }
 
 function likeOf(form: 'contains' | 'prefix' | 'suffix', text: string): LikePattern {

@@ -201,7 +201,9 @@ describe('records', () => {
 
     it('what the provider refuses, in its words', async () => {
       const twice = await inShop('POST', '/Products', { Id: 1, Name: 'There already' });
-      expectProblem(twice, 'PROVIDER_REJECTED', 'OData answered 409: it rejects the request. Correct the request.');
+      const message =
+        'OData answered 409: the request conflicts with what is there, such as another record with the same key.';
+      expectProblem(twice, 'CONFLICT', message);
       expect(twice.body.providerMessage).to.equal('There is an entity with this key already.');
       const date = await inPeople('PATCH', '/employees/101', { hireDate: 'tomorrow' });
       expectProblem(date, 'PROVIDER_REJECTED');

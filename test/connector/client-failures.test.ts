@@ -55,6 +55,17 @@ describe('failures of the provider client', () => {
     });
   }
 
+  for (const method of ['POST', 'PATCH', 'PUT', 'DELETE'] as const) {
+    it(`answers CONFLICT for a 409 to a ${method}, which may change something`, async () => {
+      setup.server.answer('/api/a', status(409));
+      const error = await setup.fail({ method, path: '/a' });
+      expect(error.code).to.equal('CONFLICT');
+      expect(error.message).to.equal(
+        'BambooHR answered 409: the request conflicts with what is there, such as another record with the same key.',
+      );
+    });
+  }
+
   it('gives 60 s for a 429 that says nothing, and what it says otherwise', async () => {
     const inTwoMinutes = new Date(START + 120_000).toUTCString();
     const spent = { 'x-ratelimit-limit': '100', 'x-ratelimit-remaining': '0' };

@@ -1,7 +1,6 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import { createSimulator } from '../../connectors/odata/simulator.ts';
+import type { ODataSimulatorOptions } from '../../connectors/odata/simulator.ts';
 import { type ConnectorSuite, describeConnector, startTarget, type Target } from '../connector-suite.ts';
+import { startODataService } from '../support/odata-service.ts';
 
 const guid = (number: number) => `aaaaaaaa-0000-4000-8000-${String(number).padStart(12, '0')}`;
 
@@ -26,29 +25,40 @@ describeConnector({
 
 describeConnector({
   name: 'odata on a service that ignores cases, ends pages early and answers changes with nothing',
-  start: startOnLooseService,
+  start: () => startOnLooseService(),
   writes,
   ownTextOrder: true,
 });
 
-async function startOnLooseService(): Promise<Target> {
-  const server = createServer((request, response) => simulator.handle(request, response)).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('The service listens on no port.');
-  const origin = `http://127.0.0.1:${address.port}`;
-  const simulator = createSimulator({
-    baseUrl: origin,
+describeConnector({
+  name: 'odata on a service that refuses what servers of Apache Olingo refuse, and keeps doubles',
+  start: () =>
+    startOn({
+      quirks: {
+        failsOnNull: true,
+        failsOnPageSizeBesideTop: true,
+        tellsBytesFromIntegers: true,
+        keepsDoubles: true,
+        escapesInPatterns: true,
+      },
+    }),
+  writes,
+});
+
+const startOnLooseService = () =>
+  startOn({
     collation: 'ignoring case',
     maxPageSize: 90,
     links: 'relative',
     answersChanges: 'without record',
   });
-  const target = await startTarget({ element: 'odata', configuration: { 'base.url': `${origin}/odata/v4/shop` } });
+
+async function startOn(options: Partial<ODataSimulatorOptions>): Promise<Target> {
+  const service = await startODataService(options);
+  const target = await startTarget({ element: 'odata', configuration: { 'base.url': service.url } });
   const stop = async () => {
     await target.stop();
-    server.close();
-    server.closeAllConnections();
+    await service.stop();
   };
   return { ...target, stop };
 }

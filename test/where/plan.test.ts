@@ -9,6 +9,7 @@ import { brackets, EXACT, plannedParts, planOf, provider } from './planned.ts';
 describe('a plan', () => {
   it('of no filter is full, and asks for nothing', () => {
     expect(planOf(undefined, provider(EXACT))).to.deep.equal({
+      queries: [{}],
       parameters: {},
       orderBy: [],
       sortPushed: true,

@@ -89,7 +89,13 @@ function createOrder(index: number): Row {
 
 function createOrderLine(index: number): Row {
   const order = createOrder(Math.floor(index / 3));
-  return { OrderCode: order.Code, Line: (index % 3) + 1, ProductId: (index % 120) + 1, Quantity: (index % 9) + 1 };
+  return {
+    OrderCode: order.Code,
+    Line: (index % 3) + 1,
+    ProductId: (index % 120) + 1,
+    Quantity: (index % 9) + 1,
+    Discount: orNull(index, 5, (index * 11) % 256),
+  };
 }
 
 export function createTables(): Tables {

@@ -1,6 +1,7 @@
 import type { Row } from './data.ts';
 import type { Expression } from './parse-filter.ts';
 import { Problem } from './problem.ts';
+import type { Quirks } from './quirks.ts';
 import { CATEGORIES, type EntitySchema, typeOfPath } from './schema.ts';
 
 /** How text compares: OData leaves it to the service. */
@@ -17,6 +18,7 @@ const FALSE = { type: 'boolean', value: 'false' } as const;
 const COMPARABLE: ReadonlyMap<string, string> = new Map([
   ['Edm.String', 'text'],
   ['Edm.Boolean', 'boolean'],
+  ['Edm.Byte', 'number'],
   ['Edm.Int16', 'number'],
   ['Edm.Int32', 'number'],
   ['Edm.Int64', 'number'],
@@ -36,18 +38,15 @@ const COMPARABLE: ReadonlyMap<string, string> = new Map([
  * functions of null are null. Source: OData URL Conventions 4.01, section 5.1.1.1.
  * @throws Problem 400 for unknown properties and types that do not compare.
  */
-export function compileFilter(
-  filter: Expression,
-  properties: EntitySchema['properties'],
-  collation: Collation,
-): (row: Row) => boolean {
-  const test = compile(filter, { properties, collation });
+export function compileFilter(filter: Expression, scope: Scope): (row: Row) => boolean {
+  const test = compile(filter, scope);
   return (row) => test(row)?.value === 'true';
 }
 
-interface Scope {
+export interface Scope {
   readonly properties: EntitySchema['properties'];
   readonly collation: Collation;
+  readonly quirks: Quirks;
 }
 
 function compile(expression: Expression, scope: Scope): Compiled {
@@ -104,8 +103,11 @@ const OPERATORS: ReadonlyMap<string, Operator> = new Map<string, Operator>([
 function compileCall(name: string, args: readonly Expression[], scope: Scope): Compiled {
   if (name === 'eqany') return compileIn(args, scope);
   const operands = args.map((arg) => compile(arg, scope));
-  if (name === 'and') return (row) => conjunction(operands.map((operand) => operand(row)));
-  if (name === 'or') return (row) => negate(conjunction(operands.map((operand) => negate(operand(row)))));
+  if (name === 'and') return (row) => conjunction(operands, row);
+  if (name === 'or') {
+    const negated = operands.map((operand) => (row: Row) => negate(operand(row)));
+    return (row) => negate(conjunction(negated, row));
+  }
   const [left, right] = operands;
   if (name === 'not' && left !== undefined) return (row) => negate(left(row));
   const operator = OPERATORS.get(name);
@@ -113,7 +115,27 @@ function compileCall(name: string, args: readonly Expression[], scope: Scope): C
     throw new Problem(400, `The function '${name}' is not supported.`);
   }
   checkTypes(args, scope);
-  return (row) => operator(left(row), right(row), scope);
+  if (scope.quirks.tellsBytesFromIntegers && ORDERS.has(name)) checkBytes(args, scope);
+  const kept =
+    scope.quirks.keepsDoubles && args.some((arg) => isFloating(arg, scope)) ? toDouble : (value: Scalar) => value;
+  return (row) => operator(kept(left(row)), kept(right(row)), scope);
+}
+
+const ORDERS: ReadonlySet<string> = new Set(['lt', 'le', 'gt', 'ge']);
+
+function checkBytes(args: readonly Expression[], { properties }: Scope): void {
+  const isByte = args.some((arg) => arg.kind === 'path' && typeOfPath(properties, arg.path) === 'Edm.Byte');
+  const isInteger = args.some((arg) => arg.kind === 'literal' && /^-?\d+$/.test(arg.text));
+  if (isByte && isInteger) throw new Problem(400, 'Incompatible types: Edm.Byte and Edm.SByte.');
+}
+
+function isFloating(expression: Expression, { properties }: Scope): boolean {
+  return expression.kind === 'path' && /^Edm\.(Decimal|Double)$/.test(typeOfPath(properties, expression.path) ?? '');
+}
+
+/** What a double makes of a number, in digits enough to tell it from its neighbours. */
+function toDouble(scalar: Scalar): Scalar {
+  return scalar && { ...scalar, value: Number(scalar.value).toFixed(30) };
 }
 
 function compileIn([operand, list]: readonly Expression[], scope: Scope): Compiled {
@@ -142,9 +164,15 @@ function negate(value: Scalar): Scalar {
   return value && toBoolean(value.value === 'false');
 }
 
-function conjunction(values: readonly Scalar[]): Scalar {
-  if (values.some((value) => value?.value === 'false')) return FALSE;
-  return values.includes(null) ? null : TRUE;
+/** Ends at the first operand that is false, so that one may guard the next. */
+function conjunction(operands: readonly Compiled[], row: Row): Scalar {
+  let result: Scalar = TRUE;
+  for (const operand of operands) {
+    const value = operand(row);
+    if (value?.value === 'false') return FALSE;
+    if (value === null) result = null;
+  }
+  return result;
 }
 
 function isEqual(left: Scalar, right: Scalar, scope: Scope): boolean {
@@ -158,8 +186,13 @@ function ordered(accepts: (order: number) => boolean): Operator {
 }
 
 function matching(test: (text: string, part: string) => boolean): Operator {
-  return (left, right, scope) =>
-    left && right && toBoolean(test(fold(left.value, scope.collation), fold(right.value, scope.collation)));
+  return (left, right, { collation, quirks }) => {
+    if (left === null && quirks.failsOnNull) throw new Problem(400, 'A function of null cannot be evaluated.');
+    if (quirks.filter === 'finds no text') return FALSE;
+    if (left === null || right === null) return null;
+    const part = quirks.escapesInPatterns ? right.value.replace(/\\(.?)/gs, '$1') : right.value;
+    return toBoolean(test(fold(left.value, collation), fold(part, collation)));
+  };
 }
 
 function fold(text: string, collation: Collation): string {
@@ -199,5 +232,5 @@ function toNanoseconds(text: string): bigint {
 
 /** The value of a path in a row, typed for `compareValues`; null sorts in front. */
 export function readPath(row: Row, path: readonly string[], properties: EntitySchema['properties']): Scalar {
-  return compilePath(path, { properties, collation: 'binary' })(row);
+  return compilePath(path, { properties, collation: 'binary', quirks: {} })(row);
 }

@@ -2,6 +2,7 @@ import type { Row } from './data.ts';
 import { type Collation, compareValues, compileFilter, readPath } from './evaluate.ts';
 import { parseFilter } from './parse-filter.ts';
 import { Problem } from './problem.ts';
+import type { Quirks } from './quirks.ts';
 import type { EntitySchema } from './schema.ts';
 
 /** The system query options of one request, decoded. */
@@ -37,13 +38,15 @@ interface Query {
   readonly entity: EntitySchema;
   readonly options: Options;
   readonly collation: Collation;
+  readonly quirks: Quirks;
   /** Most rows in one answer. */
   readonly maxPageSize: number;
 }
 
-export function queryRows(rows: readonly Row[], { entity, options, collation, maxPageSize }: Query): Page {
-  const filter = options.get('$filter');
-  const test = filter === undefined ? () => true : compileFilter(parseFilter(filter), entity.properties, collation);
+export function queryRows(rows: readonly Row[], { entity, options, collation, quirks, maxPageSize }: Query): Page {
+  const filter = quirks.filter === 'ignored' ? undefined : options.get('$filter');
+  const scope = { properties: entity.properties, collation, quirks };
+  const test = filter === undefined ? () => true : compileFilter(parseFilter(filter), scope);
   const matching = rows.filter(test).sort(compareRows(entity, options.get('$orderby'), collation));
   const skip = readCount(options, '$skip') ?? 0;
   const window = matching.slice(skip, skip + (readCount(options, '$top') ?? Number.POSITIVE_INFINITY));

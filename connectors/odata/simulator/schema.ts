@@ -92,6 +92,7 @@ export const SETS: Readonly<Record<string, EntitySchema>> = {
       Line: { type: 'Edm.Int32', required: true },
       ProductId: { type: 'Edm.Int32' },
       Quantity: { type: 'Edm.Int32' },
+      Discount: { type: 'Edm.Byte' },
     },
   },
   Countries: {

@@ -7,6 +7,7 @@ import { CATEGORIES, type EntitySchema, type PropertySchema } from './schema.ts'
 const ACCEPTS: Readonly<Record<string, (value: unknown) => boolean>> = {
   'Edm.String': (value) => typeof value === 'string',
   'Edm.Boolean': (value) => typeof value === 'boolean',
+  'Edm.Byte': (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) < 256,
   'Edm.Int16': isIntegerBelow(2 ** 15),
   'Edm.Int32': isIntegerBelow(2 ** 31),
   'Edm.Double': (value) => typeof value === 'number',

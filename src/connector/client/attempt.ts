@@ -134,7 +134,7 @@ function judge(ports: ClientPorts, attempt: Attempt, answer: Answer, url: URL): 
   if (classified === undefined && location !== undefined && outgoing.method === 'GET') {
     return { kind: 'redirected', location };
   }
-  const failure = classified ?? classifyByStatus(response.status);
+  const failure = classified ?? classifyByStatus(response.status, outgoing.method);
   if (failure?.kind === 'credentials' && !getsCredentials(attempt, url)) throw credentialsWithheld(attempt, url);
   if (failure !== undefined) {
     const byConnector = classified !== undefined;

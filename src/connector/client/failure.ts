@@ -32,6 +32,10 @@ const REPORTS: Record<Failure['kind'], Report> = {
     text: () => 'it refuses the credentials of this instance. Correct them in the configuration of the instance.',
   },
   notFound: { code: 'NOT_FOUND', text: () => 'there is nothing under this name or id.' },
+  conflict: {
+    code: 'CONFLICT',
+    text: () => 'the request conflicts with what is there, such as another record with the same key.',
+  },
   rejected: { code: 'PROVIDER_REJECTED', text: () => 'it rejects the request. Correct the request.' },
   rateLimited: {
     code: 'PROVIDER_RATE_LIMITED',
@@ -48,14 +52,16 @@ const REPORTS: Record<Failure['kind'], Report> = {
 const KIND_BY_STATUS: ReadonlyMap<number, Failure['kind']> = new Map([
   [401, 'credentials'],
   [404, 'notFound'],
+  [409, 'conflict'],
   [410, 'notFound'],
   [429, 'rateLimited'],
 ]);
 
 /** What the connector's own words did not settle, by status; undefined for 2xx. */
-export function classifyByStatus(status: number): Failure | undefined {
+export function classifyByStatus(status: number, method: string): Failure | undefined {
   if (status >= 200 && status < 300) return undefined;
-  const kind = KIND_BY_STATUS.get(status);
+  // What only reads conflicts with nothing.
+  const kind = status === 409 && method === 'GET' ? 'rejected' : KIND_BY_STATUS.get(status);
   if (kind !== undefined) return { kind };
   if (status >= 500) return { kind: 'unavailable' };
   return { kind: status >= 400 ? 'rejected' : 'protocol' };

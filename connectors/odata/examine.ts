@@ -1,0 +1,80 @@
+import { type Config, type ConnectorContext, path } from '#connector';
+import { filtersHere } from './config.ts';
+import { quote } from './literals.ts';
+import { isObject } from './values.ts';
+
+/**
+ * Some servers filter wrongly: they ignore what they do not know, or find no text. Nothing in their answers shows it, so they are asked
+ * what is known beforehand: nothing is null and not null, and a word of a record finds it.
+ *
+ * A request that is refused says nothing about the filter, and another set or property is tried.
+ */
+export async function examineFilter(context: ConnectorContext): Promise<{ 'filter.warning': string | undefined }> {
+  return { 'filter.warning': filtersHere(context.config) ? undefined : await findFault(context) };
+}
+
+/** Creating an instance waits for this, so few calls must do. */
+const MOST_SETS = 3;
+const MOST_PROPERTIES = 3;
+
+async function findFault(context: ConnectorContext): Promise<string | undefined> {
+  for (const set of (await setNames(context)).slice(0, MOST_SETS)) {
+    const [record] = (await ask(context, set)) ?? [];
+    for (const { name, word } of wordsOf(record).slice(0, MOST_PROPERTIES)) {
+      const verdict = await judge(context, set, name, word);
+      if (verdict !== 'unknown') return verdict === 'right' ? undefined : `${verdict} ${ADVICE}`;
+    }
+  }
+  return undefined;
+}
+
+const ADVICE =
+  'Its filter cannot be relied on: set filter.local to true to have all filters worked out here, over all records.';
+
+async function judge(context: ConnectorContext, set: string, name: string, word: string): Promise<string> {
+  const nothing = `${name} ne null and ${name} eq null`;
+  const none = await ask(context, set, nothing);
+  if (none === undefined) return 'unknown';
+  if (none.length > 0) return `The service answers '${nothing}' with records of ${set}, although nothing can match it.`;
+  const some = await ask(context, set, `${name} ne null and contains(${name},${quote(word)})`);
+  if (some === undefined) return 'unknown';
+  if (some.length === 0)
+    return `The service finds no record of ${set} by a word that stands in ${name} of one of them.`;
+  return 'right';
+}
+
+async function setNames(context: ConnectorContext): Promise<readonly string[]> {
+  const entries = await read(context, '/', {});
+  return (entries ?? []).flatMap(({ name, kind = 'EntitySet' }) =>
+    typeof name === 'string' && kind === 'EntitySet' ? [name] : [],
+  );
+}
+
+function ask(context: ConnectorContext, set: string, filter?: string) {
+  return read(context, path`/${set}`, { $filter: filter, $top: 1 });
+}
+
+/** The objects of a list; undefined when the service refuses it, or answers something else. */
+async function read(
+  { send, signal }: ConnectorContext,
+  place: string,
+  query: NonNullable<Parameters<ConnectorContext['send']>[0]['query']>,
+): Promise<readonly Config[] | undefined> {
+  try {
+    const { body } = await send({ path: place, query });
+    return isObject(body) && Array.isArray(body.value) ? body.value.filter(isObject) : undefined;
+  } catch {
+    signal.throwIfAborted();
+    return undefined;
+  }
+}
+
+const UUID = /^[0-9a-f]{8}-/i;
+
+/** A word of each property that is likely to be text. An enumeration looks the same, and is refused by `contains`. */
+function wordsOf(record: Config | undefined): readonly { readonly name: string; readonly word: string }[] {
+  return Object.entries(record ?? {}).flatMap(([name, value]) => {
+    const word = typeof value === 'string' && !UUID.test(value) ? /[A-Za-z]{2,}/.exec(value)?.[0] : undefined;
+    return word === undefined || name.includes('@') ? [] : [{ name, word }];
+  });
+}

@@ -1,0 +1,104 @@
+import { expect } from 'chai';
+import type { ODataSimulatorOptions } from '../../connectors/odata/simulator.ts';
+import { useApp } from '../support/app.ts';
+import { type ODataService, startODataService } from '../support/odata-service.ts';
+import { expectProblem } from './support/expect-problem.ts';
+
+describe('OData services that go their own way', () => {
+  const service = useApp();
+  let provider: ODataService | undefined;
+
+  afterEach(() => provider?.stop());
+
+  async function connect(options: Partial<ODataSimulatorOptions>, configuration: object = {}) {
+    provider = await startODataService(options);
+    const { url, requests } = provider;
+    const { id, token } = await service.createInstance('odata', { 'base.url': url, ...configuration });
+    return { id, token, requests };
+  }
+
+  const configurationOf = async (id: number) => (await service.call(`/instances/${id}`)).body.configuration;
+
+  const WRONG = [
+    [
+      'ignored',
+      "The service answers 'Name ne null and Name eq null' with records of Products, although nothing can match it.",
+    ],
+    ['finds no text', 'The service finds no record of Products by a word that stands in Name of one of them.'],
+  ] as const;
+  for (const [filter, words] of WRONG) {
+    it(`are told apart by a filter that is wrong: ${filter}`, async () => {
+      const { id, token } = await connect({ quirks: { filter } });
+      const advice =
+        'Its filter cannot be relied on: set filter.local to true to have all filters worked out here, over all records.';
+      expect(await configurationOf(id)).to.have.property('filter.warning', `${words} ${advice}`);
+
+      const body = { configuration: { 'filter.local': true } };
+      const changed = await service.call(`/instances/${id}`, { method: 'PATCH', body });
+      expect(changed.body.configuration).to.include({ 'filter.local': true });
+      expect(changed.body.configuration).to.not.have.property('filter.warning');
+      const query = { where: "Name like 'AB%'", fields: 'Name' };
+      const found = await service.call('/Products', { token, query });
+      expect(found.body).to.deep.equal([{ Name: 'ABC' }]);
+      expect(found.headers.get('elements-query-pushdown')).to.equal('none');
+    });
+  }
+
+  it('are not warned of when nothing is wrong, whatever the caller gives', async () => {
+    const { id } = await connect({}, { 'filter.warning': 'made up' });
+    expect(await configurationOf(id)).to.not.have.property('filter.warning');
+  });
+
+  it('create nothing that stays when an unknown record is changed, and the caller is told', async () => {
+    const { token } = await connect({ quirks: { upserts: 'under a key of its own' } });
+    const change = await service.call('/Products/4711', { token, method: 'PATCH', body: { Name: 'nobody' } });
+    expectProblem(change, 'NOT_FOUND', "There is no record '4711' in 'Products'.");
+    const told = /created one at \/Products\(241\)\. It was removed again\.$/;
+    expect(change.body.details[0].message).to.match(told);
+    expectProblem(await service.call('/Products/241', { token }), 'NOT_FOUND');
+  });
+
+  it('do not make a creation look as if it had failed when they do not show the record', async () => {
+    const { token } = await connect({ answersChanges: 'without record', quirks: { hidesCreated: true } });
+    const created = await service.call('/Orders', { token, method: 'POST', body: { Code: 'hidden' } });
+    expectProblem(
+      created,
+      'PROVIDER_PROTOCOL',
+      /^The service created the record with the id 'hidden'\. Do not create it again\. Reading it back failed: OData answered 404/,
+    );
+  });
+
+  it('are asked for a long list in pieces, whose pages go on from one to the next', async () => {
+    const { token, requests } = await connect({});
+    const ids = Array.from({ length: 60 }, (_, index) => 3 * index + 1);
+    const before = requests.length;
+    const where = `Id in (${ids.join(', ')}) and Stock is not null`;
+    const whole = await service.call('/Products', { token, query: { where, fields: 'Id' } });
+    expect(whole.headers.get('elements-query-pushdown')).to.equal('full');
+    const lists = requests.slice(before).filter((request) => request.includes('$filter'));
+    expect(lists.map((request) => request.match(/Id eq/g)?.length)).to.deep.equal([20, 20, 20]);
+    const meant = whole.body.map(({ Id }: { Id: number }) => Id);
+    expect(meant).to.have.length.within(30, 60);
+    for (const pageSize of [1, 7, 20, meant.length]) {
+      const seen: number[] = [];
+      for (let nextPage: string | undefined, pages = 0; pages === 0 || nextPage !== undefined; pages++) {
+        const page = await service.call('/Products', { token, query: { where, fields: 'Id', pageSize, nextPage } });
+        seen.push(...page.body.map(({ Id }: { Id: number }) => Id));
+        nextPage = page.headers.get('elements-next-page-token') ?? undefined;
+      }
+      expect(seen, `pages of ${pageSize}`).to.deep.equal(meant);
+    }
+    const second = await service.call('/Products', { token, query: { where, fields: 'Id', pageSize: 7, page: 4 } });
+    expect(second.body.map(({ Id }: { Id: number }) => Id)).to.deep.equal(meant.slice(21, 28));
+  });
+
+  it('are asked for a long list by its bounds where an order is wanted', async () => {
+    const { token, requests } = await connect({});
+    const ids = Array.from({ length: 60 }, (_, index) => 2 * index + 1);
+    const query = { where: `Id in (${ids.join(', ')})`, orderBy: 'Id desc', fields: 'Id' };
+    const { body, headers } = await service.call('/Products', { token, query });
+    expect(body.map(({ Id }: { Id: number }) => Id)).to.deep.equal(ids.toReversed());
+    expect(headers.get('elements-query-pushdown')).to.equal('partial');
+    expect(requests.at(-1)).to.include('$filter=(Id ge 1 and Id le 119)');
+  });
+});

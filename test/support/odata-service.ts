@@ -1,0 +1,34 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { createSimulator, type ODataSimulatorOptions } from '../../connectors/odata/simulator.ts';
+
+/** An OData service of its own kind, outside of the platform. */
+export interface ODataService {
+  /** The service root. */
+  readonly url: string;
+  /** Every request: `GET /odata/v4/shop/Products?…`, decoded. */
+  readonly requests: readonly string[];
+  readonly stop: () => Promise<void>;
+}
+
+export async function startODataService(options: Partial<ODataSimulatorOptions> = {}): Promise<ODataService> {
+  const requests: string[] = [];
+  const server = createServer((request, response) => {
+    requests.push(`${request.method} ${decodeURIComponent(request.url ?? '')}`);
+    simulator.handle(request, response);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('The service listens on no port.');
+  const baseUrl = `http://127.0.0.1:${address.port}`;
+  const simulator = createSimulator({ baseUrl, ...options });
+  return {
+    url: `${baseUrl}/odata/v4/shop`,
+    requests,
+    stop: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
