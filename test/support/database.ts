@@ -31,11 +31,13 @@ const run = randomBytes(4).toString('hex');
 let server: Promise<TestServer> | undefined;
 let created = 0;
 
-// Registered when mocha loads the first test file that needs a database, outside every suite: once a run.
-after(async function stopServer() {
-  this.timeout(30_000);
-  await (await server)?.stop();
-});
+// Where a file is run by itself, without the server of the run (server.ts). Mocha has no hooks where that is started.
+if (typeof after === 'function') {
+  after(async function stopServer() {
+    this.timeout(30_000);
+    await (await server)?.stop();
+  });
+}
 
 /**
  * A database for the tests of the suite that calls this, migrated unless `migrated` is false. Its properties can be
@@ -69,7 +71,7 @@ export function useDatabase({ migrated = true } = {}): TestDatabase {
 
 /** For tests that need more than one database; whoever calls it drops it. Answers the URL. */
 export async function createTestDatabase({ migrated = true } = {}): Promise<string> {
-  server ??= startTestServer();
+  server ??= findTestServer();
   const { url, template } = await server;
   created += 1;
   const name = `causeway_test_${run}_${created}`;
@@ -82,7 +84,14 @@ export async function dropTestDatabase(url: string): Promise<void> {
   await execute((await server).url, `drop database if exists ${new URL(url).pathname.slice(1)} with (force)`);
 }
 
-async function startTestServer(): Promise<TestServer> {
+/** That of the run, or one for this process. */
+async function findTestServer(): Promise<TestServer> {
+  const { TEST_DATABASE_URL: url, TEST_DATABASE_TEMPLATE: template } = process.env;
+  return url && template ? { url, template, stop: async () => {} } : startTestServer();
+}
+
+/** @internal An embedded server, or TEST_DATABASE_URL, with a migrated database to copy. */
+export async function startTestServer(): Promise<TestServer> {
   const { url, stop } = await openServer();
   const template = `causeway_template_${run}`;
   await execute(url, `create database ${template} template template0`);

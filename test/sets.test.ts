@@ -1,0 +1,23 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { expect } from 'chai';
+
+const ROOT = resolve(import.meta.dirname, '..');
+
+function readSettings(file: string): { readonly spec: readonly string[]; readonly ignore?: readonly string[] } {
+  return JSON.parse(readFileSync(join(ROOT, file), 'utf8'));
+}
+
+describe('the two sets of tests', () => {
+  const first = readSettings('.mocharc.json');
+  const rest = readSettings('.mocharc.rest.json');
+
+  it('have no file between them', () => {
+    expect(first.ignore).to.deep.equal(rest.spec);
+  });
+
+  it('name nothing that is not there', () => {
+    const empty = rest.spec.filter((pattern) => globSync(pattern, { cwd: ROOT }).length === 0);
+    expect(empty).to.deep.equal([]);
+  });
+});
