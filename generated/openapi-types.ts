@@ -3335,7 +3335,7 @@ export interface components {
          */
         OrderBy: string;
         /**
-         * @description The number of the page, from 1. Not together with `nextPage`.
+         * @description The number of the page, from 1. Beside `nextPage` it means nothing.
          * @example 1
          */
         Page: number;
@@ -5020,7 +5020,7 @@ export interface operations {
                  */
                 orderBy?: components["parameters"]["OrderBy"];
                 /**
-                 * @description The number of the page, from 1. Not together with `nextPage`.
+                 * @description The number of the page, from 1. Beside `nextPage` it means nothing.
                  * @example 1
                  */
                 page?: components["parameters"]["Page"];
@@ -5327,7 +5327,7 @@ export interface operations {
                  */
                 orderBy?: components["parameters"]["OrderBy"];
                 /**
-                 * @description The number of the page, from 1. Not together with `nextPage`.
+                 * @description The number of the page, from 1. Beside `nextPage` it means nothing.
                  * @example 1
                  */
                 page?: components["parameters"]["Page"];
@@ -5416,7 +5416,7 @@ export interface operations {
                  */
                 orderBy?: components["parameters"]["OrderBy"];
                 /**
-                 * @description The number of the page, from 1. Not together with `nextPage`.
+                 * @description The number of the page, from 1. Beside `nextPage` it means nothing.
                  * @example 1
                  */
                 page?: components["parameters"]["Page"];
@@ -5693,7 +5693,7 @@ export interface operations {
                  */
                 orderBy?: components["parameters"]["OrderBy"];
                 /**
-                 * @description The number of the page, from 1. Not together with `nextPage`.
+                 * @description The number of the page, from 1. Beside `nextPage` it means nothing.
                  * @example 1
                  */
                 page?: components["parameters"]["Page"];

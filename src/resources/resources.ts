@@ -194,17 +194,14 @@ function scopeOf(instance: ConnectedInstance, path: string, query: PreparedQuery
   return { accountId: instance.accountId, instanceId: instance.id, object: path, query: query.canonical };
 }
 
-/** The caller's page, as a place in the provider's paging. */
+/** The caller's page, as a place in the provider's paging; a token says all, and a page beside it means nothing (decisions D16). */
 function startOf(
   ports: ResourcePorts,
   request: ListRequest,
   scope: TokenScope,
   { operation, query }: { readonly operation: ListOperation<unknown>; readonly query: Query },
 ): Position {
-  if (request.nextPage !== undefined) {
-    if (request.page !== undefined) throw new AppError('REQUEST_INVALID', 'Give page or nextPage, not both.');
-    return openPosition(ports, request.nextPage, scope);
-  }
+  if (request.nextPage !== undefined) return openPosition(ports, request.nextPage, scope);
   return firstPosition(query.plan, operation, { page: request.page ?? 1, pageSize: request.pageSize });
 }
 
