@@ -270,7 +270,7 @@ async function build({ config, log, onLost, engineOptions }: AppPorts, cleanup: 
       api: {
         handlers: {
           ...createElementHandlers({ registry, authorizations }),
-          ...createInstanceHandlers({ accounts, instances, seal, open }),
+          ...createInstanceHandlers({ accounts, instances, registry, seal, open }),
           ...createProxyHandlers(proxies),
           ...createRecordHandlers(resources),
           ...createSettingsHandlers(delivery.settings),
@@ -283,6 +283,7 @@ async function build({ config, log, onLost, engineOptions }: AppPorts, cleanup: 
           ...createQueryHandlers(resources),
         },
         publicUrl,
+        listObjects: resources.listObjects,
         authorization: createAuthorization({ accounts, instances, shares }),
         failedAuthorizations: createFailedAuthorizations({ nowMs }),
         callerLimits: createCallerLimits({

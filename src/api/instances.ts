@@ -1,6 +1,7 @@
 import type { Accounts, Principal } from '../accounts/accounts.ts';
-import { AppError } from '../errors.ts';
-import type { Instance, Instances } from '../instances/instances.ts';
+import type { Registry } from '../connector/registry.ts';
+import { AppError, cutText } from '../errors.ts';
+import type { Instance, Instances, NewInstance } from '../instances/instances.ts';
 import type { Handlers } from './handler.ts';
 import {
   toAccountInstanceRecord,
@@ -9,6 +10,7 @@ import {
   toNewInstanceRecord,
 } from './instance-view.ts';
 import { listHeaders } from './list-answer.ts';
+import type { OperationQuery } from './operation-types.ts';
 import { createPageTokens, type PageSeal } from './page-token.ts';
 
 type InstanceHandlers = Pick<
@@ -28,18 +30,27 @@ type InstanceHandlers = Pick<
   | 'updateInstanceConfiguration'
   | 'listAccountInstances'
   | 'listOwnAccountInstances'
+  | 'listElementInstances'
+  | 'createElementInstance'
 >;
 
 export interface InstanceHandlerPorts extends PageSeal {
   readonly accounts: Pick<Accounts, 'getUser' | 'findUsers'>;
   readonly instances: Instances;
+  readonly registry: Pick<Registry, 'getConnector'>;
+}
+
+interface PageRequest {
+  readonly query: OperationQuery<'listElementInstances'>;
+  readonly url: string;
+  readonly elementKey?: string;
 }
 
 /** Unless the caller asks for another number: the default of the spec. */
 const PAGE_SIZE = 200;
 
 export function createInstanceHandlers(ports: InstanceHandlerPorts): InstanceHandlers {
-  const { accounts, instances } = ports;
+  const { accounts, instances, registry } = ports;
 
   async function show(instance: Instance) {
     return { body: toInstanceRecord(instance, await accounts.getUser(instance.accountId, instance.userId)) };
@@ -59,27 +70,40 @@ export function createInstanceHandlers(ports: InstanceHandlerPorts): InstanceHan
     return { body, headers: { 'Elements-Returned-Count': body.length, 'Elements-Total-Count': body.length } };
   }
 
+  async function listPage({ accountId }: Principal, { query, url, elementKey }: PageRequest) {
+    const { tags, searchText, where, pageSize = PAGE_SIZE, nextPage } = query;
+    const filter = { elementKey, tags, searchText, where };
+    const tokens = createPageTokens(ports, `instances:${accountId}:${JSON.stringify(filter)}`);
+    const page = await instances.list(accountId, { ...filter, limit: pageSize, afterId: tokens.read(nextPage) });
+    const body = await showAll(accountId, page.instances);
+    return { body, headers: listHeaders(body.length, { url, token: tokens.write(page.nextAfterId) }) };
+  }
+
+  async function create(principal: Principal, input: NewInstance, signal: AbortSignal) {
+    const instance = await instances.create(principal, input, signal);
+    return { body: toNewInstanceRecord(instance, await accounts.getUser(instance.accountId, instance.userId)) };
+  }
+
   async function remove(accountId: number, id: number) {
     await instances.remove(accountId, id);
     return { body: { id } };
   }
 
   return {
-    createInstance: async ({ principal, body, signal }) => {
-      const input = { ...body, element: body.element.key };
-      const instance = await instances.create(principal, input, signal);
-      return { body: toNewInstanceRecord(instance, await accounts.getUser(instance.accountId, instance.userId)) };
+    createInstance: ({ principal, body, signal }) => create(principal, { ...body, element: body.element.key }, signal),
+
+    createElementInstance: ({ principal, path, body: { element, ...body }, signal }) => {
+      const { key } = registry.getConnector(path.keyOrId);
+      if (element === undefined || element.key === key) return create(principal, { ...body, element: key }, signal);
+      const message = `The path is of the element '${key}', the body of '${cutText(element.key)}'.`;
+      throw new AppError('REQUEST_INVALID', message, { details: [{ path: 'body.element.key', message }] });
     },
 
-    listInstances: async ({ principal: { accountId }, instance, query, url }) => {
-      if (instance !== undefined) return show(instance);
-      const { tags, searchText, where, pageSize = PAGE_SIZE, nextPage } = query;
-      const tokens = createPageTokens(ports, `instances:${accountId}:${JSON.stringify([tags, searchText, where])}`);
-      const afterId = tokens.read(nextPage);
-      const page = await instances.list(accountId, { tags, searchText, where, limit: pageSize, afterId });
-      const body = await showAll(accountId, page.instances);
-      return { body, headers: listHeaders(body.length, { url, token: tokens.write(page.nextAfterId) }) };
-    },
+    listInstances: ({ principal, instance, query, url }) =>
+      instance === undefined ? listPage(principal, { query, url }) : show(instance),
+
+    listElementInstances: ({ principal, path, query, url }) =>
+      listPage(principal, { query, url, elementKey: registry.getConnector(path.keyOrId).key }),
 
     getInstance: async ({ principal, path }) => show(await instances.get(principal.accountId, path.id)),
     updateInstance: async ({ principal, path, body, signal }) =>

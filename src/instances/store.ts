@@ -36,6 +36,7 @@ export type InstanceChanges = Partial<
 >;
 
 export interface InstanceFilter {
+  readonly elementKey?: string | undefined;
   readonly tags?: readonly string[] | undefined;
   readonly searchText?: string | undefined;
   /** True for the rows to list. */
@@ -104,6 +105,7 @@ export function createInstanceStore(knex: Knex) {
     /** From old to new. */
     list: async (accountId: number, filter: InstanceFilter): Promise<InstanceRow[]> => {
       const query = select(accountId).orderBy('id').limit(filter.limit);
+      if (filter.elementKey !== undefined) query.where({ element_key: filter.elementKey });
       if (filter.tags !== undefined) query.where('tags', '@>', [...filter.tags]);
       if (filter.afterId !== undefined) query.where('id', '>', filter.afterId);
       if (filter.condition !== undefined)

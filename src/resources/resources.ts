@@ -56,6 +56,8 @@ export interface Resources {
   ) => Promise<RecordList>;
   /** How the query would be answered; it is not sent. Answers for a disabled instance too. */
   readonly explain: (target: Target, query: QueryText) => Promise<QueryExplanation & { readonly objectName: string }>;
+  /** One cheap call with the credentials of the instance; it fails as the provider does. */
+  readonly ping: (target: Omit<Target, 'objectName'>) => Promise<CallReport>;
   readonly getRecord: (target: Target, id: string) => Promise<OneRecord>;
   /** The record or its file, as the `Accept` header has it. @throws AppError NOT_ACCEPTABLE */
   readonly getRecordOrFile: (target: Target, id: string, accept: string | undefined) => Promise<OneRecord | RecordFile>;
@@ -147,6 +149,12 @@ export function createResources(ports: ResourcePorts): Resources {
       const object = await catalog.getObject(call, objectName);
       const operation = requireOperation({ instance, objectName }, object, 'list');
       return { objectName, ...explainQuery(ports.client, { instance, operation, query: prepare(object, request) }) };
+    },
+
+    ping: async ({ instance, signal }) => {
+      const call = startCall(ports, instance, signal);
+      await call.send(instance.connector.probe);
+      return call.report();
     },
 
     getRecord: async (target, id) => readRecord(target, id, await open(target)),

@@ -145,7 +145,7 @@ describe('requests and responses', () => {
     const headers: Readonly<Record<string, string>> = {
       'Elements-Max-Provider-Calls': '0',
       'Elements-Query-Mode': 'pushdown',
-      'Elements-Version': 'Helium',
+      'Elements-Version': 'Argon',
     };
     for (const [name, value] of Object.entries(headers)) {
       it(`has its place in headers too: ${name}: ${value} is refused`, async () => {
@@ -162,7 +162,7 @@ describe('requests and responses', () => {
         const answer = await service.call(path);
         expectProblem(answer, 'NOT_FOUND', `There is no GET /elements/api-v2${path}.`);
       }
-      for (const path of ['/Products/1/Lines/2', '/objects/Products', '/hubs/general', '/hubs', '/bulk', '/ping']) {
+      for (const path of ['/Products/1/Lines/2', '/objects/Products', '/hubs/general', '/hubs', '/bulk']) {
         const answer = await service.call(path, { token });
         expectProblem(answer, 'NOT_FOUND', `There is no GET /elements/api-v2${path}.`);
       }
