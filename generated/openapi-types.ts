@@ -746,7 +746,12 @@ export interface paths {
          */
         put: operations["releaseDeliveries"];
         post?: never;
-        delete?: never;
+        /**
+         * Acknowledge queued deliveries
+         * @description Removes queued deliveries, so that a queue that was read is empty. The `where` is of the same form as that of `PUT`. What is queued meanwhile stays,
+         *     and so does what is under way.
+         */
+        delete: operations["acknowledgeDeliveries"];
         options?: never;
         head?: never;
         patch?: never;
@@ -792,7 +797,11 @@ export interface paths {
         get: operations["getDelivery"];
         put?: never;
         post?: never;
-        delete?: never;
+        /**
+         * Acknowledge a queued delivery
+         * @description Removes a delivery that is queued; any other is a 409.
+         */
+        delete: operations["acknowledgeDelivery"];
         options?: never;
         head?: never;
         patch?: never;
@@ -2082,6 +2091,19 @@ export interface components {
             released: number;
         };
         /**
+         * @description What an acknowledgement did.
+         * @example {
+         *       "acknowledged": 12
+         *     }
+         */
+        AcknowledgedDeliveries: {
+            /**
+             * Format: int64
+             * @description How many deliveries were queued and are removed.
+             */
+            acknowledged: number;
+        };
+        /**
          * @description The number of deliveries of each status.
          * @example {
          *       "queued": 12,
@@ -2188,6 +2210,19 @@ export interface components {
             event: components["schemas"]["DeliveredEvent"];
             /** @description The attempts, the first one first. */
             attemptHistory: components["schemas"]["DeliveryAttempt"][];
+        };
+        /**
+         * @description The delivery or the subscription that was removed.
+         * @example {
+         *       "id": 90210
+         *     }
+         */
+        DeletedNotificationItem: {
+            /**
+             * Format: int64
+             * @description Its id.
+             */
+            id: number;
         };
         /** @description Which events are sent again. */
         RedeliveryPeriod: {
@@ -3101,6 +3136,19 @@ export interface components {
                 "application/json": components["schemas"]["ReleasedDeliveries"];
             };
         };
+        /** @description How many were removed. */
+        AcknowledgedDeliveries: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["AcknowledgedDeliveries"];
+            };
+        };
         /** @description The number of deliveries of each status. */
         DeliveryCounts: {
             headers: {
@@ -3125,6 +3173,19 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["DeliveryDetail"];
+            };
+        };
+        /** @description Done. */
+        DeletedNotificationItem: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["DeletedNotificationItem"];
             };
         };
         /** @description The delivery. */
@@ -3492,7 +3553,7 @@ export interface components {
          */
         Hydrate: boolean;
         /**
-         * @description Which queued deliveries are released; see above for its form.
+         * @description Which queued deliveries are meant; see above for its form.
          * @example channel = 'webhook' AND status = 'queued'
          */
         ReleaseWhere: string;
@@ -5081,7 +5142,7 @@ export interface operations {
         parameters: {
             query: {
                 /**
-                 * @description Which queued deliveries are released; see above for its form.
+                 * @description Which queued deliveries are meant; see above for its form.
                  * @example channel = 'webhook' AND status = 'queued'
                  */
                 where: components["parameters"]["ReleaseWhere"];
@@ -5093,6 +5154,31 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["ReleasedDeliveries"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    acknowledgeDeliveries: {
+        parameters: {
+            query: {
+                /**
+                 * @description Which queued deliveries are meant; see above for its form.
+                 * @example channel = 'webhook' AND status = 'queued'
+                 */
+                where: components["parameters"]["ReleaseWhere"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["AcknowledgedDeliveries"];
             400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
@@ -5149,6 +5235,33 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    acknowledgeDelivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a delivery.
+                 * @example 90210
+                 */
+                id: components["parameters"]["DeliveryId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["DeletedNotificationItem"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Overloaded"];

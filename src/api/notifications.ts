@@ -19,6 +19,8 @@ type NotificationHandlers = Pick<
   | 'updateSubscription'
   | 'listDeliveries'
   | 'releaseDeliveries'
+  | 'acknowledgeDeliveries'
+  | 'acknowledgeDelivery'
   | 'countDeliveries'
   | 'getDelivery'
   | 'redeliver'
@@ -71,6 +73,15 @@ export function createNotificationHandlers(ports: NotificationHandlerPorts): Not
     releaseDeliveries: async ({ principal, query }) => ({
       body: { ...(await deliveries.release(principal.accountId, query.where)) },
     }),
+
+    acknowledgeDeliveries: async ({ principal, query }) => ({
+      body: { acknowledged: await deliveries.acknowledge(principal.accountId, query.where) },
+    }),
+
+    acknowledgeDelivery: async ({ principal, path: { id } }) => {
+      await deliveries.acknowledgeOne(principal.accountId, id);
+      return { body: { id } };
+    },
 
     countDeliveries: async ({ principal, query }) => ({
       body: { ...(await deliveries.count(principal.accountId, query.where)) },
