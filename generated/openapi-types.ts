@@ -712,7 +712,12 @@ export interface paths {
         get: operations["getSubscription"];
         put?: never;
         post?: never;
-        delete?: never;
+        /**
+         * Delete a subscription
+         * @description Removes a subscription that nothing sends events to any more, with what is queued or waits for it; while an instance with events on or a setting
+         *     of the account uses its URL it is a 409. When the URL is used again, the subscription is made anew, with another secret.
+         */
+        delete: operations["deleteSubscription"];
         options?: never;
         head?: never;
         /**
@@ -721,6 +726,8 @@ export interface paths {
          *     `state: deactivated` stops pushing to it: what waits and what comes later is queued.
          *     `rotateSecret: true` makes a new signing secret. The one before stays valid for 24 hours: until then deliveries carry a signature of each.
          *     A second rotation within that time ends the oldest at once.
+         *     `eventTypes` says which events are stored for it from now on; what is not wanted is not stored.
+         *     The body may be the subscription as it was read: members that cannot be changed are ignored as long as they say what it is.
          */
         patch: operations["updateSubscription"];
         trace?: never;
@@ -1860,15 +1867,23 @@ export interface components {
         };
         /** @description The instances of the caller or, with an `Element` token, the instance that it belongs to. */
         InstanceListOrInstance: components["schemas"]["ListedInstance"][] | components["schemas"]["Instance"];
-        /** @description What the instance becomes. Its element, id and token stay; everything that is left out is emptied. */
+        /** @description What the instance becomes. Its element, id and token stay; everything that is left out is emptied. Other members of an instance may stand beside it as they were read; changed or unknown ones are a 400. */
         InstanceReplace: {
-            element?: components["schemas"]["InstanceElement"];
+            /** @description The element that the instance belongs to, its key at least. */
+            element?: {
+                /** @description The element key. */
+                key: string;
+            } & {
+                [key: string]: unknown;
+            };
             providerData?: components["schemas"]["InstanceProviderGrant"];
             configuration: components["schemas"]["InstanceConfiguration"];
             /** @description Any tags; they are trimmed. */
             tags?: string[];
             /** @description A name for people; it is trimmed. */
             name: string;
+        } & {
+            [key: string]: unknown;
         };
         /** @description What an instance is made of. */
         InstanceCreate: {
@@ -1894,7 +1909,7 @@ export interface components {
             id: number;
         };
         /**
-         * @description What changes of an instance. New credentials or a new code are verified with the provider before anything is stored; id and token stay.
+         * @description What changes of an instance. New credentials or a new code are verified with the provider before anything is stored; id and token stay. Other members of an instance may stand beside it as they were read; changed or unknown ones are a 400.
          * @example {
          *       "name": "BambooHR, payroll EMEA",
          *       "tags": [
@@ -1910,6 +1925,8 @@ export interface components {
             tags?: string[];
             /** @description A name for people; it is trimmed. */
             name?: string;
+        } & {
+            [key: string]: unknown;
         };
         /** @description An operational event. */
         Notification: {
@@ -1955,6 +1972,14 @@ export interface components {
              * @enum {string}
              */
             state: "active" | "deactivated";
+            /**
+             * @description The types of events that are stored for it. `employees.*` stands for every type that begins with `employees.`, `*` for all.
+             * @example [
+             *       "employees.*",
+             *       "files.created"
+             *     ]
+             */
+            eventTypes: string[];
             /** @description Why it was deactivated; there only while it is. */
             reason?: string;
             /** @description Signs the deliveries (Standard Webhooks); `********` in lists, and where it cannot be read any more until it is rotated. */
@@ -1984,7 +2009,20 @@ export interface components {
             /** @description How many of its deliveries failed and will be tried again; 10,000 stands for that many or more. */
             retrying: number;
         };
-        /** @description What changes of a subscription. */
+        /**
+         * @description The delivery or the subscription that was removed.
+         * @example {
+         *       "id": 90210
+         *     }
+         */
+        DeletedNotificationItem: {
+            /**
+             * Format: int64
+             * @description Its id.
+             */
+            id: number;
+        };
+        /** @description What changes of a subscription. Other members of a subscription may stand beside it as they were read; changed or unknown ones are a 400. */
         SubscriptionUpdate: {
             /**
              * @description `active` resumes and releases what is queued; `deactivated` stops pushing.
@@ -1992,10 +2030,20 @@ export interface components {
              */
             state?: "active" | "deactivated";
             /**
+             * @description The types of events that are stored for it. `employees.*` stands for every type that begins with `employees.`, `*` for all.
+             * @example [
+             *       "employees.*",
+             *       "files.created"
+             *     ]
+             */
+            eventTypes?: string[];
+            /**
              * @description Makes a new signing secret.
              * @enum {boolean}
              */
             rotateSecret?: true;
+        } & {
+            [key: string]: unknown;
         };
         /**
          * @description The instance that an event came from.
@@ -2210,19 +2258,6 @@ export interface components {
             event: components["schemas"]["DeliveredEvent"];
             /** @description The attempts, the first one first. */
             attemptHistory: components["schemas"]["DeliveryAttempt"][];
-        };
-        /**
-         * @description The delivery or the subscription that was removed.
-         * @example {
-         *       "id": 90210
-         *     }
-         */
-        DeletedNotificationItem: {
-            /**
-             * Format: int64
-             * @description Its id.
-             */
-            id: number;
         };
         /** @description Which events are sent again. */
         RedeliveryPeriod: {
@@ -3107,6 +3142,19 @@ export interface components {
                 "application/json": components["schemas"]["Subscription"];
             };
         };
+        /** @description Done. */
+        DeletedNotificationItem: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["DeletedNotificationItem"];
+            };
+        };
         /** @description The deliveries that match. */
         DeliveryList: {
             headers: {
@@ -3173,19 +3221,6 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["DeliveryDetail"];
-            };
-        };
-        /** @description Done. */
-        DeletedNotificationItem: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["DeletedNotificationItem"];
             };
         };
         /** @description The delivery. */
@@ -5059,6 +5094,33 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    deleteSubscription: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a subscription.
+                 * @example 31
+                 */
+                id: components["parameters"]["SubscriptionId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["DeletedNotificationItem"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Overloaded"];

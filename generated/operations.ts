@@ -65,6 +65,7 @@ export const OPERATIONS = {
   redeliverPeriod: { method: 'post', path: '/notifications/subscriptions/redeliveries', scopes: ['platform'], tag: 'notifications', list: false, largeBody: false },
   getSubscription: { method: 'get', path: '/notifications/subscriptions/{id}', scopes: ['platform'], tag: 'notifications', list: false, largeBody: false },
   updateSubscription: { method: 'patch', path: '/notifications/subscriptions/{id}', scopes: ['platform'], tag: 'notifications', list: false, largeBody: false },
+  deleteSubscription: { method: 'delete', path: '/notifications/subscriptions/{id}', scopes: ['platform'], tag: 'notifications', list: false, largeBody: false },
   showOAuthCallback: { method: 'get', path: '/oauth/callback', scopes: ['root'], tag: 'service', list: false, largeBody: false },
   redirectThroughOAuthProxy: { method: 'get', path: '/oauth/proxy/{proxyKey}', scopes: ['root'], tag: 'oauth-proxies', list: false, largeBody: false },
   listObjects: { method: 'get', path: '/objects', scopes: ['instance'], tag: 'objects', list: true, largeBody: false },

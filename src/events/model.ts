@@ -17,7 +17,7 @@ export interface NewEvent {
 }
 
 export interface Accepted {
-  /** Committed; `evt_…` in the order given. Absent: a duplicate, or the instance wants no events. */
+  /** Committed; `evt_…` in the order given. Absent: a duplicate, or nobody wants it. */
   readonly eventIds: readonly (string | undefined)[];
 }
 
@@ -64,6 +64,8 @@ export interface ReadySubscription {
   readonly id: number;
   readonly url: string;
   readonly state: 'active' | 'deactivated';
+  /** See `wantsType`. */
+  readonly eventTypes: readonly string[];
   /** `whsec_…`; two while a rotation lasts. */
   readonly secrets: readonly string[];
 }

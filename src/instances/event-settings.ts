@@ -1,13 +1,17 @@
 import type { Config, ConfigField } from '../connector/contract.ts';
 
-const ENABLED = 'event.notification.enabled';
+export const EVENTS_ENABLED = 'event.notification.enabled';
 export const CALLBACK_URL = 'event.notification.callback.url';
 const SIGNATURE_KEY = 'event.notification.signature.key';
 const ORDERED = 'event.notification.ordered';
 
 /** Configuration keys that every element takes: where events of the instance go. */
 export const EVENT_FIELDS: readonly ConfigField[] = [
-  { key: ENABLED, type: 'boolean', description: 'Whether events of this instance are delivered. Off unless given.' },
+  {
+    key: EVENTS_ENABLED,
+    type: 'boolean',
+    description: 'Whether events of this instance are delivered. Off unless given.',
+  },
   { key: CALLBACK_URL, type: 'url', description: 'Where events are delivered; needed when they are enabled.' },
   {
     key: SIGNATURE_KEY,
@@ -32,7 +36,7 @@ export interface EventSettings {
 
 export function readEventSettings(config: Config): EventSettings {
   return {
-    callbackUrl: config[ENABLED] === true ? textOf(config[CALLBACK_URL]) : undefined,
+    callbackUrl: config[EVENTS_ENABLED] === true ? textOf(config[CALLBACK_URL]) : undefined,
     signatureKey: textOf(config[SIGNATURE_KEY]),
     ordered: config[ORDERED] === true,
   };
@@ -40,8 +44,8 @@ export function readEventSettings(config: Config): EventSettings {
 
 /** The fault of events that are enabled and have nowhere to go. */
 export function missingCallback(config: Config): { readonly key: string; readonly message: string } | undefined {
-  if (config[ENABLED] !== true || textOf(config[CALLBACK_URL]) !== undefined) return undefined;
-  return { key: CALLBACK_URL, message: `'${CALLBACK_URL}' is required while '${ENABLED}' is true.` };
+  if (config[EVENTS_ENABLED] !== true || textOf(config[CALLBACK_URL]) !== undefined) return undefined;
+  return { key: CALLBACK_URL, message: `'${CALLBACK_URL}' is required while '${EVENTS_ENABLED}' is true.` };
 }
 
 function textOf(value: unknown): string | undefined {

@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import type { Sql } from '../where/index.ts';
+import { CALLBACK_URL, EVENTS_ENABLED } from './event-settings.ts';
 
 /** A row of `instance`, still encrypted. */
 export interface InstanceRow {
@@ -115,6 +116,16 @@ export function createInstanceStore(knex: Knex) {
         query.where((either) => either.whereILike('name', pattern).orWhereILike('element_key', pattern));
       }
       return query;
+    },
+
+    /** One whose events are on and go to the URL. */
+    findByCallback: async (accountId: number, callbackUrl: string): Promise<number | undefined> => {
+      const settings = { [EVENTS_ENABLED]: true, [CALLBACK_URL]: callbackUrl };
+      const row = await knex('instance')
+        .where({ account_id: accountId })
+        .whereRaw('configuration @> ?::jsonb', [JSON.stringify(settings)])
+        .first('id');
+      return row?.id;
     },
 
     /** Undefined when there is no such instance, or none of the version of settings where one is given. */

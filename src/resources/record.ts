@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { ObjectSpec } from '../connector/contract.ts';
 import { AppError, cutText, type ErrorDetail, nearestName, suggestName } from '../errors.ts';
 import { type FieldType, type PushedField, pushedField, type Row, reader } from '../where/index.ts';
@@ -53,20 +54,46 @@ const MAX_FAULTS = 50;
 
 const STRUCTURED: ReadonlySet<FieldType> = new Set(['object', 'array']);
 
+/** Whether the body has fields that an update cannot set, so that it takes the stored record to judge them; no unknown ones. */
+export function holdsReadOnly(body: Row, object: ObjectSpec): boolean {
+  const specs = fieldsIn(body, object).map(([name]) => specOf(object, name));
+  return specs.every((spec) => spec !== undefined) && specs.some((spec) => spec?.updateable !== true);
+}
+
+/** By the names of fields, which may have dots where records nest: a record may be sent back as it was read (decisions D16). */
+function fieldsIn(body: Row, object: ObjectSpec, prefix = ''): readonly (readonly [string, unknown])[] {
+  return Object.entries(body).flatMap(([key, value]) => {
+    const name = `${prefix}${key}`;
+    const isNest = isRecord(value) && specOf(object, name) === undefined && hasFieldsBelow(object, name);
+    return isNest ? fieldsIn(value, object, `${name}.`) : [[name, value] as const];
+  });
+}
+
+function hasFieldsBelow({ fields }: ObjectSpec, name: string): boolean {
+  return Object.keys(fields).some((field) => field.startsWith(`${name}.`));
+}
+
+function specOf({ fields }: ObjectSpec, name: string) {
+  return Object.hasOwn(fields, name) ? fields[name] : undefined;
+}
+
 /**
- * Turns the body of a POST, PUT or PATCH into native names and values.
+ * Turns the body of a POST, PUT or PATCH into native names and values. With the record as it is `stored`, fields of an update
+ * that cannot be set are dropped where they say what it says.
  * @throws AppError REQUEST_INVALID that names the fields (at most 50) that are unknown, cannot be set, hold a list or an
  * object in place of a single value, or are missing
  */
-export function writeRecord(body: Row, object: ObjectSpec, action: 'create' | 'update'): Row {
+export function writeRecord(body: Row, object: ObjectSpec, action: 'create' | 'update', stored?: Row): Row {
   const faults: ErrorDetail[] = [];
   const values: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(body)) {
-    const spec = Object.hasOwn(object.fields, name) ? object.fields[name] : undefined;
+  for (const [name, value] of fieldsIn(body, object)) {
+    const spec = specOf(object, name);
     if (spec === undefined) {
       faults.push(unknownField(name, Object.keys(object.fields)));
     } else if (spec[SETTABLE[action]] !== true) {
-      faults.push({ path: name, message: `'${name}' cannot be set on ${action}.` });
+      const isAsStored = stored !== undefined && isDeepStrictEqual(value, reader(name)(stored));
+      const other = stored === undefined ? '' : ', and is not what the record has';
+      if (!isAsStored) faults.push({ path: name, message: `'${name}' cannot be set on ${action}${other}.` });
     } else if (isObject(value) && !STRUCTURED.has(spec.type)) {
       faults.push({ path: name, message: `'${name}' is of type ${spec.type}: expected a single value.` });
     } else {

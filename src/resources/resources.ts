@@ -10,7 +10,7 @@ import { chooseFile, fetchFile, type RecordFile } from './media.ts';
 import { openPosition, type Position, sealPosition, type TokenScope } from './page-token.ts';
 import type { ConnectedInstance, ResourcePorts } from './ports.ts';
 import { createQueryCache, type Query } from './query-cache.ts';
-import { writeRecord } from './record.ts';
+import { holdsReadOnly, writeRecord } from './record.ts';
 import { sizeOf } from './row-size.ts';
 import { firstPosition, type PartialReason, scan } from './scan.ts';
 
@@ -117,7 +117,9 @@ export function createResources(ports: ResourcePorts): Resources {
   async function write(target: Target, action: 'update' | 'replace', id: string, body: Row): Promise<OneRecord> {
     const { call, object } = await open(target);
     const operation = requireOperation(target, object, action);
-    const values = writeRecord(body, object, 'update');
+    const isJudged = object.get !== undefined && holdsReadOnly(body, object);
+    const stored = isJudged ? (await readRecord(target, id, { call, object })).record : undefined;
+    const values = writeRecord(body, object, 'update', stored);
     const { fields } = prepare(object, {});
     const record = await onRecord(target, id, call.execute(operation, { id, values, fields }));
     return answer(call, object, record);

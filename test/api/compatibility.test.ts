@@ -65,6 +65,80 @@ describe('clients of the original API', () => {
     });
   });
 
+  describe('who send an instance back as they read it', () => {
+    it('change what they changed of it', async () => {
+      const path = `/instances/${shop.id}`;
+      for (const method of ['PATCH', 'PUT']) {
+        const { body: read } = await service.call(path);
+        const { status, body } = await service.call(path, { method, body: { ...read, name: `By ${method}` } });
+        expect(status, method).to.equal(200);
+        expect(body).to.deep.equal({ ...read, name: `By ${method}` });
+      }
+      const { body: own } = await service.call('/instances', { token: shop.token });
+      const put = await service.call('/instances', { method: 'PUT', body: { ...own, tags: ['x'] }, token: shop.token });
+      expect(put.body).to.deep.equal({ ...own, tags: ['x'] });
+    });
+
+    it('are told what cannot be changed, and what is not known', async () => {
+      const path = `/instances/${people.id}`;
+      const { body: read } = await service.call(path);
+      const answer = await service.call(path, {
+        method: 'PATCH',
+        body: { ...read, disabled: true, valid: false, nmae: 'x' },
+      });
+      expectProblem(answer, 'REQUEST_INVALID', /^body\.\w+ .*\(and 2 more, see details\)$/);
+      expect(answer.body.details.map(({ path: place }: { readonly path: string }) => place)).to.have.members([
+        'body.disabled',
+        'body.valid',
+        'body.nmae',
+      ]);
+      expect((await service.call(path)).body).to.deep.equal(read);
+    });
+  });
+
+  describe('who send a record back as they read it', () => {
+    it('change what they changed of it', async () => {
+      for (const method of ['PATCH', 'PUT']) {
+        const { body: read } = await service.call('/Products/7', { token: shop.token });
+        const body = { ...read, Name: `By ${method}` };
+        const answer = await service.call('/Products/7', { method, body, token: shop.token });
+        expect(answer.body, method).to.deep.equal(body);
+      }
+    });
+
+    it('cost their provider a read only where there is something to judge', async () => {
+      const callsOf = async (body: object) => {
+        const { headers } = await service.call('/Products/7', { method: 'PATCH', body, token: shop.token });
+        return Number(headers.get('elements-provider-calls'));
+      };
+      const plain = await callsOf({ Name: 'x' });
+      expect(await callsOf({ Id: 7, Name: 'x' })).to.equal(plain + 1);
+    });
+
+    it('are told what cannot be changed, and nothing is', async () => {
+      const { body: read } = await service.call('/Products/7', { token: shop.token });
+      for (const method of ['PATCH', 'PUT']) {
+        const answer = await service.call('/Products/7', {
+          method,
+          body: { ...read, Id: 8, Name: 'y' },
+          token: shop.token,
+        });
+        expectProblem(answer, 'REQUEST_INVALID', "'Id' cannot be set on update, and is not what the record has.");
+        expect(answer.body.details).to.deep.include({
+          path: 'Id',
+          message: "'Id' cannot be set on update, and is not what the record has.",
+        });
+      }
+      expect((await service.call('/Products/7', { token: shop.token })).body).to.deep.equal(read);
+      const unknown = await service.call('/Products/99999', {
+        method: 'PATCH',
+        body: { Id: 99999 },
+        token: shop.token,
+      });
+      expectProblem(unknown, 'NOT_FOUND', "There is no record '99999' in 'Products'.");
+    });
+  });
+
   it('begin an authorization with the parameters in the body', async () => {
     const request = { apiKey: 'my client', callbackUrl: 'https://app.example.com/connected', state: 'mine' };
     const { status, body } = await service.call('/elements/salesforce/oauth/url', {

@@ -48,7 +48,7 @@ export interface DeliveryPorts {
   readonly knex: Knex;
   readonly shares: Pick<PoolShares, 'list' | 'bulk'>;
   readonly notifier: Pick<Notifier, 'publish'>;
-  readonly subscriptions: Pick<Subscriptions, 'get' | 'deactivate' | 'reactivate'>;
+  readonly subscriptions: Pick<Subscriptions, 'get' | 'deactivate' | 'reactivate' | 'remove'>;
   readonly notifications: Pick<Notifications, 'prepare'>;
   /** Milliseconds since 1970. */
   readonly now: () => number;
@@ -73,6 +73,8 @@ export interface Deliveries {
   readonly resume: (accountId: number, subscriptionId: number) => Promise<Released>;
   /** Deactivates the subscription and queues what waits. @throws AppError NOT_FOUND */
   readonly suspend: (accountId: number, subscriptionId: number, reason: string) => Promise<void>;
+  /** Removes the subscription and what is queued or waits for it. @throws AppError NOT_FOUND */
+  readonly discard: (accountId: number, subscriptionId: number) => Promise<void>;
   /** Sends the event of a delivery again, as a new delivery. @throws AppError NOT_FOUND, CONFLICT when the event is no longer kept */
   readonly redeliver: (accountId: number, id: number) => Promise<Delivery>;
   /** Answers how many new deliveries were made. @throws AppError REQUEST_INVALID for more than 100,000 */
@@ -199,6 +201,19 @@ export function createDeliveries(ports: DeliveryPorts): Deliveries {
         await publish(trx, 'subscription.deactivated', { subscriptionId, url, reason });
       };
       await shares.bulk(accountId, (step) => step(() => knex.transaction(deactivate)));
+    },
+
+    discard: async (accountId, subscriptionId) => {
+      await subscriptions.get(accountId, subscriptionId);
+      await shares.bulk(accountId, (step) =>
+        step(() =>
+          knex.transaction(async (trx) => {
+            await subscriptions.remove(trx, accountId, subscriptionId);
+            await releases.queueWaiting(trx, accountId, subscriptionId);
+          }),
+        ),
+      );
+      await acknowledgeQueue(accountId, { subscriptionId });
     },
 
     redeliver: async (accountId, id) => {

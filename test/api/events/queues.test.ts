@@ -99,3 +99,136 @@ describe('a queue', () => {
     await waitForDeliveries(service, `config.url = '${url}' AND status = 'delivered'`, 3);
   });
 });
+
+describe('a subscription', () => {
+  const service = useApp({}, { engineOptions: QUICK });
+  let receiver: Receiver;
+  let tenants: OtherTenants;
+  before(async () => {
+    receiver = await startReceiver();
+    tenants = await createTenants(service);
+  });
+  after(() => receiver.close());
+
+  const pathOf = (id: number) => `/notifications/subscriptions/${id}`;
+  const patch = (id: number, body: unknown) => service.call(pathOf(id), { method: 'PATCH', body });
+  const remove = (id: number, headers = {}) => service.call(pathOf(id), { method: 'DELETE', headers });
+  const send = (instanceId: number, type: string) =>
+    service.call('/events/test', { method: 'POST', body: { instanceId, type, data: {} } });
+
+  async function subscribe(name: string) {
+    const url = receiver.open(name);
+    const instance = await createSource(service, url);
+    return { url, instance, subscription: await findSubscription(service, url) };
+  }
+
+  describe('with types of events', () => {
+    it('gets those and no others, which are not even stored', async () => {
+      const { url, instance, subscription } = await subscribe('choosy');
+      expect(subscription.eventTypes).to.deep.equal(['*']);
+      const eventTypes = ['employees.*', 'files.created'];
+      expect((await patch(subscription.id, { eventTypes })).body.eventTypes).to.deep.equal(eventTypes);
+      for (const type of ['files.deleted', 'employee.created', 'more.files.created']) {
+        const message = `Subscription ${subscription.id} does not want events of the type ${type}: see its eventTypes.`;
+        expectProblem(await send(instance.id, type), 'CONFLICT', message);
+      }
+      for (const type of ['employees.created', 'files.created', 'employees.deleted']) await send(instance.id, type);
+      const came = await receiver.waitFor(url, 3);
+      expect(came.map(({ body }) => body.type)).to.have.members([
+        'employees.created',
+        'files.created',
+        'employees.deleted',
+      ]);
+      expect(await listDeliveries(service, `config.url = '${url}'`)).to.have.length(3);
+      await patch(subscription.id, { eventTypes: ['*'] });
+      expect((await send(instance.id, 'files.deleted')).status).to.equal(200);
+    });
+
+    it('refuses what is no type', async () => {
+      const { subscription } = await subscribe('badly-chosen');
+      for (const eventTypes of [[], ['*.created'], ['emp*'], [''], ['a.*.b'], 'a.*', null]) {
+        expectProblem(await patch(subscription.id, { eventTypes }), 'REQUEST_INVALID', /eventTypes/);
+      }
+    });
+
+    it('holds for operational events too', async () => {
+      const { url, subscription } = await subscribe('told');
+      const { subscription: other } = await subscribe('told-of');
+      const set = (callbackUrl: string | null) =>
+        service.call('/accounts/settings', {
+          method: 'PATCH',
+          body: { 'notification.operational.callback.url': callbackUrl },
+        });
+      await set(url);
+      await patch(subscription.id, { eventTypes: ['subscription.reactivated'] });
+      await patch(other.id, { state: 'deactivated' });
+      await patch(other.id, { state: 'active' });
+      const [first] = await receiver.waitFor(url, 1);
+      expect(first?.body.type).to.equal('subscription.reactivated');
+      await set(null);
+    });
+  });
+
+  describe('as it was read', () => {
+    it('can be sent back with a change, and what cannot be changed is named', async () => {
+      const { subscription } = await subscribe('read-back');
+      const changed = await patch(subscription.id, { ...subscription, eventTypes: ['employees.*'] });
+      expect(changed.body).to.deep.include({
+        secret: subscription.secret,
+        state: 'active',
+        eventTypes: ['employees.*'],
+      });
+      expect((await patch(subscription.id, { ...subscription, secret: '********', queued: 7 })).status).to.equal(200);
+      const wrong = await patch(subscription.id, {
+        ...subscription,
+        config: { url: 'https://x.example' },
+        id: 99,
+        x: 1,
+      });
+      const message = 'body.id cannot be changed; leave it out, or as it was read. (and 2 more, see details)';
+      expectProblem(wrong, 'REQUEST_INVALID', message);
+      expect(wrong.body.details.map(({ path }: { readonly path: string }) => path)).to.have.members([
+        'body.id',
+        'body.config',
+        'body.x',
+      ]);
+      expect(JSON.stringify(wrong.body)).not.to.include(subscription.secret);
+    });
+  });
+
+  describe('that nothing uses any more', () => {
+    it('can be deleted with what is queued for it, and comes anew with its URL', async () => {
+      const { url, instance, subscription } = await subscribe('left');
+      await patch(subscription.id, { state: 'deactivated' });
+      await sendEvent(service, instance.id);
+      const message = `Subscription ${subscription.id} is in use: instance ${instance.id} sends events to ${url}.`;
+      expectProblem(await remove(subscription.id), 'CONFLICT', message);
+      expectProblem(await remove(subscription.id, authorizationOf(tenants.stranger)), 'NOT_FOUND');
+      await service.call(`/instances/${instance.id}`, { method: 'DELETE' });
+      expect((await remove(subscription.id)).body).to.deep.equal({ id: subscription.id });
+      expectProblem(await remove(subscription.id), 'NOT_FOUND', `There is no subscription ${subscription.id}.`);
+      expectProblem(await patch(subscription.id, { state: 'active' }), 'NOT_FOUND');
+      const listed = await service.call('/notifications/subscriptions', { query: { where: `url = '${url}'` } });
+      expect(listed.body).to.deep.equal([]);
+      expect(await listDeliveries(service, `config.url = '${url}'`)).to.deep.equal([]);
+
+      const { id } = await createSource(service, url);
+      const anew = await findSubscription(service, url);
+      expect(anew).to.deep.include({ state: 'active', eventTypes: ['*'], queued: 0 });
+      expect(anew.secret).not.to.equal(subscription.secret);
+      await sendEvent(service, id);
+      await receiver.waitFor(url, 1);
+    });
+
+    it('is in use while operational events go there', async () => {
+      const { url, instance, subscription } = await subscribe('operations');
+      await service.call(`/instances/${instance.id}`, { method: 'DELETE' });
+      const key = 'notification.operational.callback.url';
+      await service.call('/accounts/settings', { method: 'PATCH', body: { [key]: url } });
+      const message = `Subscription ${subscription.id} is in use: the setting ${key} sends events to ${url}.`;
+      expectProblem(await remove(subscription.id), 'CONFLICT', message);
+      await service.call('/accounts/settings', { method: 'PATCH', body: { [key]: null } });
+      expect((await remove(subscription.id)).status).to.equal(200);
+    });
+  });
+});
