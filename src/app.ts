@@ -225,6 +225,7 @@ async function build({ config, log, onLost, engineOptions }: AppPorts, cleanup: 
     notifier,
     log,
     metrics,
+    accounts,
     instances,
     sweeps: role !== 'api',
     options: engineOptions,

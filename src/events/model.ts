@@ -35,6 +35,8 @@ export interface EventSource {
   readonly signatureKey: string | undefined;
   /** One in flight per subscription, in order. */
   readonly ordered: boolean;
+  /** There: bodies are sent as the original API did, which also named the organization. */
+  readonly original?: { readonly companyId: number } | undefined;
 }
 
 /** Operational events of the platform itself. */

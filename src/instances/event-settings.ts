@@ -3,6 +3,7 @@ import type { Config, ConfigField } from '../connector/contract.ts';
 export const EVENTS_ENABLED = 'event.notification.enabled';
 export const CALLBACK_URL = 'event.notification.callback.url';
 const SIGNATURE_KEY = 'event.notification.signature.key';
+const FORMAT = 'event.notification.format';
 const ORDERED = 'event.notification.ordered';
 
 /** Configuration keys that every element takes: where events of the instance go. */
@@ -20,6 +21,14 @@ export const EVENT_FIELDS: readonly ConfigField[] = [
     description: 'Signs each delivery once more, in the header `Elements-Webhook-Signature`.',
   },
   {
+    key: FORMAT,
+    type: 'string',
+    pattern: /standard|elements/,
+    example: 'elements',
+    description:
+      'The body of deliveries: `standard` unless given; `elements` for that of Cloud Elements and SAP Open Connectors, with the header `Elements-Webhook-Id`.',
+  },
+  {
     key: ORDERED,
     type: 'boolean',
     description: 'One delivery at a time, in the order of the events. A delivery that fails holds up those behind it.',
@@ -32,6 +41,7 @@ export interface EventSettings {
   readonly callbackUrl: string | undefined;
   readonly signatureKey: string | undefined;
   readonly ordered: boolean;
+  readonly format: 'standard' | 'elements';
 }
 
 export function readEventSettings(config: Config): EventSettings {
@@ -39,6 +49,7 @@ export function readEventSettings(config: Config): EventSettings {
     callbackUrl: config[EVENTS_ENABLED] === true ? textOf(config[CALLBACK_URL]) : undefined,
     signatureKey: textOf(config[SIGNATURE_KEY]),
     ordered: config[ORDERED] === true,
+    format: config[FORMAT] === 'elements' ? 'elements' : 'standard',
   };
 }
 

@@ -38,6 +38,13 @@ describe('discovery', () => {
       { key: 'event.notification.enabled', type: 'boolean', required: false, secret: false },
       { key: 'event.notification.callback.url', type: 'url', required: false, secret: false },
       { key: 'event.notification.signature.key', type: 'string', required: false, secret: true },
+      {
+        key: 'event.notification.format',
+        type: 'string',
+        required: false,
+        secret: false,
+        example: 'elements',
+      },
       { key: 'event.notification.ordered', type: 'boolean', required: false, secret: false },
     ]);
     const message = "There is no element 'bamborh'. Did you mean 'bamboohr'?";
