@@ -3,7 +3,7 @@ import pg from 'pg';
 import { migrateDatabase } from '../../src/db/migrate.ts';
 import { createTestDatabase, dropTestDatabase, silentLog, useDatabase } from '../support/database.ts';
 
-const ALL = ['0001-foundation', '0002-oauth', '0003-events', '0004-delivery-events'];
+const ALL = ['0001-foundation', '0002-oauth', '0003-events', '0004-delivery-events', '0005-subscription-filters'];
 
 describe('migrateDatabase', () => {
   let url: string;
