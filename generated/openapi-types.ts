@@ -262,7 +262,41 @@ export interface paths {
          */
         get: operations["getOAuthUrl"];
         put?: never;
-        post?: never;
+        /**
+         * Begin an OAuth 2.0 authorization, parameters as body
+         * @description As `GET /elements/{keyOrId}/oauth/url`, with the parameters in the body, so that a secret stands in no URL.
+         */
+        post: operations["beginOAuth"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/elements/{keyOrId}/instances": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The key or the integer id of an element.
+                 * @example bamboohr
+                 */
+                keyOrId: components["parameters"]["KeyOrId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List the instances of an element
+         * @description The instances of the caller that belong to this element, oldest first.
+         */
+        get: operations["listElementInstances"];
+        put?: never;
+        /**
+         * Create an instance of an element
+         * @description As `POST /instances`. The path says which element; `element` may be left out.
+         */
+        post: operations["createElementInstance"];
         delete?: never;
         options?: never;
         head?: never;
@@ -403,6 +437,34 @@ export interface paths {
         options?: never;
         head?: never;
         patch?: never;
+        trace?: never;
+    };
+    "/accounts/settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the settings of the own account
+         * @description Every setting; what was never set has its default.
+         */
+        get: operations["getOwnAccountSettings"];
+        put?: never;
+        /**
+         * Set the settings of the own account
+         * @description Sets what is given; everything else gets its default.
+         */
+        post: operations["setOwnAccountSettings"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change settings of the own account
+         * @description Changes what is given; everything else stays.
+         */
+        patch: operations["updateOwnAccountSettings"];
         trace?: never;
     };
     "/accounts/{id}/instances": {
@@ -659,7 +721,12 @@ export interface paths {
         get: operations["getSubscription"];
         put?: never;
         post?: never;
-        delete?: never;
+        /**
+         * Delete a subscription
+         * @description Removes a subscription that nothing sends events to any more, with what is queued or waits for it; while an instance with events on or a setting
+         *     of the account uses its URL it is a 409. When the URL is used again, the subscription is made anew, with another secret.
+         */
+        delete: operations["deleteSubscription"];
         options?: never;
         head?: never;
         /**
@@ -668,6 +735,8 @@ export interface paths {
          *     `state: deactivated` stops pushing to it: what waits and what comes later is queued.
          *     `rotateSecret: true` makes a new signing secret. The one before stays valid for 24 hours: until then deliveries carry a signature of each.
          *     A second rotation within that time ends the oldest at once.
+         *     `eventTypes` says which events are stored for it from now on; what is not wanted is not stored.
+         *     The body may be the subscription as it was read: members that cannot be changed are ignored as long as they say what it is.
          */
         patch: operations["updateSubscription"];
         trace?: never;
@@ -693,7 +762,12 @@ export interface paths {
          */
         put: operations["releaseDeliveries"];
         post?: never;
-        delete?: never;
+        /**
+         * Acknowledge queued deliveries
+         * @description Removes queued deliveries, so that a queue that was read is empty. The `where` is of the same form as that of `PUT`. What is queued meanwhile stays,
+         *     and so does what is under way.
+         */
+        delete: operations["acknowledgeDeliveries"];
         options?: never;
         head?: never;
         patch?: never;
@@ -739,7 +813,11 @@ export interface paths {
         get: operations["getDelivery"];
         put?: never;
         post?: never;
-        delete?: never;
+        /**
+         * Acknowledge a queued delivery
+         * @description Removes a delivery that is queued; any other is a 409.
+         */
+        delete: operations["acknowledgeDelivery"];
         options?: never;
         head?: never;
         patch?: never;
@@ -820,7 +898,7 @@ export interface paths {
         };
         /**
          * List the objects
-         * @description The objects of the instance and what can be done with them. Answers for a disabled instance too.
+         * @description The names of the objects of the instance; with `details=true` or `Elements-Version` `Helium`, what can be done with each as well. Answers for a disabled instance too.
          */
         get: operations["listObjects"];
         put?: never;
@@ -906,6 +984,52 @@ export interface paths {
          * @description As `GET /objects/{objectName}/metadata`, when the element is in this hub.
          */
         get: operations["getHubObjectMetadata"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ping": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Ask whether the provider answers
+         * @description One cheap call to the provider with the credentials of the instance. When it fails, so does this.
+         */
+        get: operations["ping"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/hubs/{hub}/ping": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The hub of the instance's element. Any other hub is a 404.
+                 * @example humancapital
+                 */
+                hub: components["parameters"]["Hub"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Ask whether the provider answers, by hub
+         * @description As `GET /ping`, when the element is in this hub.
+         */
+        get: operations["pingHub"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1373,6 +1497,166 @@ export interface components {
             element: string;
         };
         /**
+         * @description The parameters of `GET /elements/{keyOrId}/oauth/url`.
+         * @example {
+         *       "apiKey": "3MVG9lKcPoNINVBIPJjdw1J9LLM82Hn",
+         *       "callbackUrl": "https://app.example.com/connected",
+         *       "state": "salesforce"
+         *     }
+         */
+        OAuthUrlRequest: {
+            /** @description The client id (API key) registered with the provider. With an OAuth proxy, that of the proxy unless given. */
+            apiKey?: string;
+            /** @description The client secret registered with the provider. The page needs none, so it may be left out here. */
+            apiSecret?: string;
+            /** @description The redirect URL registered with the provider, absolute and without fragment. With an OAuth proxy its `proxyUrl`, which may be left out. */
+            callbackUrl?: string;
+            /** @description The customer's own address at the provider, for elements whose host is per customer. */
+            siteAddress?: string;
+            /** @description True for the flow through an OAuth proxy. */
+            isOauthProxy?: boolean;
+            /** @description The name of the OAuth proxy. Unless given, the proxy is found by its `callbackUrl`. */
+            oauthProxyName?: string;
+            /** @description It comes back unchanged and tells authorizations apart. With an OAuth proxy, the URL that the proxy points to. */
+            state?: string;
+            /** @description True for the flow through an OAuth proxy. */
+            callbackProxy?: boolean;
+            /** @description What to ask for, in place of what the element asks for, as the provider writes it. */
+            scope?: string;
+            /** @description True for the provider's sandbox, for elements that have one. */
+            sandbox?: boolean;
+            /** @description True for the page of the element's simulator. The instance that is made with its code talks to the simulator as well. */
+            simulator?: boolean;
+        };
+        /** @description What the provider gave when the instance was made. */
+        InstanceProviderData: {
+            /** @description The grant code that was exchanged. Only the answer that makes the instance shows it, as it is used up then. */
+            code?: string;
+        };
+        /**
+         * @description The settings of an instance by key. Which keys there are, and of which type, depends on the element: `GET /elements/{keyOrId}` lists them. Values are strings,
+         *     booleans or numbers; a string has at most 4096 characters; a boolean may be given as a string (`"true"`); `event.poller.configuration` is an object. Secrets are never shown: in answers their value is `********`.
+         * @example {
+         *       "username": "********",
+         *       "company.name": "mycompany"
+         *     }
+         */
+        InstanceConfiguration: {
+            [key: string]: unknown;
+        };
+        /**
+         * @description The user who owns an instance.
+         * @example {
+         *       "id": 3,
+         *       "emailAddress": "ada@example.com",
+         *       "firstName": "Ada",
+         *       "lastName": "Moreau"
+         *     }
+         */
+        InstanceOwner: {
+            /**
+             * Format: int64
+             * @description The id of the user.
+             */
+            id: number;
+            /** @description The user's address. */
+            emailAddress: string;
+            /** @description The user's first name. */
+            firstName: string;
+            /** @description The user's last name. */
+            lastName: string;
+        };
+        /** @description One authenticated connection of a user to a provider. */
+        Instance: {
+            /**
+             * Format: int64
+             * @description The id of the instance.
+             */
+            id: number;
+            /** @description The name given at creation. */
+            name: string;
+            /**
+             * Format: date-time
+             * @description When the instance was made, in UTC.
+             */
+            createdDate: string;
+            /** @description The secret that later calls on the instance send as `Element <token>`. */
+            token: string;
+            element: components["schemas"]["Element"];
+            /**
+             * Format: int64
+             * @description The id of the element.
+             */
+            elementId: number;
+            /** @description The tags given by the user. */
+            tags: string[];
+            /** @description Steps that are still to be done by the user. */
+            provisionInteractions: components["schemas"]["FreeFormObject"][];
+            /** @description False after the provider refused the credentials for good, until they are renewed; and while the instance cannot be used here at all, for example because stored settings and credentials do not belong together. */
+            valid: boolean;
+            /** @description What is wrong; there only while `valid` is false. When the provider refused a call, the instance is valid again when the same call succeeds, or when the credentials are renewed. */
+            invalidReason?: string;
+            /** @description True after the caller switched the instance off. */
+            disabled: boolean;
+            /** @description The size of the instance's cache. */
+            maxCacheSize: number;
+            /** @description How long entries of the instance's cache live. */
+            cacheTimeToLive: number;
+            providerData: components["schemas"]["InstanceProviderData"];
+            configuration: components["schemas"]["InstanceConfiguration"];
+            /** @description True when events of the provider are delivered. */
+            eventsEnabled: boolean;
+            /** @description Where events are delivered; the string `false` when events are off. */
+            eventsNotificationCallbackUrl: string;
+            /** @description True while calls on the instance are traced. */
+            traceLoggingEnabled: boolean;
+            /** @description True when answers of the provider are cached. */
+            cachingEnabled: boolean;
+            /** @description How authentication outside of the service takes part; `none` unless it does. */
+            externalAuthentication: string;
+            user: components["schemas"]["InstanceOwner"];
+        };
+        /** @description An instance, in a list. */
+        ListedInstance: components["schemas"]["Instance"];
+        /**
+         * @description The element that an instance belongs to.
+         * @example {
+         *       "key": "bamboohr"
+         *     }
+         */
+        InstanceElement: {
+            /** @description The element key. */
+            key: string;
+        };
+        /**
+         * @description What came to the callback URL of the OAuth 2.0 code flow. Pass on every parameter; some providers send more than the code that counts.
+         * @example {
+         *       "code": "4/P7q7W91a-oMsCeLvIaQm6bTrgtp7",
+         *       "state": "bamboohr"
+         *     }
+         */
+        InstanceProviderGrant: {
+            /** @description The grant code. Without it there is nothing to make an instance of, and the answer says how to get one. */
+            code?: string;
+            /**
+             * @description The `state` that came with it. It is needed only where authorizations are open that were begun with other settings (`siteAddress`, `sandbox`,
+             *     `simulator`): then it says which of them the code belongs to.
+             */
+            state?: string;
+        } & {
+            [key: string]: string;
+        };
+        /** @description What an instance of the element in the path is made of. */
+        ElementInstanceCreate: {
+            element?: components["schemas"]["InstanceElement"];
+            providerData?: components["schemas"]["InstanceProviderGrant"];
+            configuration: components["schemas"]["InstanceConfiguration"];
+            /** @description Any tags; they are trimmed. */
+            tags?: string[];
+            /** @description A name for people; it is trimmed. */
+            name: string;
+        };
+        /**
          * @description Client credentials of a provider with a redirect URL of their own.
          * @example {
          *       "id": 5,
@@ -1521,22 +1805,6 @@ export interface components {
             /** @description True when resources were added to the element. */
             extended: boolean;
         };
-        /** @description What the provider gave when the instance was made. */
-        InstanceProviderData: {
-            /** @description The grant code that was exchanged. Only the answer that makes the instance shows it, as it is used up then. */
-            code?: string;
-        };
-        /**
-         * @description The settings of an instance by key. Which keys there are, and of which type, depends on the element: `GET /elements/{keyOrId}` lists them. Values are strings,
-         *     booleans or numbers; a string has at most 4096 characters; a boolean may be given as a string (`"true"`); `event.poller.configuration` is an object. Secrets are never shown: in answers their value is `********`.
-         * @example {
-         *       "username": "********",
-         *       "company.name": "mycompany"
-         *     }
-         */
-        InstanceConfiguration: {
-            [key: string]: unknown;
-        };
         /**
          * @description The owner of an instance, in account listings.
          * @example {
@@ -1632,119 +1900,25 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        /**
-         * @description The user who owns an instance.
-         * @example {
-         *       "id": 3,
-         *       "emailAddress": "ada@example.com",
-         *       "firstName": "Ada",
-         *       "lastName": "Moreau"
-         *     }
-         */
-        InstanceOwner: {
-            /**
-             * Format: int64
-             * @description The id of the user.
-             */
-            id: number;
-            /** @description The user's address. */
-            emailAddress: string;
-            /** @description The user's first name. */
-            firstName: string;
-            /** @description The user's last name. */
-            lastName: string;
-        };
-        /** @description One authenticated connection of a user to a provider. */
-        Instance: {
-            /**
-             * Format: int64
-             * @description The id of the instance.
-             */
-            id: number;
-            /** @description The name given at creation. */
-            name: string;
-            /**
-             * Format: date-time
-             * @description When the instance was made, in UTC.
-             */
-            createdDate: string;
-            /** @description The secret that later calls on the instance send as `Element <token>`. */
-            token: string;
-            element: components["schemas"]["Element"];
-            /**
-             * Format: int64
-             * @description The id of the element.
-             */
-            elementId: number;
-            /** @description The tags given by the user. */
-            tags: string[];
-            /** @description Steps that are still to be done by the user. */
-            provisionInteractions: components["schemas"]["FreeFormObject"][];
-            /** @description False after the provider refused the credentials for good, until they are renewed; and while the instance cannot be used here at all, for example because stored settings and credentials do not belong together. */
-            valid: boolean;
-            /** @description What is wrong; there only while `valid` is false. When the provider refused a call, the instance is valid again when the same call succeeds, or when the credentials are renewed. */
-            invalidReason?: string;
-            /** @description True after the caller switched the instance off. */
-            disabled: boolean;
-            /** @description The size of the instance's cache. */
-            maxCacheSize: number;
-            /** @description How long entries of the instance's cache live. */
-            cacheTimeToLive: number;
-            providerData: components["schemas"]["InstanceProviderData"];
-            configuration: components["schemas"]["InstanceConfiguration"];
-            /** @description True when events of the provider are delivered. */
-            eventsEnabled: boolean;
-            /** @description Where events are delivered; the string `false` when events are off. */
-            eventsNotificationCallbackUrl: string;
-            /** @description True while calls on the instance are traced. */
-            traceLoggingEnabled: boolean;
-            /** @description True when answers of the provider are cached. */
-            cachingEnabled: boolean;
-            /** @description How authentication outside of the service takes part; `none` unless it does. */
-            externalAuthentication: string;
-            user: components["schemas"]["InstanceOwner"];
-        };
-        /** @description An instance, in a list. */
-        ListedInstance: components["schemas"]["Instance"];
         /** @description The instances of the caller or, with an `Element` token, the instance that it belongs to. */
         InstanceListOrInstance: components["schemas"]["ListedInstance"][] | components["schemas"]["Instance"];
-        /**
-         * @description The element that an instance belongs to.
-         * @example {
-         *       "key": "bamboohr"
-         *     }
-         */
-        InstanceElement: {
-            /** @description The element key. */
-            key: string;
-        };
-        /**
-         * @description What came to the callback URL of the OAuth 2.0 code flow. Pass on every parameter; some providers send more than the code that counts.
-         * @example {
-         *       "code": "4/P7q7W91a-oMsCeLvIaQm6bTrgtp7",
-         *       "state": "bamboohr"
-         *     }
-         */
-        InstanceProviderGrant: {
-            /** @description The grant code. Without it there is nothing to make an instance of, and the answer says how to get one. */
-            code?: string;
-            /**
-             * @description The `state` that came with it. It is needed only where authorizations are open that were begun with other settings (`siteAddress`, `sandbox`,
-             *     `simulator`): then it says which of them the code belongs to.
-             */
-            state?: string;
-        } & {
-            [key: string]: string;
-        };
-        /** @description What the instance becomes. Its element, id and token stay; everything that is left out is emptied. */
+        /** @description What the instance becomes. Its element, id and token stay; everything that is left out is emptied. Other members of an instance may stand beside it as they were read; changed or unknown ones are a 400. */
         InstanceReplace: {
-            element?: components["schemas"]["InstanceElement"];
+            /** @description The element that the instance belongs to, its key at least. */
+            element?: {
+                /** @description The element key. */
+                key: string;
+            } & {
+                [key: string]: unknown;
+            };
             providerData?: components["schemas"]["InstanceProviderGrant"];
             configuration: components["schemas"]["InstanceConfiguration"];
             /** @description Any tags; they are trimmed. */
             tags?: string[];
             /** @description A name for people; it is trimmed. */
             name: string;
+        } & {
+            [key: string]: unknown;
         };
         /** @description What an instance is made of. */
         InstanceCreate: {
@@ -1770,7 +1944,7 @@ export interface components {
             id: number;
         };
         /**
-         * @description What changes of an instance. New credentials or a new code are verified with the provider before anything is stored; id and token stay.
+         * @description What changes of an instance. New credentials or a new code are verified with the provider before anything is stored; id and token stay. Other members of an instance may stand beside it as they were read; changed or unknown ones are a 400.
          * @example {
          *       "name": "BambooHR, payroll EMEA",
          *       "tags": [
@@ -1786,6 +1960,8 @@ export interface components {
             tags?: string[];
             /** @description A name for people; it is trimmed. */
             name?: string;
+        } & {
+            [key: string]: unknown;
         };
         /** @description An operational event. */
         Notification: {
@@ -1831,6 +2007,14 @@ export interface components {
              * @enum {string}
              */
             state: "active" | "deactivated";
+            /**
+             * @description The types of events that are stored for it. `employees.*` stands for every type that begins with `employees.`, `*` for all.
+             * @example [
+             *       "employees.*",
+             *       "files.created"
+             *     ]
+             */
+            eventTypes: string[];
             /** @description Why it was deactivated; there only while it is. */
             reason?: string;
             /** @description Signs the deliveries (Standard Webhooks); `********` in lists, and where it cannot be read any more until it is rotated. */
@@ -1860,7 +2044,20 @@ export interface components {
             /** @description How many of its deliveries failed and will be tried again; 10,000 stands for that many or more. */
             retrying: number;
         };
-        /** @description What changes of a subscription. */
+        /**
+         * @description The delivery or the subscription that was removed.
+         * @example {
+         *       "id": 90210
+         *     }
+         */
+        DeletedNotificationItem: {
+            /**
+             * Format: int64
+             * @description Its id.
+             */
+            id: number;
+        };
+        /** @description What changes of a subscription. Other members of a subscription may stand beside it as they were read; changed or unknown ones are a 400. */
         SubscriptionUpdate: {
             /**
              * @description `active` resumes and releases what is queued; `deactivated` stops pushing.
@@ -1868,10 +2065,20 @@ export interface components {
              */
             state?: "active" | "deactivated";
             /**
+             * @description The types of events that are stored for it. `employees.*` stands for every type that begins with `employees.`, `*` for all.
+             * @example [
+             *       "employees.*",
+             *       "files.created"
+             *     ]
+             */
+            eventTypes?: string[];
+            /**
              * @description Makes a new signing secret.
              * @enum {boolean}
              */
             rotateSecret?: true;
+        } & {
+            [key: string]: unknown;
         };
         /**
          * @description The instance that an event came from.
@@ -1965,6 +2172,19 @@ export interface components {
              * @description How many deliveries were queued and are on their way.
              */
             released: number;
+        };
+        /**
+         * @description What an acknowledgement did.
+         * @example {
+         *       "acknowledged": 12
+         *     }
+         */
+        AcknowledgedDeliveries: {
+            /**
+             * Format: int64
+             * @description How many deliveries were queued and are removed.
+             */
+            acknowledged: number;
         };
         /**
          * @description The number of deliveries of each status.
@@ -2161,7 +2381,7 @@ export interface components {
             /** @description True when the customer added the object at the provider. */
             custom: boolean;
         };
-        /** @description An object or, with `Elements-Version` `Hydrogen`, the name of one. */
+        /** @description The name of an object or, with `details=true` or `Elements-Version` `Helium`, what can be done with it. */
         ObjectSummaryOrName: components["schemas"]["ObjectSummary"] | string;
         /**
          * @description The type of a field's or parameter's values.
@@ -2260,6 +2480,22 @@ export interface components {
             /** @description Inputs that are no fields but may stand in a `where`, with `=` and at its top level only. */
             parameters: components["schemas"]["ObjectParameter"][];
             limits: components["schemas"]["ObjectLimits"];
+        };
+        /**
+         * @description The provider answered, and took the credentials.
+         * @example {
+         *       "dateTime": "2026-03-02T09:14:07.512Z",
+         *       "endpoint": "bamboohr"
+         *     }
+         */
+        Ping: {
+            /**
+             * Format: date-time
+             * @description When it did, in UTC.
+             */
+            dateTime: string;
+            /** @description The element key. */
+            endpoint: string;
         };
         /** @description A list query to be explained. */
         QueryExplain: {
@@ -2610,33 +2846,6 @@ export interface components {
                 "application/json": components["schemas"]["OAuthUrl"];
             };
         };
-        /** @description The proxies. Secrets are shown as `********`. */
-        OAuthProxyList: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["OAuthProxy"][];
-            };
-        };
-        /** @description The proxy with its secret, which is not shown again. */
-        OAuthProxyCreated: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["OAuthProxy"];
-            };
-        };
         /** @description A duplicate, or the wrong state, here or at the provider, or an `Idempotency-Key` that was used with another body (`CONFLICT`). */
         Conflict: {
             headers: {
@@ -2665,6 +2874,127 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description The instances. */
+        InstanceList: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                "Elements-Total-Count": components["headers"]["Elements-Total-Count"];
+                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ListedInstance"][];
+            };
+        };
+        /** @description The request is not as this operation takes it (`REQUEST_INVALID`), or the `where` does not parse (`WHERE_SYNTAX`), does not fit the object (`WHERE_INVALID`) or cannot be answered as asked (`WHERE_UNSUPPORTED`). */
+        BadQuery: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description The instance; keep its `id` and `token`. The configuration is shown empty. */
+        InstanceCreated: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Instance"];
+            };
+        };
+        /** @description The request is not as this operation takes it (`REQUEST_INVALID`), or the provider refuses the credentials or the code (`PROVIDER_CREDENTIALS_INVALID`); nothing was stored. */
+        BadInstance: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description The provider calls the input invalid (`PROVIDER_REJECTED`); `providerMessage` has its words. */
+        ProviderRejected: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description Too many requests to the service (`RATE_LIMITED`, the `RateLimit` headers are then the service's) or to the provider (`PROVIDER_RATE_LIMITED`). */
+        ProviderRateLimited: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description The provider cannot be reached or does not work (`PROVIDER_UNAVAILABLE`), or answers what it should not (`PROVIDER_PROTOCOL`). */
+        BadGateway: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description The provider did not answer in time (`PROVIDER_TIMEOUT`). */
+        ProviderTimeout: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description The proxies. Secrets are shown as `********`. */
+        OAuthProxyList: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["OAuthProxy"][];
+            };
+        };
+        /** @description The proxy with its secret, which is not shown again. */
+        OAuthProxyCreated: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["OAuthProxy"];
             };
         };
         /** @description The proxy. Its secret is shown as `********`. */
@@ -2766,16 +3096,6 @@ export interface components {
                 "application/json": components["schemas"]["InstanceListOrInstance"];
             };
         };
-        /** @description The request is not as this operation takes it (`REQUEST_INVALID`), or the `where` does not parse (`WHERE_SYNTAX`), does not fit the object (`WHERE_INVALID`) or cannot be answered as asked (`WHERE_UNSUPPORTED`). */
-        BadQuery: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ErrorResponse"];
-            };
-        };
         /** @description The instance. Secrets of its configuration are shown as `********`. */
         Instance: {
             headers: {
@@ -2784,73 +3104,6 @@ export interface components {
                 "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                 "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Instance"];
-            };
-        };
-        /** @description The request is not as this operation takes it (`REQUEST_INVALID`), or the provider refuses the credentials or the code (`PROVIDER_CREDENTIALS_INVALID`); nothing was stored. */
-        BadInstance: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ErrorResponse"];
-            };
-        };
-        /** @description The provider calls the input invalid (`PROVIDER_REJECTED`); `providerMessage` has its words. */
-        ProviderRejected: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ErrorResponse"];
-            };
-        };
-        /** @description Too many requests to the service (`RATE_LIMITED`, the `RateLimit` headers are then the service's) or to the provider (`PROVIDER_RATE_LIMITED`). */
-        ProviderRateLimited: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Retry-After": components["headers"]["Retry-After"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ErrorResponse"];
-            };
-        };
-        /** @description The provider cannot be reached or does not work (`PROVIDER_UNAVAILABLE`), or answers what it should not (`PROVIDER_PROTOCOL`). */
-        BadGateway: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ErrorResponse"];
-            };
-        };
-        /** @description The provider did not answer in time (`PROVIDER_TIMEOUT`). */
-        ProviderTimeout: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ErrorResponse"];
-            };
-        };
-        /** @description The instance; keep its `id` and `token`. The configuration is shown empty. */
-        InstanceCreated: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 [name: string]: unknown;
             };
             content: {
@@ -2930,6 +3183,19 @@ export interface components {
                 "application/json": components["schemas"]["Subscription"];
             };
         };
+        /** @description Done. */
+        DeletedNotificationItem: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["DeletedNotificationItem"];
+            };
+        };
         /** @description The deliveries that match. */
         DeliveryList: {
             headers: {
@@ -2957,6 +3223,19 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["ReleasedDeliveries"];
+            };
+        };
+        /** @description How many were removed. */
+        AcknowledgedDeliveries: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["AcknowledgedDeliveries"];
             };
         };
         /** @description The number of deliveries of each status. */
@@ -3055,6 +3334,21 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["ObjectMetadata"];
+            };
+        };
+        /** @description The provider answered. */
+        Ping: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
+                "Elements-Provider-Calls": components["headers"]["Elements-Provider-Calls"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Ping"];
             };
         };
         /** @description How the query would be answered. */
@@ -3256,26 +3550,6 @@ export interface components {
          */
         IdempotencyKey: string;
         /**
-         * @description The id of an OAuth proxy.
-         * @example 5
-         */
-        OAuthProxyId: number;
-        /**
-         * @description The application URL.
-         * @example https://app.example.com/connected
-         */
-        ApplicationUrlQuery: string;
-        /**
-         * @description The identifier of an account within the organization.
-         * @example 12
-         */
-        AccountId: string;
-        /**
-         * @description The identifier of an account within the organization.
-         * @example 12
-         */
-        SettingsAccountId: string;
-        /**
          * @description Only instances that carry every one of these tags. Repeat the parameter for more than one.
          * @example [
          *       "payroll",
@@ -3303,6 +3577,26 @@ export interface components {
          * @example eyJ2IjoxLCJjIjoiMjAwIn0.q7nX0cS5
          */
         NextPage: string;
+        /**
+         * @description The id of an OAuth proxy.
+         * @example 5
+         */
+        OAuthProxyId: number;
+        /**
+         * @description The application URL.
+         * @example https://app.example.com/connected
+         */
+        ApplicationUrlQuery: string;
+        /**
+         * @description The identifier of an account within the organization.
+         * @example 12
+         */
+        AccountId: string;
+        /**
+         * @description The identifier of an account within the organization.
+         * @example 12
+         */
+        SettingsAccountId: string;
         /**
          * @description The id of an instance.
          * @example 427
@@ -3335,7 +3629,7 @@ export interface components {
          */
         Hydrate: boolean;
         /**
-         * @description Which queued deliveries are released; see above for its form.
+         * @description Which queued deliveries are meant; see above for its form.
          * @example channel = 'webhook' AND status = 'queued'
          */
         ReleaseWhere: string;
@@ -3345,10 +3639,15 @@ export interface components {
          */
         DeliveryId: number;
         /**
-         * @description With `Hydrogen` the answer is a plain array of object names.
-         * @example Hydrogen
+         * @description With `Helium` the answer says what can be done with each object; with `Hydrogen`, as without the header, it is a plain array of names.
+         * @example Helium
          */
-        ElementsVersion: "Hydrogen";
+        ElementsVersion: "Hydrogen" | "Helium";
+        /**
+         * @description With `true` the answer says what can be done with each object, as with `Elements-Version` `Helium`.
+         * @example true
+         */
+        ObjectDetails: boolean;
         /**
          * @description The name of an object, as `GET /objects` lists it.
          * @example employees
@@ -3376,7 +3675,7 @@ export interface components {
          */
         OrderBy: string;
         /**
-         * @description The number of the page, from 1. Not together with `nextPage`.
+         * @description The number of the page, from 1. Beside `nextPage` it means nothing.
          * @example 1
          */
         Page: number;
@@ -3469,6 +3768,11 @@ export interface components {
          */
         "Elements-Element-Instance-Id": number;
         /**
+         * @description How many calls to the provider this answer took.
+         * @example 1
+         */
+        "Elements-Provider-Calls": number;
+        /**
          * @description The methods that this resource does take.
          * @example GET, POST
          */
@@ -3478,11 +3782,6 @@ export interface components {
          * @example full
          */
         "Elements-Query-Pushdown": "full" | "partial" | "none";
-        /**
-         * @description How many calls to the provider this answer took.
-         * @example 1
-         */
-        "Elements-Provider-Calls": number;
         /**
          * @description Sent when the page ended before it was full - with `scan-budget` by `Elements-Max-Provider-Calls`, with `bytes` because its rows are 64 MB. Go on with `nextPage`.
          * @example scan-budget
@@ -3771,6 +4070,142 @@ export interface operations {
             503: components["responses"]["Overloaded"];
         };
     };
+    beginOAuth: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409.
+                 * @example 6f1c2b0e-5a3d-4f0b-9a57-2f4f0a9f3c11
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The key or the integer id of an element.
+                 * @example bamboohr
+                 */
+                keyOrId: components["parameters"]["KeyOrId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OAuthUrlRequest"];
+            };
+        };
+        responses: {
+            200: components["responses"]["OAuthUrl"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listElementInstances: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only instances that carry every one of these tags. Repeat the parameter for more than one.
+                 * @example [
+                 *       "payroll",
+                 *       "emea"
+                 *     ]
+                 */
+                "tags[]"?: components["parameters"]["Tags"];
+                /**
+                 * @description Only instances whose name or element key contains this text, whatever its case.
+                 * @example payroll
+                 */
+                searchText?: components["parameters"]["InstanceSearchText"];
+                /**
+                 * @description A filter in the query language over `id`, `name`, `element.key`, `createdDate`, `valid`, `disabled` and `user.id`.
+                 * @example element.key = 'bamboohr' AND valid = FALSE
+                 */
+                where?: components["parameters"]["InstanceWhere"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 50
+                 */
+                pageSize?: components["parameters"]["PageSize"];
+                /**
+                 * @description The `Elements-Next-Page-Token` of the previous answer to the same query.
+                 * @example eyJ2IjoxLCJjIjoiMjAwIn0.q7nX0cS5
+                 */
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The key or the integer id of an element.
+                 * @example bamboohr
+                 */
+                keyOrId: components["parameters"]["KeyOrId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["InstanceList"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    createElementInstance: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409.
+                 * @example 6f1c2b0e-5a3d-4f0b-9a57-2f4f0a9f3c11
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The key or the integer id of an element.
+                 * @example bamboohr
+                 */
+                keyOrId: components["parameters"]["KeyOrId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ElementInstanceCreate"];
+            };
+        };
+        responses: {
+            200: components["responses"]["InstanceCreated"];
+            400: components["responses"]["BadInstance"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ProviderRejected"];
+            429: components["responses"]["ProviderRateLimited"];
+            500: components["responses"]["Internal"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["Overloaded"];
+            504: components["responses"]["ProviderTimeout"];
+        };
+    };
     listOAuthProxies: {
         parameters: {
             query?: never;
@@ -4031,6 +4466,82 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getOwnAccountSettings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["AccountSettings"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    setOwnAccountSettings: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409.
+                 * @example 6f1c2b0e-5a3d-4f0b-9a57-2f4f0a9f3c11
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AccountSettingsChange"];
+            };
+        };
+        responses: {
+            200: components["responses"]["AccountSettings"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    updateOwnAccountSettings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AccountSettingsChange"];
+            };
+        };
+        responses: {
+            200: components["responses"]["AccountSettings"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Overloaded"];
@@ -4662,6 +5173,33 @@ export interface operations {
             503: components["responses"]["Overloaded"];
         };
     };
+    deleteSubscription: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a subscription.
+                 * @example 31
+                 */
+                id: components["parameters"]["SubscriptionId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["DeletedNotificationItem"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
     updateSubscription: {
         parameters: {
             query?: never;
@@ -4740,7 +5278,7 @@ export interface operations {
         parameters: {
             query: {
                 /**
-                 * @description Which queued deliveries are released; see above for its form.
+                 * @description Which queued deliveries are meant; see above for its form.
                  * @example channel = 'webhook' AND status = 'queued'
                  */
                 where: components["parameters"]["ReleaseWhere"];
@@ -4752,6 +5290,31 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["ReleasedDeliveries"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    acknowledgeDeliveries: {
+        parameters: {
+            query: {
+                /**
+                 * @description Which queued deliveries are meant; see above for its form.
+                 * @example channel = 'webhook' AND status = 'queued'
+                 */
+                where: components["parameters"]["ReleaseWhere"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["AcknowledgedDeliveries"];
             400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
@@ -4808,6 +5371,33 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    acknowledgeDelivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a delivery.
+                 * @example 90210
+                 */
+                id: components["parameters"]["DeliveryId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["DeletedNotificationItem"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Overloaded"];
@@ -4913,11 +5503,17 @@ export interface operations {
     };
     listObjects: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description With `true` the answer says what can be done with each object, as with `Elements-Version` `Helium`.
+                 * @example true
+                 */
+                details?: components["parameters"]["ObjectDetails"];
+            };
             header?: {
                 /**
-                 * @description With `Hydrogen` the answer is a plain array of object names.
-                 * @example Hydrogen
+                 * @description With `Helium` the answer says what can be done with each object; with `Hydrogen`, as without the header, it is a plain array of names.
+                 * @example Helium
                  */
                 "Elements-Version"?: components["parameters"]["ElementsVersion"];
             };
@@ -4970,11 +5566,17 @@ export interface operations {
     };
     listHubObjects: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description With `true` the answer says what can be done with each object, as with `Elements-Version` `Helium`.
+                 * @example true
+                 */
+                details?: components["parameters"]["ObjectDetails"];
+            };
             header?: {
                 /**
-                 * @description With `Hydrogen` the answer is a plain array of object names.
-                 * @example Hydrogen
+                 * @description With `Helium` the answer says what can be done with each object; with `Hydrogen`, as without the header, it is a plain array of names.
+                 * @example Helium
                  */
                 "Elements-Version"?: components["parameters"]["ElementsVersion"];
             };
@@ -5029,6 +5631,60 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
+            424: components["responses"]["InstanceCredentialsFailed"];
+            429: components["responses"]["ProviderRateLimited"];
+            500: components["responses"]["Internal"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["Overloaded"];
+            504: components["responses"]["ProviderTimeout"];
+        };
+    };
+    ping: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Ping"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            422: components["responses"]["ProviderRejected"];
+            424: components["responses"]["InstanceCredentialsFailed"];
+            429: components["responses"]["ProviderRateLimited"];
+            500: components["responses"]["Internal"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["Overloaded"];
+            504: components["responses"]["ProviderTimeout"];
+        };
+    };
+    pingHub: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The hub of the instance's element. Any other hub is a 404.
+                 * @example humancapital
+                 */
+                hub: components["parameters"]["Hub"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Ping"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            422: components["responses"]["ProviderRejected"];
             424: components["responses"]["InstanceCredentialsFailed"];
             429: components["responses"]["ProviderRateLimited"];
             500: components["responses"]["Internal"];
@@ -5094,7 +5750,7 @@ export interface operations {
                  */
                 orderBy?: components["parameters"]["OrderBy"];
                 /**
-                 * @description The number of the page, from 1. Not together with `nextPage`.
+                 * @description The number of the page, from 1. Beside `nextPage` it means nothing.
                  * @example 1
                  */
                 page?: components["parameters"]["Page"];
@@ -5401,7 +6057,7 @@ export interface operations {
                  */
                 orderBy?: components["parameters"]["OrderBy"];
                 /**
-                 * @description The number of the page, from 1. Not together with `nextPage`.
+                 * @description The number of the page, from 1. Beside `nextPage` it means nothing.
                  * @example 1
                  */
                 page?: components["parameters"]["Page"];
@@ -5490,7 +6146,7 @@ export interface operations {
                  */
                 orderBy?: components["parameters"]["OrderBy"];
                 /**
-                 * @description The number of the page, from 1. Not together with `nextPage`.
+                 * @description The number of the page, from 1. Beside `nextPage` it means nothing.
                  * @example 1
                  */
                 page?: components["parameters"]["Page"];
@@ -5767,7 +6423,7 @@ export interface operations {
                  */
                 orderBy?: components["parameters"]["OrderBy"];
                 /**
-                 * @description The number of the page, from 1. Not together with `nextPage`.
+                 * @description The number of the page, from 1. Beside `nextPage` it means nothing.
                  * @example 1
                  */
                 page?: components["parameters"]["Page"];

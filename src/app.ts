@@ -5,6 +5,7 @@ import { getHeapStatistics } from 'node:v8';
 import { createAccounts } from './accounts/accounts.ts';
 import { writeCredentials } from './accounts/credentials-file.ts';
 import { createIdempotency } from './accounts/idempotency/index.ts';
+import { OPERATIONAL_URL } from './accounts/settings.ts';
 import { createAuthorization } from './api/authorization.ts';
 import { createRedactCall } from './api/call-redactor.ts';
 import { createCallerLimits } from './api/caller-limits.ts';
@@ -231,6 +232,7 @@ async function build({ config, log, onLost, engineOptions }: AppPorts, cleanup: 
     notifier,
     log,
     metrics,
+    accounts,
     instances,
     sweeps: role !== 'api',
     options: engineOptions,
@@ -277,11 +279,11 @@ async function build({ config, log, onLost, engineOptions }: AppPorts, cleanup: 
       api: {
         handlers: {
           ...createElementHandlers({ registry, authorizations }),
-          ...createInstanceHandlers({ accounts, instances, seal, open }),
+          ...createInstanceHandlers({ accounts, instances, registry, seal, open }),
           ...createProxyHandlers(proxies),
           ...createRecordHandlers(resources),
           ...createSettingsHandlers(delivery.settings),
-          ...createNotificationHandlers({ ...delivery, seal, open }),
+          ...createNotificationHandlers({ ...delivery, findUser: findCallbackUser, seal, open }),
           ...createEventHandlers({
             instances,
             accept: events.accept,
@@ -290,6 +292,7 @@ async function build({ config, log, onLost, engineOptions }: AppPorts, cleanup: 
           ...createQueryHandlers(resources),
         },
         publicUrl,
+        listObjects: resources.listObjects,
         authorization: createAuthorization({ accounts, instances, shares }),
         failedAuthorizations: createFailedAuthorizations({ nowMs }),
         callerLimits: createCallerLimits({
@@ -309,6 +312,13 @@ async function build({ config, log, onLost, engineOptions }: AppPorts, cleanup: 
   const metricsUrl = metricsPort === undefined ? undefined : await serveMetrics(metricsPort);
   const credentialsFile = await writeCredentials(dataDir, { baseUrl: baseUrl() });
   return { url: publicUrl(), baseUrl: baseUrl(), simulatorsUrl, metricsUrl, credentialsFile, stop: cleanup.run };
+
+  async function findCallbackUser(accountId: number, url: string): Promise<string | undefined> {
+    const id = await instances.findByCallback(accountId, url);
+    if (id !== undefined) return `instance ${id}`;
+    const settings = await delivery.settings.get(accountId);
+    return settings[OPERATIONAL_URL] === url ? `the setting ${OPERATIONAL_URL}` : undefined;
+  }
 
   /** The measurements alone, on a port that need not be reached from outside. */
   async function serveMetrics(ownPort: number): Promise<string> {

@@ -46,6 +46,8 @@ export interface Accounts {
   }) => Promise<Principal | undefined>;
   /** @throws AppError NOT_FOUND */
   readonly getUser: (accountId: number, userId: number) => Promise<User>;
+  /** @throws AppError NOT_FOUND */
+  readonly getOrganizationId: (accountId: number) => Promise<number>;
   /** By id; those that are not there are left out. */
   readonly findUsers: (accountId: number, userIds: readonly number[]) => Promise<ReadonlyMap<number, User>>;
 }
@@ -85,6 +87,12 @@ export function createAccounts({ knex, platformKeys, random }: AccountsOptions):
       if (organizationSecret === undefined) return toPrincipal(principal, false);
       const matches = timingSafeEqual(principal.organizationSecretHash, platformKeys.lookupHash(organizationSecret));
       return matches ? toPrincipal(principal, true) : undefined;
+    },
+
+    getOrganizationId: async (accountId) => {
+      const id = await store.findOrganizationId(accountId);
+      if (id === undefined) throw new AppError('NOT_FOUND', `There is no account ${accountId}.`);
+      return id;
     },
 
     getUser: async (accountId, userId) => {

@@ -12,7 +12,7 @@ export interface AccountSettings {
   readonly 'notification.operational.callback.url': string | null;
 }
 
-const OPERATIONAL_URL = 'notification.operational.callback.url';
+export const OPERATIONAL_URL = 'notification.operational.callback.url';
 
 const DEFAULTS: AccountSettings = {
   'notification.webhook.failure.policy': 'retry',

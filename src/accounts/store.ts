@@ -75,6 +75,9 @@ export function createAccountStore(knex: Knex) {
           userSecretHash: 'app_user.secret_hash',
         }),
 
+    findOrganizationId: async (accountId: number): Promise<number | undefined> =>
+      (await knex('account').where({ id: accountId }).first('organization_id'))?.organization_id,
+
     findUser: (accountId: number, userId: number): Promise<StoredUser | undefined> =>
       knex('app_user').where({ account_id: accountId, id: userId }).first(USER_COLUMNS),
 

@@ -1,11 +1,14 @@
 import type { RequestHandler, Response } from 'express';
 import { OPERATIONS } from '../../generated/operations.ts';
 import type { Principal } from '../accounts/accounts.ts';
+import { AppError } from '../errors.ts';
+import type { Resources } from '../resources/resources.ts';
 import { setBudget } from './answer.ts';
-import { type Authorization, readSecrets, type Secrets, unauthenticated } from './authorization.ts';
+import { type Authorization, type Caller, readSecrets, type Secrets, unauthenticated } from './authorization.ts';
 import type { CallerLimits } from './caller-limits.ts';
 import type { FailedAuthorizations } from './failed-authorizations.ts';
 import { networkOf } from './remote-address.ts';
+import { signalEnd } from './request-end.ts';
 import type { Scope } from './scoped-document.ts';
 
 export type ApiScope = Exclude<Scope, 'root'>;
@@ -19,7 +22,7 @@ const PLATFORM_SEGMENTS = firstSegments('platform');
 /** Kept for the service on an instance, with those that later operations will need (decisions D2). */
 const INSTANCE_SEGMENTS = firstSegments('instance').union(new Set(['query', 'bulk', 'ping']));
 
-/** Which operations a request may mean (decisions D2): with a token the element's objects, without one the platform. */
+/** Which operations a request may mean (decisions D2) by what it has sent: `'record'` is the platform's where the element has no such object. */
 function scopeOf(path: string, secrets: Secrets): ApiScope {
   const [, first = '', second = ''] = path.split('/');
   if (secrets.element === undefined) {
@@ -34,27 +37,32 @@ export interface AuthorizePorts {
   readonly authorization: Authorization;
   readonly failedAuthorizations: FailedAuthorizations;
   readonly callerLimits: CallerLimits;
+  readonly listObjects: Resources['listObjects'];
 }
 
 /** Finds out who calls and what may be meant, before a byte of the body is read. Bounds what both cost. */
-export function createAuthorize({ authorization, failedAuthorizations, callerLimits }: AuthorizePorts): RequestHandler {
+export function createAuthorize(ports: AuthorizePorts): RequestHandler {
+  const { authorization, failedAuthorizations, callerLimits } = ports;
   return async (request, response, next) => {
     const secrets = readSecrets(request.headers.authorization);
     const scope = scopeOf(request.path, secrets);
-    if (scope === 'platform' && secrets.organization === undefined) {
-      throw unauthenticated('This path needs `Organization <secret>` in the Authorization header as well.');
-    }
+    if (scope === 'platform') assertOrganization(secrets);
     response.locals.scope = scope;
     const from = {
       network: networkOf(response.locals.address),
       secrets: `${secrets.user ?? ''} ${secrets.organization ?? ''}`,
     };
-    response.locals.caller = await failedAuthorizations.attempt(from, (found) =>
+    const caller = await failedAuthorizations.attempt(from, (found) =>
       authorization.authorize(secrets, (principal) => {
         found();
         admit(principal, response);
       }),
     );
+    response.locals.caller = caller;
+    if (await isForPlatform(request.path, caller, response)) {
+      assertOrganization(secrets);
+      response.locals.scope = 'platform';
+    }
     next();
   };
 
@@ -64,4 +72,24 @@ export function createAuthorize({ authorization, failedAuthorizations, callerLim
     const budget = callerLimits.count(principal);
     if (budget !== undefined && response.locals.scope === 'platform') setBudget(response, budget);
   }
+
+  /**
+   * A path of the platform that came with a token and is no object of the element. Objects that cannot be told now leave it to the
+   * element, whose answer says why: a record must not seem to be gone because its provider is.
+   */
+  async function isForPlatform(path: string, { instance }: Caller, response: Response): Promise<boolean> {
+    const [, first = ''] = path.split('/');
+    if (instance === undefined || response.locals.scope !== 'record' || !PLATFORM_SEGMENTS.has(first)) return false;
+    try {
+      return !Object.hasOwn(await ports.listObjects({ instance, signal: signalEnd(response) }), first);
+    } catch (error) {
+      if (error instanceof AppError) return false;
+      throw error;
+    }
+  }
+}
+
+function assertOrganization({ organization }: Secrets): void {
+  if (organization !== undefined) return;
+  throw unauthenticated('This path needs `Organization <secret>` in the Authorization header as well.');
 }

@@ -21,6 +21,7 @@ export function toSubscriptionRecord(subscription: Subscription): SubscriptionRe
     channel: CHANNEL,
     config: { url },
     state,
+    eventTypes: [...subscription.eventTypes],
     ...(reason !== null && { reason }),
     secret: secret ?? MASK,
     ...(previousSecretExpiresAt !== undefined && { previousSecretExpiresAt: previousSecretExpiresAt.toISOString() }),

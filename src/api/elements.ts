@@ -1,11 +1,11 @@
 import type { Connector } from '../connector/contract.ts';
 import type { Registry } from '../connector/registry.ts';
 import { configurationFields } from '../instances/configuration.ts';
-import type { Authorizations } from '../instances/oauth/connect/authorizations.ts';
+import type { AuthorizationCaller, Authorizations, UrlRequest } from '../instances/oauth/connect/authorizations.ts';
 import { toConfiguration, toElement } from './element-view.ts';
 import type { Handlers } from './handler.ts';
 
-type ElementHandlers = Pick<Handlers, 'listElements' | 'getElement' | 'getOAuthUrl' | 'listHubs'>;
+type ElementHandlers = Pick<Handlers, 'listElements' | 'getElement' | 'getOAuthUrl' | 'beginOAuth' | 'listHubs'>;
 
 export interface ElementHandlerPorts {
   readonly registry: Registry;
@@ -13,6 +13,11 @@ export interface ElementHandlerPorts {
 }
 
 export function createElementHandlers({ registry, authorizations }: ElementHandlerPorts): ElementHandlers {
+  async function beginOAuth(caller: AuthorizationCaller, keyOrId: string, request: UrlRequest) {
+    const connector = registry.getConnector(keyOrId);
+    return { body: { oauthUrl: await authorizations.begin(caller, connector, request), element: connector.key } };
+  }
+
   return {
     listElements: ({ query }) => {
       const elements = registry.connectors
@@ -27,10 +32,8 @@ export function createElementHandlers({ registry, authorizations }: ElementHandl
       return { body: { ...toElement(connector), configuration: toConfiguration(configurationFields(connector)) } };
     },
 
-    getOAuthUrl: async ({ principal, path, query }) => {
-      const connector = registry.getConnector(path.keyOrId);
-      return { body: { oauthUrl: await authorizations.begin(principal, connector, query), element: connector.key } };
-    },
+    getOAuthUrl: ({ principal, path, query }) => beginOAuth(principal, path.keyOrId, query),
+    beginOAuth: ({ principal, path, body }) => beginOAuth(principal, path.keyOrId, body),
 
     listHubs: () => {
       const byHub = Map.groupBy(registry.connectors, ({ hub }) => hub);

@@ -1,5 +1,6 @@
 import { AppError } from '../errors.ts';
 import type { Accepted, NewEvent, ReadySubscription } from '../events/model.ts';
+import { wantsType } from '../events/subscriptions/event-types.ts';
 import { readEventSettings } from '../instances/event-settings.ts';
 import type { Instances } from '../instances/instances.ts';
 import type { Handlers } from './handler.ts';
@@ -20,7 +21,8 @@ export function createEventHandlers(ports: EventHandlerPorts): Pick<Handlers, 's
       const { config } = await ports.instances.get(accountId, instanceId);
       const { callbackUrl } = readEventSettings(config);
       if (callbackUrl === undefined) throw eventsAreOff(instanceId);
-      const { id: subscriptionId, url } = await ports.ensureSubscription(accountId, callbackUrl);
+      const { id: subscriptionId, url, eventTypes } = await ports.ensureSubscription(accountId, callbackUrl);
+      if (!wantsType(eventTypes, type)) throw unwanted(type, subscriptionId);
       const objectName = type.slice(0, type.lastIndexOf('.'));
       const { eventIds } = await ports.accept([{ accountId, instanceId, type, objectName, object: data }]);
       const [eventId] = eventIds;
@@ -32,5 +34,10 @@ export function createEventHandlers(ports: EventHandlerPorts): Pick<Handlers, 's
 
 function eventsAreOff(instanceId: number): AppError {
   const message = `Events are off for instance ${instanceId}: set event.notification.enabled and event.notification.callback.url in its configuration.`;
+  return new AppError('CONFLICT', message);
+}
+
+function unwanted(type: string, subscriptionId: number): AppError {
+  const message = `Subscription ${subscriptionId} does not want events of the type ${type}: see its eventTypes.`;
   return new AppError('CONFLICT', message);
 }

@@ -1,6 +1,8 @@
 import type { Accounts, Principal } from '../accounts/accounts.ts';
-import { AppError } from '../errors.ts';
-import type { Instance, Instances } from '../instances/instances.ts';
+import type { Registry } from '../connector/registry.ts';
+import { AppError, cutText } from '../errors.ts';
+import type { Instance, Instances, NewInstance } from '../instances/instances.ts';
+import { assertAsRead } from './as-read.ts';
 import type { Handlers } from './handler.ts';
 import {
   toAccountInstanceRecord,
@@ -9,6 +11,7 @@ import {
   toNewInstanceRecord,
 } from './instance-view.ts';
 import { listHeaders } from './list-answer.ts';
+import type { OperationBody, OperationQuery } from './operation-types.ts';
 import { createPageTokens, type PageSeal } from './page-token.ts';
 
 type InstanceHandlers = Pick<
@@ -28,21 +31,51 @@ type InstanceHandlers = Pick<
   | 'updateInstanceConfiguration'
   | 'listAccountInstances'
   | 'listOwnAccountInstances'
+  | 'listElementInstances'
+  | 'createElementInstance'
 >;
 
 export interface InstanceHandlerPorts extends PageSeal {
   readonly accounts: Pick<Accounts, 'getUser' | 'findUsers'>;
   readonly instances: Instances;
+  readonly registry: Pick<Registry, 'getConnector'>;
+}
+
+interface PageRequest {
+  readonly query: OperationQuery<'listElementInstances'>;
+  readonly url: string;
+  readonly elementKey?: string;
 }
 
 /** Unless the caller asks for another number: the default of the spec. */
 const PAGE_SIZE = 200;
 
 export function createInstanceHandlers(ports: InstanceHandlerPorts): InstanceHandlers {
-  const { accounts, instances } = ports;
+  const { accounts, instances, registry } = ports;
 
   async function show(instance: Instance) {
     return { body: toInstanceRecord(instance, await accounts.getUser(instance.accountId, instance.userId)) };
+  }
+
+  async function update(principal: Principal, instance: Instance, { body, signal }: Change<'updateInstance'>) {
+    const { name, tags, configuration, providerData, ...rest } = body;
+    await assertSame(instance, rest);
+    const changes = { name, tags, configuration, providerData: grantOf(providerData) };
+    return show(await instances.update(principal, instance.id, changes, signal));
+  }
+
+  async function replace(principal: Principal, instance: Instance, { body, signal }: Change<'replaceInstance'>) {
+    const { name, tags, configuration, providerData, element, ...rest } = body;
+    if (element !== undefined && element.key !== instance.connector.key) throw anotherElement(instance);
+    await assertSame(instance, rest);
+    const input = { name, tags, configuration, providerData: grantOf(providerData) };
+    return show(await instances.replace(principal, instance.id, input, signal));
+  }
+
+  async function assertSame(instance: Instance, rest: object) {
+    if (Object.keys(rest).length === 0) return;
+    const { body: shown } = await show(instance);
+    assertAsRead(rest, { shown, drifting: ['invalidReason'] });
   }
 
   async function showAll(accountId: number, shown: readonly Instance[]) {
@@ -59,46 +92,50 @@ export function createInstanceHandlers(ports: InstanceHandlerPorts): InstanceHan
     return { body, headers: { 'Elements-Returned-Count': body.length, 'Elements-Total-Count': body.length } };
   }
 
+  async function listPage({ accountId }: Principal, { query, url, elementKey }: PageRequest) {
+    const { tags, searchText, where, pageSize = PAGE_SIZE, nextPage } = query;
+    const filter = { elementKey, tags, searchText, where };
+    const tokens = createPageTokens(ports, `instances:${accountId}:${JSON.stringify(filter)}`);
+    const page = await instances.list(accountId, { ...filter, limit: pageSize, afterId: tokens.read(nextPage) });
+    const body = await showAll(accountId, page.instances);
+    return { body, headers: listHeaders(body.length, { url, token: tokens.write(page.nextAfterId) }) };
+  }
+
+  async function create(principal: Principal, input: NewInstance, signal: AbortSignal) {
+    const instance = await instances.create(principal, input, signal);
+    return { body: toNewInstanceRecord(instance, await accounts.getUser(instance.accountId, instance.userId)) };
+  }
+
   async function remove(accountId: number, id: number) {
     await instances.remove(accountId, id);
     return { body: { id } };
   }
 
   return {
-    createInstance: async ({ principal, body, signal }) => {
-      const input = { ...body, element: body.element.key };
-      const instance = await instances.create(principal, input, signal);
-      return { body: toNewInstanceRecord(instance, await accounts.getUser(instance.accountId, instance.userId)) };
+    createInstance: ({ principal, body, signal }) => create(principal, { ...body, element: body.element.key }, signal),
+
+    createElementInstance: ({ principal, path, body: { element, ...body }, signal }) => {
+      const { key } = registry.getConnector(path.keyOrId);
+      if (element === undefined || element.key === key) return create(principal, { ...body, element: key }, signal);
+      const message = `The path is of the element '${key}', the body of '${cutText(element.key)}'.`;
+      throw new AppError('REQUEST_INVALID', message, { details: [{ path: 'body.element.key', message }] });
     },
 
-    listInstances: async ({ principal: { accountId }, instance, query, url }) => {
-      if (instance !== undefined) return show(instance);
-      const { tags, searchText, where, pageSize = PAGE_SIZE, nextPage } = query;
-      const tokens = createPageTokens(ports, `instances:${accountId}:${JSON.stringify([tags, searchText, where])}`);
-      const afterId = tokens.read(nextPage);
-      const page = await instances.list(accountId, { tags, searchText, where, limit: pageSize, afterId });
-      const body = await showAll(accountId, page.instances);
-      return { body, headers: listHeaders(body.length, { url, token: tokens.write(page.nextAfterId) }) };
-    },
+    listInstances: ({ principal, instance, query, url }) =>
+      instance === undefined ? listPage(principal, { query, url }) : show(instance),
+
+    listElementInstances: ({ principal, path, query, url }) =>
+      listPage(principal, { query, url, elementKey: registry.getConnector(path.keyOrId).key }),
 
     getInstance: async ({ principal, path }) => show(await instances.get(principal.accountId, path.id)),
     updateInstance: async ({ principal, path, body, signal }) =>
-      show(await instances.update(principal, path.id, body, signal)),
+      update(principal, await instances.get(principal.accountId, path.id), { body, signal }),
     replaceInstance: async ({ principal, path, body, signal }) =>
-      show(
-        await instances.replace(
-          principal,
-          path.id,
-          withoutElement(await instances.get(principal.accountId, path.id), body),
-          signal,
-        ),
-      ),
+      replace(principal, await instances.get(principal.accountId, path.id), { body, signal }),
     deleteInstance: ({ principal, path }) => remove(principal.accountId, path.id),
 
-    updateThisInstance: async ({ principal, instance, body, signal }) =>
-      show(await instances.update(principal, instance.id, body, signal)),
-    replaceThisInstance: async ({ principal, instance, body, signal }) =>
-      show(await instances.replace(principal, instance.id, withoutElement(instance, body), signal)),
+    updateThisInstance: ({ principal, instance, body, signal }) => update(principal, instance, { body, signal }),
+    replaceThisInstance: ({ principal, instance, body, signal }) => replace(principal, instance, { body, signal }),
     deleteThisInstance: ({ instance }) => remove(instance.accountId, instance.id),
 
     enableInstance: async ({ principal, path }) =>
@@ -123,12 +160,18 @@ export function createInstanceHandlers(ports: InstanceHandlerPorts): InstanceHan
   };
 }
 
+interface Change<Id extends 'updateInstance' | 'replaceInstance'> {
+  readonly body: OperationBody<Id>;
+  readonly signal: AbortSignal;
+}
+
+/** As it was read, it is empty: then nothing was granted anew. */
+function grantOf<Grant extends object>(providerData: Grant | undefined): Grant | undefined {
+  return providerData === undefined || Object.keys(providerData).length === 0 ? undefined : providerData;
+}
+
 /** An instance stays with its element: naming another one is a mistake, not a move. */
-function withoutElement<Body extends { readonly element?: { readonly key: string } }>(
-  instance: Instance,
-  { element, ...rest }: Body,
-) {
-  if (element === undefined || element.key === instance.connector.key) return rest;
-  const message = `Instance ${instance.id} belongs to the element '${instance.connector.key}'; make a new instance for another one.`;
-  throw new AppError('REQUEST_INVALID', message, { details: [{ path: 'body.element.key', message }] });
+function anotherElement({ id, connector }: Instance): AppError {
+  const message = `Instance ${id} belongs to the element '${connector.key}'; make a new instance for another one.`;
+  return new AppError('REQUEST_INVALID', message, { details: [{ path: 'body.element.key', message }] });
 }

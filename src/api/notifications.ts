@@ -1,6 +1,8 @@
+import { AppError } from '../errors.ts';
 import type { Deliveries } from '../events/deliveries/deliveries.ts';
 import type { Notifications } from '../events/notifications/notifications.ts';
 import type { Subscriptions } from '../events/subscriptions/subscriptions.ts';
+import { assertAsRead } from './as-read.ts';
 import {
   toAttemptRecord,
   toDeliveryRecord,
@@ -17,8 +19,11 @@ type NotificationHandlers = Pick<
   | 'listSubscriptions'
   | 'getSubscription'
   | 'updateSubscription'
+  | 'deleteSubscription'
   | 'listDeliveries'
   | 'releaseDeliveries'
+  | 'acknowledgeDeliveries'
+  | 'acknowledgeDelivery'
   | 'countDeliveries'
   | 'getDelivery'
   | 'redeliver'
@@ -27,13 +32,17 @@ type NotificationHandlers = Pick<
 >;
 
 export interface NotificationHandlerPorts extends PageSeal {
-  readonly subscriptions: Pick<Subscriptions, 'list' | 'get' | 'rotateSecret'>;
+  readonly subscriptions: Pick<Subscriptions, 'list' | 'get' | 'rotateSecret' | 'setEventTypes'>;
   readonly deliveries: Deliveries;
   readonly notifications: Pick<Notifications, 'list'>;
+  /** What sends events to the URL, in words; undefined: nothing does. */
+  readonly findUser: (accountId: number, url: string) => Promise<string | undefined>;
 }
 
 /** Unless the caller asks for another number: the default of the spec. */
 const PAGE_SIZE = 200;
+/** Of a subscription; they change while deliveries come and go. */
+const DRIFTING = ['queued', 'retrying', 'updatedDate', 'stateChangedDate', 'reason', 'previousSecretExpiresAt'];
 const BY_CALLER = 'by the caller';
 
 export function createNotificationHandlers(ports: NotificationHandlerPorts): NotificationHandlers {
@@ -54,10 +63,26 @@ export function createNotificationHandlers(ports: NotificationHandlerPorts): Not
     }),
 
     updateSubscription: async ({ principal: { accountId }, path: { id }, body }) => {
-      if (body.rotateSecret === true) await subscriptions.rotateSecret(accountId, id);
-      if (body.state === 'active') await deliveries.resume(accountId, id);
-      if (body.state === 'deactivated') await deliveries.suspend(accountId, id, BY_CALLER);
+      const { state, eventTypes, rotateSecret, ...rest } = body;
+      const shown = toSubscriptionRecord(await subscriptions.get(accountId, id));
+      assertAsRead(rest, { shown, drifting: DRIFTING });
+      // Sent back as it was read, an active subscription is not resumed once more.
+      const isSame = Object.keys(rest).length > 0 && state === shown.state;
+      if (eventTypes !== undefined) await subscriptions.setEventTypes(accountId, id, eventTypes);
+      if (rotateSecret === true) await subscriptions.rotateSecret(accountId, id);
+      if (state === 'active' && !isSame) await deliveries.resume(accountId, id);
+      if (state === 'deactivated' && !isSame) await deliveries.suspend(accountId, id, BY_CALLER);
       return { body: toSubscriptionRecord(await subscriptions.get(accountId, id)) };
+    },
+
+    deleteSubscription: async ({ principal: { accountId }, path: { id } }) => {
+      const { url } = await subscriptions.get(accountId, id);
+      const user = await ports.findUser(accountId, url);
+      if (user !== undefined) {
+        throw new AppError('CONFLICT', `Subscription ${id} is in use: ${user} sends events to ${url}.`);
+      }
+      await deliveries.discard(accountId, id);
+      return { body: { id } };
     },
 
     listDeliveries: async ({ principal: { accountId }, query, url }) => {
@@ -71,6 +96,15 @@ export function createNotificationHandlers(ports: NotificationHandlerPorts): Not
     releaseDeliveries: async ({ principal, query }) => ({
       body: { ...(await deliveries.release(principal.accountId, query.where)) },
     }),
+
+    acknowledgeDeliveries: async ({ principal, query }) => ({
+      body: { acknowledged: await deliveries.acknowledge(principal.accountId, query.where) },
+    }),
+
+    acknowledgeDelivery: async ({ principal, path: { id } }) => {
+      await deliveries.acknowledgeOne(principal.accountId, id);
+      return { body: { id } };
+    },
 
     countDeliveries: async ({ principal, query }) => ({
       body: { ...(await deliveries.count(principal.accountId, query.where)) },

@@ -28,21 +28,30 @@ type RecordHandlers = Pick<
   | 'replaceHubRecord'
   | 'deleteHubRecord'
   | 'listHubChildRecords'
+  | 'ping'
+  | 'pingHub'
 >;
 
 export function createRecordHandlers(resources: Resources): RecordHandlers {
   const target = ({ instance, path, signal }: Addressed) => ({ instance, objectName: path.objectName, signal });
 
   const direct = {
-    listObjects: async ({ instance, signal, headers }) => {
-      const objects = describeObjects(await resources.listObjects({ instance, signal }));
-      const body = headers['elements-version'] === 'Hydrogen' ? objects.map(({ name }) => name) : objects;
+    listObjects: async ({ instance, signal, query, headers }) => {
+      const objects = await resources.listObjects({ instance, signal });
+      const isDetailed = query.details === true || headers['elements-version'] === 'Helium';
+      const body = isDetailed ? describeObjects(objects) : Object.keys(objects);
       return { body, headers: { 'Elements-Returned-Count': body.length, ...instanceHeader(instance) } };
     },
 
     getObjectMetadata: async ({ instance, path, signal }) => {
       const object = await resources.getObject({ instance, objectName: path.objectName, signal });
       return { body: describeObject(path.objectName, object), headers: instanceHeader(instance) };
+    },
+
+    ping: async ({ instance, signal }) => {
+      const report = await resources.ping({ instance, signal });
+      const body = { dateTime: new Date().toISOString(), endpoint: instance.connector.key };
+      return { body, headers: callHeaders(instance, report) };
     },
 
     listRecords: async (request) => {
@@ -84,6 +93,7 @@ export function createRecordHandlers(resources: Resources): RecordHandlers {
     replaceHubRecord: inHub(direct.replaceRecord),
     deleteHubRecord: inHub(direct.deleteRecord),
     listHubChildRecords: inHub(direct.listChildRecords),
+    pingHub: inHub(direct.ping),
   };
 }
 

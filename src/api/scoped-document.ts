@@ -72,12 +72,19 @@ function mapValues<Value>(record: Readonly<Record<string, Value>>, map: (value: 
 
 /**
  * Express's `query parser` for this API: a parameter that comes once is a string, one that is repeated is an array, and
- * `name[]` is always an array under `name`. Nothing nests. Text that is not well percent-encoded is kept as it is.
+ * `name[]` is always an array under `name`. Nothing nests. What has no value is not there (decisions D16). Text that is not
+ * well percent-encoded is kept as it is.
  */
-export function parseQuery(text: string | null): Record<string, string | string[] | undefined> {
+export function parseQuery(text: string | null): Record<string, string | string[]> {
+  const given = Object.entries(parse(text ?? '')).map(
+    ([name, value]) => [name, [value ?? []].flat().filter((each) => each !== '')] as const,
+  );
   return Object.fromEntries(
-    Object.entries(parse(text ?? '')).map(([name, value]) =>
-      name.endsWith('[]') ? [bareName(name), [value ?? []].flat()] : [name, value],
-    ),
+    given.flatMap(([name, values]) => {
+      const [first, ...more] = values;
+      if (first === undefined) return [];
+      if (name.endsWith('[]')) return [[bareName(name), values]];
+      return [[name, more.length === 0 ? first : values]];
+    }),
   );
 }

@@ -1,4 +1,4 @@
-import express, { type Express, type Request, type RequestHandler, type Response, Router } from 'express';
+import express, { type Express, type Request, type RequestHandler, Router } from 'express';
 import { middleware as createValidator } from 'express-openapi-validator';
 import type { OpenAPIV3 } from 'express-openapi-validator/dist/framework/types.js';
 import document from '../../generated/openapi.json' with { type: 'json' };
@@ -17,6 +17,7 @@ import { sendJson } from './json-answer.ts';
 import { jsonBody } from './json-body.ts';
 import { createProblemHandler, notFound } from './problem.ts';
 import type { ProxyTrust } from './remote-address.ts';
+import { signalEnd } from './request-end.ts';
 import { measureRequests } from './request-metrics.ts';
 import { parseQuery, type Scope, scopedDocument } from './scoped-document.ts';
 
@@ -130,7 +131,8 @@ function createRoute(id: ApiOperationId, { handlers, idempotency, publicUrl }: A
     response.locals.operation = id;
     if (needsJsonAccepted) assertAcceptsJson(request);
     if (needsBody && request.body === undefined) throw missingBody();
-    const { principal, instance }: Caller = response.locals.caller;
+    const { principal, ...caller }: Caller = response.locals.caller;
+    const instance = response.locals.scope === 'platform' ? undefined : caller.instance;
     const input = {
       path: convertedPath(request),
       query: request.query,
@@ -168,14 +170,4 @@ function takesBody(id: ApiOperationId): boolean {
 
 function missingBody(): AppError {
   return new AppError('REQUEST_INVALID', 'body is missing.', { details: [{ path: 'body', message: 'is missing' }] });
-}
-
-const HUNG_UP = new AppError('INTERNAL', 'The caller hung up.');
-const ANSWERED = new AppError('INTERNAL', 'The caller was answered.');
-
-/** Aborts when the caller is gone before the answer is, and when the answer is sent: what was held for it can go. */
-function signalEnd(response: Response): AbortSignal {
-  const controller = new AbortController();
-  response.once('close', () => controller.abort(response.writableFinished ? ANSWERED : HUNG_UP));
-  return controller.signal;
 }

@@ -4,7 +4,15 @@ import { AppError } from '../errors.ts';
 import type { Handlers } from './handler.ts';
 import type { OperationResult } from './operation-types.ts';
 
-type SettingsHandlers = Pick<Handlers, 'getAccountSettings' | 'setAccountSettings' | 'updateAccountSettings'>;
+type SettingsHandlers = Pick<
+  Handlers,
+  | 'getAccountSettings'
+  | 'setAccountSettings'
+  | 'updateAccountSettings'
+  | 'getOwnAccountSettings'
+  | 'setOwnAccountSettings'
+  | 'updateOwnAccountSettings'
+>;
 
 export function createSettingsHandlers(settings: Pick<Settings, 'get' | 'replace' | 'update'>): SettingsHandlers {
   return {
@@ -13,6 +21,9 @@ export function createSettingsHandlers(settings: Pick<Settings, 'get' | 'replace
       show(await settings.replace(ownAccount(principal, path.accountId), body)),
     updateAccountSettings: async ({ principal, path, body }) =>
       show(await settings.update(ownAccount(principal, path.accountId), body)),
+    getOwnAccountSettings: async ({ principal }) => show(await settings.get(principal.accountId)),
+    setOwnAccountSettings: async ({ principal, body }) => show(await settings.replace(principal.accountId, body)),
+    updateOwnAccountSettings: async ({ principal, body }) => show(await settings.update(principal.accountId, body)),
   };
 }
 

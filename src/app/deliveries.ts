@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Knex } from 'knex';
-import { createSettings } from '../accounts/settings.ts';
+import { createSettings, OPERATIONAL_URL } from '../accounts/settings.ts';
 import type { Keyring } from '../db/keyring.ts';
 import type { Notifier } from '../db/notifier.ts';
 import type { PoolShares } from '../db/pool-shares.ts';
@@ -52,5 +52,4 @@ export function createDeliveryParts(ports: DeliveryPartPorts) {
   return { callbacks, subscriptions, settings, notifications, deliveries };
 }
 
-const OPERATIONAL_URL = 'notification.operational.callback.url';
 const FAILURE_POLICY = 'notification.webhook.failure.policy';

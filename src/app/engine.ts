@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Knex } from 'knex';
+import type { Accounts } from '../accounts/accounts.ts';
 import type { Settings } from '../accounts/settings.ts';
 import { createAnnouncedCache } from '../db/announced-cache.ts';
 import type { Notifier } from '../db/notifier.ts';
@@ -10,7 +11,7 @@ import type { EventSource } from '../events/model.ts';
 import type { Notifications } from '../events/notifications/notifications.ts';
 import type { EngineOptions } from '../events/options.ts';
 import type { Subscriptions } from '../events/subscriptions/subscriptions.ts';
-import { readEventSettings } from '../instances/event-settings.ts';
+import { type EventSettings, readEventSettings } from '../instances/event-settings.ts';
 import { assertUsable } from '../instances/fault.ts';
 import type { Instance, Instances } from '../instances/instances.ts';
 import type { Logger } from '../log.ts';
@@ -23,6 +24,7 @@ export interface EnginePorts {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly instances: Pick<Instances, 'get'>;
+  readonly accounts: Pick<Accounts, 'getOrganizationId'>;
   readonly subscriptions: Subscriptions;
   readonly settings: Settings;
   readonly notifications: Notifications;
@@ -33,27 +35,29 @@ export interface EnginePorts {
 
 /** The engine of events with what it needs of its neighbours. */
 export function createEngine(ports: EnginePorts): Events {
-  const { instances, settings, options, ...rest } = ports;
+  const { instances, accounts, settings, options, ...rest } = ports;
   return createEvents({
     ...rest,
     now: Date.now,
     random: Math.random,
     randomBytes,
-    findSource: createSources({ notifier: ports.notifier, instances }),
+    findSource: createSources({ notifier: ports.notifier, instances, accounts }),
     settings: settings.ofDelivery,
     ...(options !== undefined && { options }),
   });
 }
 
 /** Where events of instances go, from memory: it is asked for each event. Changes of instances are announced under this topic. */
-function createSources({ notifier, instances }: Pick<EnginePorts, 'notifier' | 'instances'>) {
+function createSources({ notifier, instances, accounts }: Pick<EnginePorts, 'notifier' | 'instances' | 'accounts'>) {
   const sources = createAnnouncedCache<EventSource>({
     notifier,
     topic: 'instance',
     load: async (key) => {
       const [accountId = 0, instanceId = 0] = key.split(':').map(Number);
       try {
-        return toSource(assertReadable(await instances.get(accountId, instanceId)));
+        const { format, ...source } = toSource(assertReadable(await instances.get(accountId, instanceId)));
+        if (format === 'standard') return source;
+        return { ...source, original: { companyId: await accounts.getOrganizationId(accountId) } };
       } catch (error) {
         if (isAppError(error, 'NOT_FOUND')) return undefined;
         throw error;
@@ -68,7 +72,14 @@ function assertReadable(instance: Instance): Instance {
   return instance.fault?.kind === 'secrets' ? assertUsable(instance) : instance;
 }
 
-function toSource({ accountId, id, name, tags, connector, config }: Instance): EventSource {
+function toSource({
+  accountId,
+  id,
+  name,
+  tags,
+  connector,
+  config,
+}: Instance): EventSource & Pick<EventSettings, 'format'> {
   return {
     accountId,
     instanceId: id,

@@ -7,6 +7,7 @@ import * as oauth from './migrations/0002-oauth.ts';
 import * as events from './migrations/0003-events.ts';
 import * as deliveryEvents from './migrations/0004-delivery-events.ts';
 import * as authorizations from './migrations/0005-authorizations.ts';
+import * as subscriptionFilters from './migrations/0006-subscription-filters.ts';
 
 interface Migration {
   readonly name: string;
@@ -20,6 +21,7 @@ const MIGRATIONS: readonly Migration[] = [
   { name: '0003-events', up: events.up },
   { name: '0004-delivery-events', up: deliveryEvents.up },
   { name: '0005-authorizations', up: authorizations.up },
+  { name: '0006-subscription-filters', up: subscriptionFilters.up },
 ];
 
 /** Any number, the same in every process: it names the lock within the database. */

@@ -20,7 +20,7 @@ import { createOwner } from './owners/owners.ts';
 import { createAttempt } from './push/attempt.ts';
 import { createDispatcher, type Dispatcher } from './push/dispatch.ts';
 import { createPush } from './push/push.ts';
-import { createAnnouncement, DUE_TOPIC } from './sweep/announcement.ts';
+import { createAnnouncement, DUE_TOPIC, RELEASED_TOPIC } from './sweep/announcement.ts';
 import { createClaimStore } from './sweep/claim-store.ts';
 import { createSweep } from './sweep/sweep.ts';
 import { createUnparker } from './sweep/unparker.ts';
@@ -237,7 +237,11 @@ export function createEvents(ports: EventPorts): Events {
       await owner.start();
       audit.start();
       if (!ports.sweeps) return;
-      unsubscribe = [notifier.subscribe(DUE_TOPIC, sweep.wake), notifier.onGap(sweep.wake)];
+      unsubscribe = [
+        notifier.subscribe(RELEASED_TOPIC, (subscriptionId) => dispatcher.pardon(Number(subscriptionId))),
+        notifier.subscribe(DUE_TOPIC, sweep.wake),
+        notifier.onGap(sweep.wake),
+      ];
       sweep.start();
     },
 

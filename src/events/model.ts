@@ -17,7 +17,7 @@ export interface NewEvent {
 }
 
 export interface Accepted {
-  /** Committed; `evt_…` in the order given. Absent: a duplicate, or the instance wants no events. */
+  /** Committed; `evt_…` in the order given. Absent: a duplicate, or nobody wants it. */
   readonly eventIds: readonly (string | undefined)[];
 }
 
@@ -35,6 +35,8 @@ export interface EventSource {
   readonly signatureKey: string | undefined;
   /** One in flight per subscription, in order. */
   readonly ordered: boolean;
+  /** There: bodies are sent as the original API did, which also named the organization. */
+  readonly original?: { readonly companyId: number } | undefined;
 }
 
 /** Operational events of the platform itself. */
@@ -64,6 +66,8 @@ export interface ReadySubscription {
   readonly id: number;
   readonly url: string;
   readonly state: 'active' | 'deactivated';
+  /** See `wantsType`. */
+  readonly eventTypes: readonly string[];
   /** `whsec_…`; two while a rotation lasts. */
   readonly secrets: readonly string[];
 }

@@ -1,19 +1,32 @@
 import type { Config, ConfigField } from '../connector/contract.ts';
 
-const ENABLED = 'event.notification.enabled';
+export const EVENTS_ENABLED = 'event.notification.enabled';
 export const CALLBACK_URL = 'event.notification.callback.url';
 const SIGNATURE_KEY = 'event.notification.signature.key';
+const FORMAT = 'event.notification.format';
 const ORDERED = 'event.notification.ordered';
 
 /** Configuration keys that every element takes: where events of the instance go. */
 export const EVENT_FIELDS: readonly ConfigField[] = [
-  { key: ENABLED, type: 'boolean', description: 'Whether events of this instance are delivered. Off unless given.' },
+  {
+    key: EVENTS_ENABLED,
+    type: 'boolean',
+    description: 'Whether events of this instance are delivered. Off unless given.',
+  },
   { key: CALLBACK_URL, type: 'url', description: 'Where events are delivered; needed when they are enabled.' },
   {
     key: SIGNATURE_KEY,
     type: 'string',
     secret: true,
     description: 'Signs each delivery once more, in the header `Elements-Webhook-Signature`.',
+  },
+  {
+    key: FORMAT,
+    type: 'string',
+    pattern: /standard|elements/,
+    example: 'elements',
+    description:
+      'The body of deliveries: `standard` unless given; `elements` for that of Cloud Elements and SAP Open Connectors, with the header `Elements-Webhook-Id`.',
   },
   {
     key: ORDERED,
@@ -28,20 +41,22 @@ export interface EventSettings {
   readonly callbackUrl: string | undefined;
   readonly signatureKey: string | undefined;
   readonly ordered: boolean;
+  readonly format: 'standard' | 'elements';
 }
 
 export function readEventSettings(config: Config): EventSettings {
   return {
-    callbackUrl: config[ENABLED] === true ? textOf(config[CALLBACK_URL]) : undefined,
+    callbackUrl: config[EVENTS_ENABLED] === true ? textOf(config[CALLBACK_URL]) : undefined,
     signatureKey: textOf(config[SIGNATURE_KEY]),
     ordered: config[ORDERED] === true,
+    format: config[FORMAT] === 'elements' ? 'elements' : 'standard',
   };
 }
 
 /** The fault of events that are enabled and have nowhere to go. */
 export function missingCallback(config: Config): { readonly key: string; readonly message: string } | undefined {
-  if (config[ENABLED] !== true || textOf(config[CALLBACK_URL]) !== undefined) return undefined;
-  return { key: CALLBACK_URL, message: `'${CALLBACK_URL}' is required while '${ENABLED}' is true.` };
+  if (config[EVENTS_ENABLED] !== true || textOf(config[CALLBACK_URL]) !== undefined) return undefined;
+  return { key: CALLBACK_URL, message: `'${CALLBACK_URL}' is required while '${EVENTS_ENABLED}' is true.` };
 }
 
 function textOf(value: unknown): string | undefined {

@@ -93,6 +93,8 @@ export interface Instances extends Validity {
   readonly listAll: (accountId: number) => Promise<readonly Instance[]>;
   /** From memory when it was asked for before and nothing changed. */
   readonly findByToken: (accountId: number, token: string) => Promise<Instance | undefined>;
+  /** The id of one whose events go to the URL. */
+  readonly findByCallback: (accountId: number, callbackUrl: string) => Promise<number | undefined>;
   /** New credentials are verified first; id and token stay. */
   readonly update: (
     caller: InstanceCaller,
@@ -241,6 +243,8 @@ export function createInstances(ports: InstancePorts): Instances {
     listAll,
 
     findByToken: cache.find,
+
+    findByCallback: store.findByCallback,
 
     update: async (caller, id, changes, signal) => {
       const instance = await get(caller.accountId, id);

@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import type { Sql } from '../where/index.ts';
+import { CALLBACK_URL, EVENTS_ENABLED } from './event-settings.ts';
 
 /** A row of `instance`, still encrypted. */
 export interface InstanceRow {
@@ -49,6 +50,7 @@ export type InstanceChanges = Partial<
 >;
 
 export interface InstanceFilter {
+  readonly elementKey?: string | undefined;
   readonly tags?: readonly string[] | undefined;
   readonly searchText?: string | undefined;
   /** True for the rows to list. */
@@ -118,6 +120,7 @@ export function createInstanceStore(knex: Knex) {
     /** From old to new. */
     list: async (accountId: number, filter: InstanceFilter): Promise<InstanceRow[]> => {
       const query = select(accountId).orderBy('id').limit(filter.limit);
+      if (filter.elementKey !== undefined) query.where({ element_key: filter.elementKey });
       if (filter.tags !== undefined) query.where('tags', '@>', [...filter.tags]);
       if (filter.afterId !== undefined) query.where('id', '>', filter.afterId);
       if (filter.condition !== undefined)
@@ -127,6 +130,16 @@ export function createInstanceStore(knex: Knex) {
         query.where((either) => either.whereILike('name', pattern).orWhereILike('element_key', pattern));
       }
       return query;
+    },
+
+    /** One whose events are on and go to the URL. */
+    findByCallback: async (accountId: number, callbackUrl: string): Promise<number | undefined> => {
+      const settings = { [EVENTS_ENABLED]: true, [CALLBACK_URL]: callbackUrl };
+      const row = await knex('instance')
+        .where({ account_id: accountId })
+        .whereRaw('configuration @> ?::jsonb', [JSON.stringify(settings)])
+        .first('id');
+      return row?.id;
     },
 
     /** Undefined when there is no such instance, or none of the version of settings where one is given. */

@@ -5,19 +5,20 @@ import { canonicalDecimal } from './decimal.ts';
  * Whatever walks over values must take it for a single value, not for an object.
  */
 export class ExactNumber {
-  readonly #text: string;
+  /** Not private: two are deeply equal only when what can be seen of them is. */
+  readonly text: string;
 
   /** `text` is a number as JSON writes it. */
   constructor(text: string) {
-    this.#text = text;
+    this.text = text;
   }
 
   toString(): string {
-    return this.#text;
+    return this.text;
   }
 
   toJSON(): unknown {
-    return JSON.rawJSON(this.#text);
+    return JSON.rawJSON(this.text);
   }
 }
 

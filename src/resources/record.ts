@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { ObjectSpec } from '../connector/contract.ts';
 import { AppError, cutText, type ErrorDetail, nearestName, suggestName } from '../errors.ts';
 import { ExactNumber } from '../numbers/exact-json.ts';
@@ -76,23 +77,51 @@ const MAX_FAULTS = 50;
 
 const STRUCTURED: ReadonlySet<FieldType> = new Set(['object', 'array']);
 
+/** Whether the body has fields that an update cannot set, so that it takes the stored record to judge them; no unknown ones. */
+export function holdsReadOnly(body: Row, object: ObjectSpec): boolean {
+  const specs = fieldsIn(body, object).map(([name]) => specOf(object, name));
+  return specs.every((spec) => spec !== undefined) && specs.some((spec) => spec?.updateable !== true);
+}
+
+/** By the names of fields, which may have dots where records nest: a record may be sent back as it was read (decisions D16). */
+function fieldsIn(body: Row, object: ObjectSpec, prefix = ''): readonly (readonly [string, unknown])[] {
+  return Object.entries(body).flatMap(([key, value]) => {
+    const name = `${prefix}${key}`;
+    const isNest = isRecord(value) && specOf(object, name) === undefined && hasFieldsBelow(object, name);
+    return isNest ? fieldsIn(value, object, `${name}.`) : [[name, value] as const];
+  });
+}
+
+function hasFieldsBelow({ fields }: ObjectSpec, name: string): boolean {
+  return Object.keys(fields).some((field) => field.startsWith(`${name}.`));
+}
+
+function specOf({ fields }: ObjectSpec, name: string) {
+  return Object.hasOwn(fields, name) ? fields[name] : undefined;
+}
+
 /**
- * Turns the body of a POST, PUT or PATCH into native names and values.
+ * Turns the body of a POST, PUT or PATCH into native names and values. With the record as it is `stored`, fields of an update
+ * that cannot be set are dropped where they say what it says.
  * @throws AppError REQUEST_INVALID that names the fields (at most 50) that are unknown, cannot be set, hold a list or an
  * object in place of a single value, a number that is not in the field's range, or are missing
  */
-export function writeRecord(body: Row, object: ObjectSpec, action: 'create' | 'update'): Row {
+export function writeRecord(body: Row, object: ObjectSpec, action: 'create' | 'update', stored?: Row): Row {
   const faults: ErrorDetail[] = [];
   const values: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(body)) {
-    const spec = Object.hasOwn(object.fields, name) ? object.fields[name] : undefined;
-    const fault =
-      spec === undefined ? unknownField(name, Object.keys(object.fields)) : faultOf(name, spec, value, action);
-    if (fault !== undefined) {
-      faults.push(fault);
-    } else if (spec !== undefined) {
+  for (const [name, value] of fieldsIn(body, object)) {
+    const spec = specOf(object, name);
+    if (spec === undefined) {
+      faults.push(unknownField(name, Object.keys(object.fields)));
+    } else if (spec[SETTABLE[action]] !== true) {
+      const isAsStored = stored !== undefined && isDeepStrictEqual(value, reader(name)(stored));
+      const other = stored === undefined ? '' : ', and is not what the record has';
+      if (!isAsStored) faults.push({ path: name, message: `'${name}' cannot be set on ${action}${other}.` });
+    } else {
+      const fault = faultOf(name, spec, value);
+      if (fault !== undefined) faults.push(fault);
       const { native, write = keep } = pushedField(name, spec);
-      setPath(values, native.split('.'), write(isNumeric(spec) ? toJsonNumber(value) : value));
+      if (faults.length === 0) setPath(values, native.split('.'), write(isNumeric(spec) ? toJsonNumber(value) : value));
     }
     if (faults.length === MAX_FAULTS) break;
   }
@@ -103,13 +132,7 @@ export function writeRecord(body: Row, object: ObjectSpec, action: 'create' | 'u
   throw new AppError('REQUEST_INVALID', `${first?.message}${more}`, { details: faults });
 }
 
-function faultOf(
-  name: string,
-  spec: FieldSpec,
-  value: unknown,
-  action: keyof typeof SETTABLE,
-): ErrorDetail | undefined {
-  if (spec[SETTABLE[action]] !== true) return { path: name, message: `'${name}' cannot be set on ${action}.` };
+function faultOf(name: string, spec: FieldSpec, value: unknown): ErrorDetail | undefined {
   if (isObject(value) && !STRUCTURED.has(spec.type))
     return { path: name, message: `'${name}' is of type ${spec.type}: expected a single value.` };
   const fault = faultOfNumber(spec, value);

@@ -10,7 +10,7 @@ import { chooseFile, describeFile, fetchFile, type RecordFile } from './media.ts
 import { openPosition, type Position, sealPosition, type TokenScope } from './page-token.ts';
 import type { ConnectedInstance, ResourcePorts } from './ports.ts';
 import { createQueryCache, type Query } from './query-cache.ts';
-import { writeRecord } from './record.ts';
+import { holdsReadOnly, writeRecord } from './record.ts';
 import { sizeOf } from './row-size.ts';
 import { firstPosition, type PartialReason, scan } from './scan.ts';
 
@@ -59,6 +59,8 @@ export interface Resources {
   readonly listChildren: (target: ChildTarget, request: ListRequest) => Promise<RecordList>;
   /** How the query would be answered; it is not sent. Answers for a disabled instance too. */
   readonly explain: (target: Target, query: QueryText) => Promise<QueryExplanation & { readonly objectName: string }>;
+  /** One cheap call with the credentials of the instance; it fails as the provider does. */
+  readonly ping: (target: Omit<Target, 'objectName'>) => Promise<CallReport>;
   readonly getRecord: (target: Target, id: string) => Promise<OneRecord>;
   /** The record or its file, as the `Accept` header has it. @throws AppError NOT_ACCEPTABLE */
   readonly getRecordOrFile: (target: Target, id: string, accept: string | undefined) => Promise<OneRecord | RecordFile>;
@@ -118,7 +120,9 @@ export function createResources(ports: ResourcePorts): Resources {
   async function write(target: Target, action: 'update' | 'replace', id: string, body: Row): Promise<OneRecord> {
     const { call, object } = await open(target, action);
     const operation = requireOperation(target, object, action);
-    const values = writeRecord(body, object, 'update');
+    const isJudged = object.get !== undefined && holdsReadOnly(body, object);
+    const stored = isJudged ? (await readRecord(target, id, { call, object })).record : undefined;
+    const values = writeRecord(body, object, 'update', stored);
     const { fields } = prepare(object, {});
     const record = await onRecord(target, id, call.execute(operation, { id, values, fields }));
     return answer(call, object, record);
@@ -150,6 +154,12 @@ export function createResources(ports: ResourcePorts): Resources {
       const object = await catalog.getObject(call, objectName);
       const operation = requireOperation({ instance, objectName }, object, 'list');
       return { objectName, ...explainQuery(ports.client, { instance, operation, query: prepare(object, request) }) };
+    },
+
+    ping: async ({ instance, signal }) => {
+      const call = startCall(ports, instance, signal, 'ping');
+      await call.send(instance.connector.probe);
+      return call.report();
     },
 
     getRecord: async (target, id) => readRecord(target, id, await open(target, 'get')),
@@ -202,17 +212,14 @@ function scopeOf(instance: ConnectedInstance, path: string, query: PreparedQuery
   return { accountId: instance.accountId, instanceId: instance.id, object: path, query: query.canonical };
 }
 
-/** The caller's page, as a place in the provider's paging. */
+/** The caller's page, as a place in the provider's paging; a token says all, and a page beside it means nothing (decisions D16). */
 function startOf(
   ports: ResourcePorts,
   request: ListRequest,
   scope: TokenScope,
   { operation, query }: { readonly operation: ListOperation<unknown>; readonly query: Query },
 ): Position {
-  if (request.nextPage !== undefined) {
-    if (request.page !== undefined) throw new AppError('REQUEST_INVALID', 'Give page or nextPage, not both.');
-    return openPosition(ports, request.nextPage, scope);
-  }
+  if (request.nextPage !== undefined) return openPosition(ports, request.nextPage, scope);
   return firstPosition(query.plan, operation, { page: request.page ?? 1, pageSize: request.pageSize });
 }
 

@@ -166,10 +166,12 @@ describe('authorization', () => {
       expectUnauthenticated(await service.call('/instances', { token }), WRONG_TOKEN);
     });
 
-    it('leads the paths of the platform to the element’s objects', async () => {
-      for (const path of ['/elements', '/accounts', '/users', '/accounts/1/instances']) {
-        const answer = await service.call(path, { token: instance.token });
-        expectProblem(answer, 'NOT_FOUND', /^OData has no object '\w+'\./);
+    it('is of the platform where the element has no object of that name, and then needs the Organization', async () => {
+      for (const path of ['/elements', '/accounts/instances', '/notifications', '/events/test']) {
+        expectUnauthenticated(
+          await service.call(path, { token: instance.token }),
+          'This path needs `Organization <secret>` in the Authorization header as well.',
+        );
       }
     });
   });

@@ -73,6 +73,7 @@ describe('creating instances', () => {
           'event.notification.enabled',
           'event.notification.callback.url',
           'event.notification.signature.key',
+          'event.notification.format',
           'event.notification.ordered',
         ],
       });

@@ -38,6 +38,13 @@ describe('discovery', () => {
       { key: 'event.notification.enabled', type: 'boolean', required: false, secret: false },
       { key: 'event.notification.callback.url', type: 'url', required: false, secret: false },
       { key: 'event.notification.signature.key', type: 'string', required: false, secret: true },
+      {
+        key: 'event.notification.format',
+        type: 'string',
+        required: false,
+        secret: false,
+        example: 'elements',
+      },
       { key: 'event.notification.ordered', type: 'boolean', required: false, secret: false },
     ]);
     const message = "There is no element 'bamborh'. Did you mean 'bamboohr'?";
@@ -50,7 +57,7 @@ describe('discovery', () => {
   });
 
   it('lists the objects of an instance', async () => {
-    const { body, headers } = await service.call('/objects', { token: people.token });
+    const { body, headers } = await service.call('/objects?details=true', { token: people.token });
     expect(body[0]).to.deep.equal({
       name: 'employees',
       nativeName: 'employee',
@@ -65,12 +72,15 @@ describe('discovery', () => {
     expect(headers.get('elements-element-instance-id')).to.equal(String(people.id));
   });
 
-  it('lists plain names with Elements-Version: Hydrogen', async () => {
-    const objects = await service.call('/objects', { token: shop.token });
-    const headers = { 'elements-version': 'Hydrogen' };
+  it('lists plain names unless asked for more, as Elements-Version: Hydrogen did', async () => {
     for (const path of ['/objects', '/hubs/general/objects']) {
-      const names = await service.call(path, { token: shop.token, headers });
-      expect(names.body).to.deep.equal(objects.body.map(({ name }: Named) => name));
+      const detailed = await service.call(`${path}?details=true`, { token: shop.token });
+      const helium = await service.call(path, { token: shop.token, headers: { 'elements-version': 'Helium' } });
+      expect(helium.body).to.deep.equal(detailed.body);
+      const names = await service.call(path, { token: shop.token });
+      const hydrogen = await service.call(path, { token: shop.token, headers: { 'elements-version': 'Hydrogen' } });
+      expect(hydrogen.body).to.deep.equal(names.body);
+      expect(names.body).to.deep.equal(detailed.body.map(({ name }: Named) => name));
       expect(names.body).to.have.members(['Countries', 'Customers', 'OrderLines', 'Orders', 'Products']);
     }
   });

@@ -152,13 +152,11 @@ describe('hostile and clumsy requests', () => {
       '[]=1',
       '[x]=1',
       '=1',
-      'where',
-      'where=Id=1&',
-      '&&&=&',
     ]) {
-      const answer = await raw(`/Products?${query}`, tokens.shop);
-      if (query === 'where=Id=1&') expect(answer.body).to.have.length(1);
-      else expect(answer.status, query).to.equal(400);
+      expect((await raw(`/Products?${query}`, tokens.shop)).status, query).to.equal(400);
+    }
+    for (const query of ['where=Id=1&', 'where=Id=1&where', '&&&=&where=Id=1', 'where=Id=1&__proto__=']) {
+      expect((await raw(`/Products?${query}`, tokens.shop)).body, query).to.have.length(1);
     }
     expect(Reflect.get({}, 'where')).to.equal(undefined);
     const pollution = Object.keys(Object.prototype);

@@ -257,6 +257,7 @@ describe('a provider that misbehaves', () => {
       'event.notification.enabled',
       'event.notification.callback.url',
       'event.notification.signature.key',
+      'event.notification.format',
       'event.notification.ordered',
     ]);
   });

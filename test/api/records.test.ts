@@ -170,7 +170,7 @@ describe('records', () => {
       });
       expect(answer.body.details[0].nearest).to.equal('Name');
       const update = await inPeople('PATCH', '/employees/101', { id: 5, supervisor: 'x' });
-      expect(faultsOf(update)).to.include({ id: "'id' cannot be set on update." });
+      expect(faultsOf(update)).to.include({ id: "'id' cannot be set on update, and is not what the record has." });
     });
 
     it('names of members that every object has', async () => {

@@ -78,14 +78,12 @@ describe('requests and responses', () => {
       'pageSize=-1': 'query.pageSize must be >= 1.',
       'pageSize=abc': 'query.pageSize must be integer.',
       'pageSize=1.5': 'query.pageSize must be integer.',
-      'pageSize=': "Empty value found for query parameter 'pageSize'.",
       'pageSize=1&pageSize=2': 'query.pageSize must be integer.',
       'pageSize[]=1': 'query.pageSize must be integer.',
       'pagesize=1': "Unknown query parameter 'pagesize'.",
       'foo=1': "Unknown query parameter 'foo'.",
       '__proto__=1': "Unknown query parameter '__proto__'.",
       'toString=1': "Unknown query parameter 'toString'.",
-      'nextPage=': "Empty value found for query parameter 'nextPage'.",
     };
     for (const [query, message] of Object.entries(refused)) {
       it(`refuses ${query}`, async () => {
@@ -98,8 +96,6 @@ describe('requests and responses', () => {
       'page=0': 'query.page must be >= 1.',
       'page=2147483648': 'query.page must be <= 2147483647.',
       'page=one': 'query.page must be integer.',
-      'page=1&nextPage=x': 'Give page or nextPage, not both.',
-      'where=': "Empty value found for query parameter 'where'.",
       'where=Id=1&where=Id=2': 'query.where must be string.',
       'where[]=Id=1': 'query.where must be string.',
       'where[Id]=1': "Unknown query parameter 'where[Id]'.",
@@ -114,6 +110,31 @@ describe('requests and responses', () => {
       });
     }
 
+    it('takes parameters without a value as absent', async () => {
+      const plain = await service.call('/Products', { token });
+      for (const query of [
+        'where=&orderBy=&fields=&nextPage=&page=&pageSize=',
+        'where',
+        'where=&where=',
+        'page=1&nextPage=',
+      ]) {
+        expect((await service.call(`/Products?${query}`, { token })).body, query).to.deep.equal(plain.body);
+      }
+      const filtered = await service.call('/Products?where=&where=Id=7', { token });
+      expect(filtered.body).to.have.length(1);
+      const all = await service.call('/instances');
+      const listed = await service.call('/instances?tags[]=&searchText=&where=&nextPage=');
+      expect(listed.body).to.deep.equal(all.body);
+    });
+
+    it('takes the page beside a token as absent', async () => {
+      const query = 'pageSize=10&orderBy=Id';
+      const next = (await service.call(`/Products?${query}`, { token })).headers.get('elements-next-page-token');
+      const second = await service.call(`/Products?${query}&page=2`, { token });
+      const both = await service.call(`/Products?${query}&page=9&nextPage=${next}`, { token });
+      expect(both.body).to.deep.equal(second.body);
+    });
+
     it('takes the largest page and one far behind the end', async () => {
       const largest = await service.call('/Products?pageSize=5000', { token });
       expect(largest.body).to.have.length(240);
@@ -124,7 +145,7 @@ describe('requests and responses', () => {
     const headers: Readonly<Record<string, string>> = {
       'Elements-Max-Provider-Calls': '0',
       'Elements-Query-Mode': 'pushdown',
-      'Elements-Version': 'Helium',
+      'Elements-Version': 'Argon',
     };
     for (const [name, value] of Object.entries(headers)) {
       it(`has its place in headers too: ${name}: ${value} is refused`, async () => {
@@ -141,7 +162,7 @@ describe('requests and responses', () => {
         const answer = await service.call(path);
         expectProblem(answer, 'NOT_FOUND', `There is no GET /elements/api-v2${path}.`);
       }
-      for (const path of ['/Products/1/Lines/2', '/objects/Products', '/hubs/general', '/hubs', '/bulk', '/ping']) {
+      for (const path of ['/Products/1/Lines/2', '/objects/Products', '/hubs/general', '/hubs', '/bulk']) {
         const answer = await service.call(path, { token });
         expectProblem(answer, 'NOT_FOUND', `There is no GET /elements/api-v2${path}.`);
       }

@@ -3,8 +3,8 @@ import { getOk, idOf, type Listing, type Row, type Target } from './target.ts';
 
 /** Where the API says something else about the objects than the connector declares. */
 export async function compareDiscovery(target: Target): Promise<readonly string[]> {
-  const { body } = await getOk(target, '/objects');
-  const names = await getOk(target, '/objects', { headers: { 'Elements-Version': 'Hydrogen' } });
+  const { body } = await getOk(target, '/objects?details=true');
+  const names = await getOk(target, '/objects');
   const summaries = body.map(({ name, operations, children }: Row) => ({ name, operations, children }));
   const declared = Object.entries(target.objects).map(([name, object]) => ({
     name,
@@ -12,8 +12,8 @@ export async function compareDiscovery(target: Target): Promise<readonly string[
     children: Object.keys(object.children ?? {}),
   }));
   const faults = [
-    ...differences('GET /objects', summaries, declared),
-    ...differences('GET /objects (Hydrogen)', names.body, Object.keys(target.objects)),
+    ...differences('GET /objects?details=true', summaries, declared),
+    ...differences('GET /objects', names.body, Object.keys(target.objects)),
   ];
   for (const [name, object] of Object.entries(target.objects)) {
     const metadata = await getOk(target, `/objects/${name}/metadata`);

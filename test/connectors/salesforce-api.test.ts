@@ -150,7 +150,7 @@ describe('Salesforce through the API', () => {
   });
 
   it('lists objects without describing them, and describes one when asked', async () => {
-    const { body } = await call('/objects');
+    const { body } = await call('/objects?details=true');
     const account = body.find(({ name }: { readonly name: string }) => name === 'Account');
     expect(account.operations).to.deep.equal(['list', 'get', 'create', 'update', 'delete']);
     const metadata = (await call('/objects/Account/metadata')).body;

@@ -3,7 +3,14 @@ import pg from 'pg';
 import { migrateDatabase } from '../../src/db/migrate.ts';
 import { createTestDatabase, dropTestDatabase, silentLog, useDatabase } from '../support/database.ts';
 
-const ALL = ['0001-foundation', '0002-oauth', '0003-events', '0004-delivery-events', '0005-authorizations'];
+const ALL = [
+  '0001-foundation',
+  '0002-oauth',
+  '0003-events',
+  '0004-delivery-events',
+  '0005-authorizations',
+  '0006-subscription-filters',
+];
 
 describe('migrateDatabase', () => {
   let url: string;

@@ -8,6 +8,18 @@ describe('the engine of events', () => {
   const bench = useEngines();
   const { start, startFor, received } = bench;
 
+  it('stores only what the subscription wants', async () => {
+    const engine = await startFor('/choosy');
+    const url = `${bench.receiver.url}/choosy`;
+    const row = { account_id: ACCOUNT_ID, url, secrets: 'sealed', event_types: ['orders.updated', 'files.*'] };
+    await bench.knex('subscription').insert(row);
+    const types = ['orders.created', 'orders.updated', 'files.deleted', 'filesystems.created'];
+    const { eventIds } = await engine.events.accept(types.map((type) => newEvent(1, { type })));
+    expect(eventIds.map((id) => id !== undefined)).to.deep.equal([false, true, true, false]);
+    const stored = await bench.knex('event').select('type');
+    expect(stored.map(({ type }) => type)).to.have.members(['orders.updated', 'files.deleted']);
+  });
+
   it('delivers an accepted event, signed, and keeps the attempt', async () => {
     bench.receiver.answer('/plain', json({ ok: true }));
     const engine = await startFor('/plain');

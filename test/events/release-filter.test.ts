@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { AppError } from '../../src/errors.ts';
-import { readReleaseFilter } from '../../src/events/deliveries/release-filter.ts';
+import { readQueueFilter } from '../../src/events/deliveries/release-filter.ts';
 
 const QUEUED = `channel = 'webhook' AND status = 'queued'`;
 
@@ -19,11 +19,11 @@ describe('the where of a release', () => {
     [`${QUEUED} AND config.url = 'a' AND config.url = 'b'`, []],
   ] as const) {
     it(`takes ${where}`, () => {
-      expect(readReleaseFilter(where)).to.deep.equal({ urls });
+      expect(readQueueFilter(where)).to.deep.equal({ urls });
     });
   }
 
-  const FORM = `A release takes channel = 'webhook' AND status = 'queued', and at most config.url = '…' or config.url IN ('…', '…') besides.`;
+  const FORM = `The filter takes channel = 'webhook' AND status = 'queued', and at most config.url = '…' or config.url IN ('…', '…') besides.`;
   for (const [where, reason] of [
     [`status = 'queued'`, `channel = 'webhook' is missing.`],
     [`channel = 'webhook'`, `status = 'queued' is missing.`],
@@ -33,8 +33,8 @@ describe('the where of a release', () => {
     [`channel = 'webhook' AND status IN ('queued', 'retrying')`, `'status' must be = 'queued' here.`],
     [`channel = 'sms' AND status = 'queued'`, `'channel' must be = 'webhook' here.`],
     [`channel = 'WEBHOOK' AND status = 'queued'`, `'channel' must be = 'webhook' here.`],
-    [`${QUEUED} AND id = 3`, `'id' cannot narrow down a release.`],
-    [`${QUEUED} AND event.type = 'a.created'`, `'event.type' cannot narrow down a release.`],
+    [`${QUEUED} AND id = 3`, `'id' cannot narrow down a queue.`],
+    [`${QUEUED} AND event.type = 'a.created'`, `'event.type' cannot narrow down a queue.`],
     [`${QUEUED} AND config.url LIKE 'https:%'`, `'config.url' takes = and IN here, not LIKE.`],
     [`${QUEUED} AND config.url != 'a'`, `'config.url' takes = and IN here, not !=.`],
     [`${QUEUED} AND config.url IS NOT NULL`, `'config.url' takes = and IN here, not IS NOT NULL.`],
@@ -51,14 +51,14 @@ describe('the where of a release', () => {
   it('refuses alternatives', () => {
     const error = refusalOf(`${QUEUED} OR config.url = 'a'`);
     expect(error.code).to.equal('WHERE_UNSUPPORTED');
-    expect(error.message).to.match(/alternatives are not taken\. A release takes/);
+    expect(error.message).to.match(/alternatives are not taken\. The filter takes/);
     expect(refusalOf(`${QUEUED} AND (config.url = 'a' OR id = 1)`).message).to.match(/alternatives are not taken/);
   });
 
   it('names every fault', () => {
     const messages = refusalOf(`id = 1 AND status = 'delivered'`).details?.map(({ message }) => message);
     expect(messages).to.deep.equal([
-      `'id' cannot narrow down a release.`,
+      `'id' cannot narrow down a queue.`,
       `'status' must be = 'queued' here.`,
       `channel = 'webhook' is missing.`,
       `status = 'queued' is missing.`,
@@ -75,7 +75,7 @@ describe('the where of a release', () => {
 
 function refusalOf(where: string): AppError {
   try {
-    readReleaseFilter(where);
+    readQueueFilter(where);
   } catch (error) {
     if (error instanceof AppError) return error;
     throw error;

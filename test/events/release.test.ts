@@ -6,6 +6,7 @@ import { createPoolShares } from '../../src/db/pool-shares.ts';
 import { createAcceptStore } from '../../src/events/accept/accept-store.ts';
 import { createDeliveries, type Deliveries } from '../../src/events/deliveries/deliveries.ts';
 import { createSubscriptions, type Subscriptions } from '../../src/events/subscriptions/subscriptions.ts';
+import { DUE_TOPIC } from '../../src/events/sweep/announcement.ts';
 import { waitUntil } from '../api/support/wait-until.ts';
 import { silentLog, useDatabase } from '../support/database.ts';
 
@@ -90,7 +91,7 @@ describe('releasing a queue', () => {
     const inBatches = createDeliveries({
       knex: database.knex,
       shares: sharesOf(database.knex),
-      notifier: { publish: async () => void states.push(await statesOf()) },
+      notifier: { publish: async (topic) => void (topic === DUE_TOPIC && states.push(await statesOf())) },
       subscriptions,
       notifications: { prepare: async () => async () => {} },
       now: Date.now,
@@ -133,6 +134,38 @@ describe('releasing a queue', () => {
     expect(sum(({ released }) => released)).to.equal(20);
     expect(sum(({ reactivated }) => reactivated)).to.equal(1);
     expect(told).to.deep.equal(['subscription.reactivated']);
+  });
+
+  it('acknowledges batch by batch what was queued when it began, and no more', async () => {
+    for (let count = 0; count < 5; count++) await accept(database.knex);
+    const counts: number[] = [];
+    const note = ({ rowCount }: { readonly rowCount: number }, { sql }: { readonly sql: string }) => {
+      if (/^with chosen.*delete/s.test(sql)) counts.push(rowCount);
+    };
+    database.knex.on('query-response', note);
+    const inBatches = createDeliveries({
+      knex: database.knex,
+      shares: sharesOf(database.knex),
+      notifier: { publish: async () => {} },
+      subscriptions,
+      notifications: { prepare: async () => async () => {} },
+      now: Date.now,
+      releaseBatch: 2,
+    });
+    expect(await inBatches.acknowledge(1, QUEUED)).to.equal(5);
+    database.knex.off('query-response', note);
+    expect(counts).to.deep.equal([2, 2, 1, 0]);
+    expect(await statesOf()).to.deep.equal([]);
+  });
+
+  it('acknowledges or releases each delivery, not both, when both happen at the same time', async () => {
+    for (let count = 0; count < 20; count++) await accept(database.knex);
+    const [acknowledged, { released }] = await Promise.all([
+      deliveries.acknowledge(1, QUEUED),
+      deliveries.release(1, QUEUED),
+    ]);
+    expect(acknowledged + released).to.equal(20);
+    expect(await statesOf()).to.deep.equal(Array.from({ length: released }, () => 'waiting'));
   });
 
   it('begins a new schedule and keeps the number of attempts', async () => {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { canonicalDecimal } from '../../src/numbers/decimal.ts';
@@ -120,6 +121,12 @@ describe('JSON with exact numbers', () => {
     expect(parseJson(`["${digits}"]`)).to.deep.equal([digits]);
     // Some tenths of a second; looking at every run from each of its digits would take minutes.
     expect(process.cpuUsage(before).user).to.be.below(20_000_000);
+  });
+
+  it('makes numbers that are deeply equal when their digits are, and only then', () => {
+    const [one, same, other] = ['9007199254740993', '9007199254740993', '9007199254740995'].map(parseJson);
+    expect(isDeepStrictEqual(one, same)).to.equal(true);
+    expect(isDeepStrictEqual(one, other)).to.equal(false);
   });
 });
 

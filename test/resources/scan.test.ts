@@ -60,10 +60,11 @@ describe('a scan without a recheck', () => {
     expect([records, nextPage]).to.deep.equal([[], undefined]);
   });
 
-  it('refuses page and nextPage together', async () => {
-    const { nextPage } = await service.list();
-    const { code, message } = await failureOf(service.list({ nextPage, page: 2 }));
-    expect([code, message]).to.deep.equal(['REQUEST_INVALID', 'Give page or nextPage, not both.']);
+  it('goes on from the token whatever page stands beside it', async () => {
+    const { nextPage } = await service.list({ pageSize: 10 });
+    const { records } = await service.list({ pageSize: 10, nextPage, page: 7 });
+    expect(records).to.deep.equal((await service.list({ pageSize: 10, nextPage })).records);
+    expect(records).to.deep.equal((await service.list({ pageSize: 10, page: 2 })).records);
   });
 });
 

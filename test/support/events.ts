@@ -194,7 +194,7 @@ export function createTestSubscriptions(knex: Knex): EventPorts['subscriptions']
 
   async function read(accountId: number, id: number): Promise<ReadySubscription | undefined> {
     const [row] = await knex('subscription').where({ account_id: accountId, id });
-    return row && { accountId, id, url: row.url, state: row.state, secrets: [SECRET] };
+    return row && { accountId, id, url: row.url, state: row.state, eventTypes: row.event_types, secrets: [SECRET] };
   }
 
   function find(accountId: number, id: number): Promise<ReadySubscription | undefined> {

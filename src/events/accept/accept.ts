@@ -5,6 +5,7 @@ import { hostOf } from '../lease.ts';
 import type { Accepted, DeliverySettings, EventSource, NewEvent, ReadySubscription } from '../model.ts';
 import type { EngineOptions } from '../options.ts';
 import { createPool } from '../pool.ts';
+import { wantsType } from '../subscriptions/event-types.ts';
 import type { AcceptStore, NewRow, StoredRow } from './accept-store.ts';
 import { createGroupCommit, type Unit } from './group-commit.ts';
 import { buildPayload } from './payload.ts';
@@ -114,13 +115,14 @@ function overloaded(message: string): AppError {
   return new AppError('OVERLOADED', message, { retryAfterSeconds: 1 });
 }
 
-/** Undefined: the instance wants no events. */
+/** Undefined: the instance wants no events, or its subscription none of this type. */
 async function prepare(ports: AcceptPorts, event: NewEvent): Promise<Acceptance | undefined> {
   const acceptedAtMs = performance.now();
   const { accountId, instanceId, type } = event;
   const source = await ports.findSource(accountId, instanceId);
   if (source?.callbackUrl === undefined) return undefined;
   const subscription = await ports.ensureSubscription(accountId, source.callbackUrl);
+  if (!wantsType(subscription.eventTypes, type)) return undefined;
   const { failurePolicy } = await ports.settings(accountId);
   const eventId = ports.newEventId();
   const createdAt = new Date(ports.now());

@@ -7,11 +7,11 @@ import { showEventId } from '../event-id.ts';
 import { DELIVERY_FIELDS } from '../filter.ts';
 import type { Notifications } from '../notifications/notifications.ts';
 import type { Subscriptions } from '../subscriptions/subscriptions.ts';
-import { DUE_TOPIC } from '../sweep/announcement.ts';
+import { DUE_TOPIC, RELEASED_TOPIC } from '../sweep/announcement.ts';
 import { type AttemptRow, createDeliveryListingStore, type DeliveryRow } from './delivery-listing-store.ts';
 import type { DeliveryStatus } from './delivery-sources.ts';
 import { createRedeliveryStore, type RedeliveryPeriod } from './redelivery-store.ts';
-import { readReleaseFilter } from './release-filter.ts';
+import { readQueueFilter } from './release-filter.ts';
 import { createReleaseStore, type QueuePart, type QueueTarget } from './release-store.ts';
 
 /** An event on its way to a callback URL, or arrived there. */
@@ -48,7 +48,7 @@ export interface DeliveryPorts {
   readonly knex: Knex;
   readonly shares: Pick<PoolShares, 'list' | 'bulk'>;
   readonly notifier: Pick<Notifier, 'publish'>;
-  readonly subscriptions: Pick<Subscriptions, 'get' | 'deactivate' | 'reactivate'>;
+  readonly subscriptions: Pick<Subscriptions, 'get' | 'deactivate' | 'reactivate' | 'remove'>;
   readonly notifications: Pick<Notifications, 'prepare'>;
   /** Milliseconds since 1970. */
   readonly now: () => number;
@@ -65,10 +65,16 @@ export interface Deliveries {
   readonly count: (accountId: number, where: string | undefined) => Promise<Readonly<Record<DeliveryStatus, number>>>;
   /** What a `where` of the form of D7 selects. @throws AppError for any other */
   readonly release: (accountId: number, where: string) => Promise<Released>;
-  /** The same for one subscription. @throws AppError NOT_FOUND */
+  /** Deletes the queued deliveries that such a `where` selects, and answers how many. @throws AppError for any other */
+  readonly acknowledge: (accountId: number, where: string) => Promise<number>;
+  /** Deletes a queued delivery. @throws AppError NOT_FOUND, CONFLICT when it is not queued */
+  readonly acknowledgeOne: (accountId: number, id: number) => Promise<void>;
+  /** The same as `release` for one subscription. @throws AppError NOT_FOUND */
   readonly resume: (accountId: number, subscriptionId: number) => Promise<Released>;
   /** Deactivates the subscription and queues what waits. @throws AppError NOT_FOUND */
   readonly suspend: (accountId: number, subscriptionId: number, reason: string) => Promise<void>;
+  /** Removes the subscription and what is queued or waits for it. @throws AppError NOT_FOUND */
+  readonly discard: (accountId: number, subscriptionId: number) => Promise<void>;
   /** Sends the event of a delivery again, as a new delivery. @throws AppError NOT_FOUND, CONFLICT when the event is no longer kept */
   readonly redeliver: (accountId: number, id: number) => Promise<Delivery>;
   /** Answers how many new deliveries were made. @throws AppError REQUEST_INVALID for more than 100,000 */
@@ -124,10 +130,25 @@ export function createDeliveries(ports: DeliveryPorts): Deliveries {
     for (;;) {
       const count = await step(() => releases.release(accountId, part, { limit: releaseBatch, now: now() }));
       if (count === 0) return released;
+      if (released === 0) await notifier.publish(RELEASED_TOPIC, String(part.subscriptionId));
       released += count;
       await announceDue();
     }
   }
+
+  /** What is queued meanwhile is not meant. */
+  const acknowledgeQueue = (accountId: number, target: QueueTarget): Promise<number> =>
+    shares.bulk(accountId, async (step) => {
+      let acknowledged = 0;
+      for (const part of await step(() => releases.findQueued(accountId, target))) {
+        let count: number;
+        do {
+          count = await step(() => releases.acknowledge(accountId, part, releaseBatch));
+          acknowledged += count;
+        } while (count > 0);
+      }
+      return acknowledged;
+    });
 
   return {
     list: async (accountId, { where, afterId, limit, hydrate: withPayloads }) => {
@@ -156,7 +177,15 @@ export function createDeliveries(ports: DeliveryPorts): Deliveries {
       return counts;
     },
 
-    release: (accountId, where) => releaseQueue(accountId, readReleaseFilter(where)),
+    release: (accountId, where) => releaseQueue(accountId, readQueueFilter(where)),
+
+    acknowledge: (accountId, where) => acknowledgeQueue(accountId, readQueueFilter(where)),
+
+    acknowledgeOne: async (accountId, id) => {
+      if (await releases.acknowledgeOne(accountId, id)) return;
+      const { status } = await get(accountId, id);
+      throw new AppError('CONFLICT', `Delivery ${id} is ${status}: only one that is queued can be acknowledged.`);
+    },
 
     resume: async (accountId, subscriptionId) => {
       await subscriptions.get(accountId, subscriptionId);
@@ -172,6 +201,19 @@ export function createDeliveries(ports: DeliveryPorts): Deliveries {
         await publish(trx, 'subscription.deactivated', { subscriptionId, url, reason });
       };
       await shares.bulk(accountId, (step) => step(() => knex.transaction(deactivate)));
+    },
+
+    discard: async (accountId, subscriptionId) => {
+      await subscriptions.get(accountId, subscriptionId);
+      await shares.bulk(accountId, (step) =>
+        step(() =>
+          knex.transaction(async (trx) => {
+            await subscriptions.remove(trx, accountId, subscriptionId);
+            await releases.queueWaiting(trx, accountId, subscriptionId);
+          }),
+        ),
+      );
+      await acknowledgeQueue(accountId, { subscriptionId });
     },
 
     redeliver: async (accountId, id) => {

@@ -10,8 +10,8 @@ import {
 } from '../../where/index.ts';
 import { DELIVERY_FIELDS } from '../filter.ts';
 
-/** What a `where` of a release selects. */
-export interface ReleaseFilter {
+/** What of a queue a `where` selects. */
+export interface QueueFilter {
   /** Undefined: every URL. */
   readonly urls: readonly string[] | undefined;
 }
@@ -19,10 +19,10 @@ export interface ReleaseFilter {
 const FORM = `channel = 'webhook' AND status = 'queued', and at most config.url = '…' or config.url IN ('…', '…') besides`;
 
 /**
- * Reads the `where` of a release (decision D7): the queued deliveries of the channel webhook, of all URLs or of some.
+ * Reads the `where` that releases or acknowledges (decision D7): the queued deliveries of the channel webhook, of all URLs or of some.
  * @throws AppError WHERE_SYNTAX, WHERE_INVALID, or WHERE_UNSUPPORTED that says what is not taken or missing
  */
-export function readReleaseFilter(where: string): ReleaseFilter {
+export function readQueueFilter(where: string): QueueFilter {
   const condition = prepareCondition(where, { fields: DELIVERY_FIELDS });
   const parts = conjuncts(condition).map(readPart);
   const faults = parts.flatMap((part) => (part.kind === 'fault' ? [part.fault] : []));
@@ -33,7 +33,7 @@ export function readReleaseFilter(where: string): ReleaseFilter {
   }
   const [first] = faults;
   if (first !== undefined) {
-    const message = `${first.message} A release takes ${FORM}.`;
+    const message = `${first.message} The filter takes ${FORM}.`;
     throw new AppError('WHERE_UNSUPPORTED', message, { details: faults });
   }
   return { urls: intersect(parts.flatMap((part) => (part.kind === 'urls' ? [part.urls] : []))) };
@@ -92,7 +92,7 @@ function explain(predicate: Predicate, required: string | undefined): ErrorDetai
   }
   return {
     ...place,
-    message: `'${name}' cannot narrow down a release.`,
+    message: `'${name}' cannot narrow down a queue.`,
     expected: ['channel', 'status', 'config.url'],
   };
 }

@@ -47,6 +47,24 @@ export function createReleaseStore(knex: Knex) {
       return rowCount;
     },
 
+    /** Deletes the oldest queued ones, at most `limit`. Answers how many. */
+    acknowledge: async (accountId: number, { subscriptionId, newestId }: QueuePart, limit: number): Promise<number> => {
+      const { rowCount } = await knex.raw(
+        `with chosen as materialized (
+           select account_id, id from delivery
+           where account_id = :accountId and subscription_id = :subscriptionId and state = 'queued' and id <= :newestId
+           order by id limit :limit for update
+         )
+         delete from delivery d using chosen c where d.account_id = c.account_id and d.id = c.id`,
+        { accountId, subscriptionId, newestId, limit },
+      );
+      return rowCount;
+    },
+
+    /** False when it is not queued, or not there. */
+    acknowledgeOne: async (accountId: number, id: number): Promise<boolean> =>
+      (await knex('delivery').where({ account_id: accountId, id, state: 'queued' }).delete()) > 0,
+
     /** Those that wait for their next attempt. Those in flight are queued with their outcome, by the engine. */
     queueWaiting: async (via: Knex, accountId: number, subscriptionId: number): Promise<void> => {
       await via('delivery')

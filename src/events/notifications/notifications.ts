@@ -5,6 +5,7 @@ import { prepareSql } from '../../where/index.ts';
 import { showEventId } from '../event-id.ts';
 import { FILTERABLE_NOTIFICATION } from '../filter.ts';
 import type { DeliverySettings, OperationalType } from '../model.ts';
+import { wantsType } from '../subscriptions/event-types.ts';
 import type { Subscriptions } from '../subscriptions/subscriptions.ts';
 import { DUE_TOPIC } from '../sweep/announcement.ts';
 import { createNotificationStore, type NotificationRow } from './notification-store.ts';
@@ -62,15 +63,16 @@ export function createNotifications(ports: NotificationPorts): Notifications {
   async function findTarget(accountId: number) {
     const { callbackUrl, failurePolicy } = await ports.settings(accountId);
     if (callbackUrl === null) return undefined;
-    const { id } = await subscriptions.ensure(accountId, callbackUrl);
-    return { subscriptionId: id, state: failurePolicy === 'queue' ? 'queued' : 'waiting' } as const;
+    const { id: subscriptionId, eventTypes } = await subscriptions.ensure(accountId, callbackUrl);
+    return { subscriptionId, eventTypes, state: failurePolicy === 'queue' ? 'queued' : 'waiting' } as const;
   }
 
   async function prepare(accountId: number): Promise<Publisher> {
     const target = await findTarget(accountId);
     return async (via, type, data) => {
       await store.insert(via, accountId, type, data);
-      if (target === undefined || isAbout(data, target.subscriptionId)) return;
+      if (target === undefined || isAbout(data, target.subscriptionId) || !wantsType(target.eventTypes, type)) return;
+      const { subscriptionId, state } = target;
       const eventId = ports.nextEventId();
       const createdAt = new Date(now());
       const payload = JSON.stringify({
@@ -79,7 +81,7 @@ export function createNotifications(ports: NotificationPorts): Notifications {
         timestamp: createdAt.toISOString(),
         data: { ...data, accountId },
       });
-      await store.insertEvent(via, { accountId, eventId, createdAt, type, payload, ...target });
+      await store.insertEvent(via, { accountId, eventId, createdAt, type, payload, subscriptionId, state });
       await notifier.publish(DUE_TOPIC, '', via);
     };
   }

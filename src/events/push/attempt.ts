@@ -3,7 +3,8 @@ import { type Egress, EgressError, type EgressReason, type EgressResponse } from
 import { combineRedactors, createRedactor, type Redactor } from '../../redaction.ts';
 import { showEventId } from '../event-id.ts';
 import type { Lease } from '../lease.ts';
-import type { ReadySubscription } from '../model.ts';
+import type { EventSource, ReadySubscription } from '../model.ts';
+import { toOriginalBody } from './original-body.ts';
 import { parseRetryAfter } from './schedule.ts';
 import { instanceSignature, signatureHeaders, signingKeys, withoutPrefix } from './signature.ts';
 
@@ -42,7 +43,8 @@ export interface AttemptPorts {
 export interface AttemptInput {
   readonly lease: Pick<Lease, 'eventId' | 'body'>;
   readonly subscription: ReadySubscription;
-  readonly signatureKey: string | undefined;
+  /** Of the instance; undefined for an event of the account itself. */
+  readonly source: Pick<EventSource, 'signatureKey' | 'original'> | undefined;
 }
 
 export type Attempt = (input: AttemptInput) => Promise<AttemptReport>;
@@ -89,15 +91,19 @@ export function createAttempt({ egress, now, timeoutMs, maxAnswerBytes, signal }
     return cutText(redact(readableText(body)), maxAnswerBytes);
   }
 
-  return async ({ lease: { eventId, body }, subscription, signatureKey }) => {
+  return async ({ lease, subscription, source }) => {
     const { url, keys, redactor } = prepare(subscription);
+    const { signatureKey, original } = source ?? {};
+    const id = showEventId(lease.eventId);
+    const body = original === undefined ? lease.body : toOriginalBody(lease.body, original);
     const attemptedAtMs = now();
     const startedMs = performance.now();
     const made = () => ({ attemptedAtMs, durationMs: performance.now() - startedMs });
     const headers = {
       'content-type': 'application/json',
       'user-agent': 'Causeway',
-      ...signatureHeaders({ id: showEventId(eventId), nowMs: attemptedAtMs, body, keys }),
+      ...signatureHeaders({ id, nowMs: attemptedAtMs, body, keys }),
+      ...(original !== undefined && { 'elements-webhook-id': id }),
       ...(signatureKey !== undefined && { 'elements-webhook-signature': instanceSignature(body, signatureKey) }),
     };
     try {

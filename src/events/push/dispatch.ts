@@ -44,6 +44,8 @@ export interface Dispatcher {
   /** For one subscription; `accountRoom` is for all of an account together. */
   readonly sweepRoom: (key: LaneKey) => SweepRoom;
   readonly accountRoom: (accountId: number) => number;
+  /** Forgets what failed for the subscription before: somebody says that it works again. */
+  readonly pardon: (subscriptionId: number) => void;
   /** Tells by `onRoom` when the account has room for many again. */
   readonly wantRoom: (accountId: number) => void;
   /** Whether an account may have more bodies in memory; the last one may be larger than its room. */
@@ -239,6 +241,13 @@ export function createDispatcher(ports: DispatchPorts): Dispatcher {
       const isProbed = lane !== undefined && lane.firsts.size + lane.firstsInFlight > 0;
       const firsts = { closed: room, open: 0, probing: isProbed ? 0 : Math.min(room, 1) }[stateOf(key, lane)];
       return { firsts, retries: room };
+    },
+
+    pardon: (subscriptionId) => {
+      const lane = lanes.find(subscriptionId);
+      if (lane === undefined) return;
+      lane.breaker.succeed();
+      lanes.tidy(lane);
     },
 
     accountRoom: lanes.accountRoom,

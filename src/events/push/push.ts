@@ -39,8 +39,8 @@ export function createPush(ports: PushPorts): (lease: Lease) => Promise<PushResu
     return { kind: 'released' };
   }
 
-  async function findSignatureKey({ accountId, instanceId }: Lease): Promise<string | undefined> {
-    return instanceId === undefined ? undefined : (await ports.findSource(accountId, instanceId))?.signatureKey;
+  async function findSource({ accountId, instanceId }: Lease): Promise<EventSource | undefined> {
+    return instanceId === undefined ? undefined : ports.findSource(accountId, instanceId);
   }
 
   async function settingsOf(accountId: number): Promise<DeliverySettings> {
@@ -78,8 +78,8 @@ export function createPush(ports: PushPorts): (lease: Lease) => Promise<PushResu
       const subscription = await ports.findSubscription(lease.accountId, lease.subscriptionId);
       // The statement that takes it back sees that the subscription is deactivated, and queues it.
       if (subscription?.state !== 'active') return release(lease, now());
-      const signatureKey = await findSignatureKey(lease);
-      return await settle(lease, await ports.attempt({ lease, subscription, signatureKey }));
+      const source = await findSource(lease);
+      return await settle(lease, await ports.attempt({ lease, subscription, source }));
     } catch (error) {
       log.error({ err: error, deliveryId: lease.id, accountId: lease.accountId }, 'a delivery could not be pushed');
       return release(lease, now() + OWN_FAILURE_PAUSE_MS);

@@ -9,6 +9,9 @@ export interface SubscriptionRow {
   readonly state: 'active' | 'deactivated';
   readonly reason: string | null;
   readonly secrets: string;
+  readonly eventTypes: readonly string[];
+  /** Not null: it is not shown any more. */
+  readonly deletedAt: Date | null;
   readonly stateChangedAt: Date;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -33,6 +36,8 @@ const COLUMNS = {
   state: 'state',
   reason: 'reason',
   secrets: 'secrets',
+  eventTypes: 'event_types',
+  deletedAt: 'deleted_at',
   stateChangedAt: 'state_changed_at',
   createdAt: 'created_at',
   updatedAt: 'updated_at',
@@ -83,7 +88,7 @@ export function createSubscriptionStore(knex: Knex) {
 
     /** From old to new. */
     list: async (accountId: number, { condition, afterId, limit }: SubscriptionFilter): Promise<SubscriptionRow[]> => {
-      const query = select(accountId).orderBy('id').limit(limit);
+      const query = select(accountId).whereNull('deleted_at').orderBy('id').limit(limit);
       if (afterId !== undefined) query.where('id', '>', afterId);
       if (condition !== undefined) query.whereRaw(condition.sql, [...condition.bindings]);
       return query;
@@ -106,6 +111,44 @@ export function createSubscriptionStore(knex: Knex) {
       return count > 0;
     },
 
+    /** False when it is not there any more. */
+    setEventTypes: async (accountId: number, id: number, eventTypes: readonly string[]): Promise<boolean> => {
+      const count = await knex('subscription')
+        .where({ account_id: accountId, id, deleted_at: null })
+        .update({ event_types: [...eventTypes], updated_at: knex.fn.now() });
+      return count > 0;
+    },
+
+    /** Deactivates it too, so that whatever is still stored for it is queued and not sent. */
+    remove: async (via: Knex, accountId: number, id: number): Promise<void> => {
+      await via('subscription').where({ account_id: accountId, id, deleted_at: null }).update({
+        state: 'deactivated',
+        reason: null,
+        deleted_at: knex.fn.now(),
+        updated_at: knex.fn.now(),
+      });
+    },
+
+    /** As if it had just been made. Of two who do it at the same time the second finds nothing to do. */
+    revive: async ({
+      accountId,
+      id,
+      secrets,
+    }: Pick<SubscriptionRow, 'accountId' | 'id' | 'secrets'>): Promise<void> => {
+      await knex('subscription')
+        .where({ account_id: accountId, id })
+        .whereNotNull('deleted_at')
+        .update({
+          secrets,
+          state: 'active',
+          event_types: knex.raw('default'),
+          deleted_at: null,
+          state_changed_at: knex.fn.now(),
+          created_at: knex.fn.now(),
+          updated_at: knex.fn.now(),
+        });
+    },
+
     /** False when it was not active. */
     deactivate: async (via: Knex, accountId: number, id: number, reason: string): Promise<boolean> => {
       const count = await via('subscription')
@@ -124,7 +167,7 @@ export function createSubscriptionStore(knex: Knex) {
       const { rows } = await via.raw(
         `with chosen as materialized (
            select account_id, id from subscription
-           where account_id = :accountId and state = 'deactivated'
+           where account_id = :accountId and state = 'deactivated' and deleted_at is null
              and (cast(:id as bigint) is null or id = :id)
              and (cast(:urls as text[]) is null or url = any(cast(:urls as text[])))
            order by account_id, id for no key update

@@ -14,7 +14,7 @@ import { createSecret, previousExpiry, rotate, type SigningSecrets, validSecrets
 import { createSubscriptionStore, type SubscriptionRow } from './subscription-store.ts';
 
 /** A subscription as its owner sees it, the signing secret in clear. */
-export interface Subscription extends Omit<SubscriptionRow, 'secrets'> {
+export interface Subscription extends Omit<SubscriptionRow, 'secrets' | 'deletedAt'> {
   /** Undefined when what is stored cannot be read: rotated, it is replaced. */
   readonly secret: string | undefined;
   /** Until then the secret before the last rotation is valid too. */
@@ -61,6 +61,10 @@ export interface Subscriptions {
   readonly get: (accountId: number, id: number) => Promise<Subscription>;
   /** A new secret; the one before stays valid for 24 hours. @throws AppError NOT_FOUND, CONFLICT */
   readonly rotateSecret: (accountId: number, id: number) => Promise<void>;
+  /** Which events are stored for it from now on. @throws AppError NOT_FOUND */
+  readonly setEventTypes: (accountId: number, id: number, eventTypes: readonly string[]) => Promise<void>;
+  /** Within the caller's transaction. It is not found any more, until the URL is used again. */
+  readonly remove: (via: Knex, accountId: number, id: number) => Promise<void>;
   /** Within the caller's transaction. False when it was not active. */
   readonly deactivate: (via: Knex, accountId: number, id: number, reason: string) => Promise<boolean>;
   /** Within the caller's transaction: all of the account that are deactivated, or those of the target. Answers them. */
@@ -78,12 +82,16 @@ export interface ReactivationTarget {
 
 const KEPT_URLS = 50_000;
 
+interface Kept extends ReadySubscription {
+  readonly isRemoved: boolean;
+}
+
 export function createSubscriptions(ports: SubscriptionPorts): Subscriptions {
   const { keyring, now } = ports;
   const store = createSubscriptionStore(ports.knex);
-  /** A subscription keeps its URL and is never deleted, so this needs no announcements. */
+  /** The row of a URL stays, even when the subscription is removed, so this needs no announcements. */
   const idsByUrl = new LRUCache<string, number>({ max: KEPT_URLS });
-  const ready = createAnnouncedCache<ReadySubscription>({
+  const ready = createAnnouncedCache<Kept>({
     notifier: ports.notifier,
     topic: 'subscription',
     load: async (key) => {
@@ -93,9 +101,10 @@ export function createSubscriptions(ports: SubscriptionPorts): Subscriptions {
     },
   });
 
-  function toReady(row: SubscriptionRow): ReadySubscription {
-    const { accountId, id, url, state } = row;
-    return { accountId, id, url, state, secrets: validSecrets(openSecrets(row), now()) };
+  function toReady(row: SubscriptionRow): Kept {
+    const { accountId, id, url, state, eventTypes, deletedAt } = row;
+    const secrets = validSecrets(openSecrets(row), now());
+    return { accountId, id, url, state, eventTypes, secrets, isRemoved: deletedAt !== null };
   }
 
   function openSecrets({ accountId, id, secrets: sealed }: SubscriptionRow): SigningSecrets {
@@ -117,9 +126,13 @@ export function createSubscriptions(ports: SubscriptionPorts): Subscriptions {
     return keyring.encrypt(JSON.stringify(secrets), contextOf(accountId, id));
   }
 
+  function newSecrets(accountId: number, id: number): string {
+    return sealSecrets(accountId, id, [{ secret: createSecret(ports.random) }]);
+  }
+
   async function create(accountId: number, url: string): Promise<number> {
     const id = await store.nextId();
-    const secrets = sealSecrets(accountId, id, [{ secret: createSecret(ports.random) }]);
+    const secrets = newSecrets(accountId, id);
     if (await store.insert({ accountId, id, url, secrets })) return id;
     const made = await store.findIdByUrl(accountId, url);
     if (made === undefined) throw new Error('A subscription vanished between two statements.');
@@ -137,9 +150,15 @@ export function createSubscriptions(ports: SubscriptionPorts): Subscriptions {
 
   const find = (accountId: number, id: number) => ready.get(keyOf(accountId, id));
 
+  async function revive(accountId: number, id: number): Promise<Kept | undefined> {
+    await store.revive({ accountId, id, secrets: newSecrets(accountId, id) });
+    await ready.changed(keyOf(accountId, id));
+    return find(accountId, id);
+  }
+
   async function getRow(accountId: number, id: number): Promise<SubscriptionRow> {
     const row = await store.find(accountId, id);
-    if (row === undefined) throw new AppError('NOT_FOUND', `There is no subscription ${id}.`);
+    if (row === undefined || row.deletedAt !== null) throw notFound(id);
     return row;
   }
 
@@ -153,7 +172,7 @@ export function createSubscriptions(ports: SubscriptionPorts): Subscriptions {
     const tallies = await createSubscriptionStore(via).tally(accountId, ids);
     const tallyOf = new Map(tallies.map((tally) => [tally.subscriptionId, tally]));
     return rows.map((row) => {
-      const { secrets: _, ...shown } = row;
+      const { secrets: _, deletedAt: __, ...shown } = row;
       const secrets = findSecrets(row);
       const { queued = 0, retrying = 0 } = tallyOf.get(row.id) ?? {};
       const previousSecretExpiresAt = secrets && previousExpiry(secrets, now());
@@ -163,7 +182,9 @@ export function createSubscriptions(ports: SubscriptionPorts): Subscriptions {
 
   return {
     ensure: async (accountId, url) => {
-      const subscription = await find(accountId, await idOf(accountId, url));
+      const id = await idOf(accountId, url);
+      const kept = await find(accountId, id);
+      const subscription = kept?.isRemoved === true ? await revive(accountId, id) : kept;
       if (subscription === undefined) throw new Error('A subscription vanished between two statements.');
       return subscription;
     },
@@ -199,6 +220,16 @@ export function createSubscriptions(ports: SubscriptionPorts): Subscriptions {
       await ready.changed(keyOf(accountId, id));
     },
 
+    setEventTypes: async (accountId, id, eventTypes) => {
+      if (!(await store.setEventTypes(accountId, id, eventTypes))) throw notFound(id);
+      await ready.changed(keyOf(accountId, id));
+    },
+
+    remove: async (via, accountId, id) => {
+      await store.remove(via, accountId, id);
+      await ready.changed(keyOf(accountId, id), via);
+    },
+
     deactivate: async (via, accountId, id, reason) => {
       const deactivated = await store.deactivate(via, accountId, id, reason);
       if (deactivated) await ready.changed(keyOf(accountId, id), via);
@@ -211,6 +242,10 @@ export function createSubscriptions(ports: SubscriptionPorts): Subscriptions {
       return reactivated;
     },
   };
+}
+
+function notFound(id: number): AppError {
+  return new AppError('NOT_FOUND', `There is no subscription ${id}.`);
 }
 
 function keyOf(accountId: number, id: number): string {

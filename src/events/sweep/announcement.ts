@@ -3,6 +3,9 @@ import type { Logger } from '../../log.ts';
 /** Says that deliveries became due, and nothing more. Heard by every process that sends. */
 export const DUE_TOPIC = 'delivery-due';
 
+/** Says of one subscription, by its id, that its queue was released: whoever pushes to it tries at once, whatever failed before. */
+export const RELEASED_TOPIC = 'delivery-released';
+
 export interface Announcement {
   /** At most once in that time: what comes meanwhile is told with the next. */
   readonly announce: () => void;

@@ -175,7 +175,7 @@ describe('deliveries', () => {
         expectProblem(
           await release(where),
           'WHERE_UNSUPPORTED',
-          /A release takes channel = 'webhook' AND status = 'queued'/,
+          /The filter takes channel = 'webhook' AND status = 'queued'/,
         );
       }
       expectProblem(await release('status ='), 'WHERE_SYNTAX');

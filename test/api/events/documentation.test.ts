@@ -54,8 +54,8 @@ describe('docs/events.md', () => {
   });
 
   it('has filters that the API takes', async () => {
-    const queries = [...TEXT.matchAll(/^(GET|PUT) (\S+)\?where=(.+)$/gm)];
-    expect(queries.map(([, method]) => method)).to.deep.equal(['GET', 'PUT']);
+    const queries = [...TEXT.matchAll(/^(GET|PUT|DELETE) (\S+)\?where=(.+)$/gm)];
+    expect(queries.map(([, method]) => method)).to.deep.equal(['GET', 'PUT', 'DELETE']);
     for (const [, method = '', path = '', where = ''] of queries) {
       expect((await service.call(path, { method, query: { where } })).status).to.equal(200);
     }

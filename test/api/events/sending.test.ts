@@ -25,6 +25,65 @@ describe('a test event', () => {
   });
   after(() => receiver.close());
 
+  it('has the body and the headers of the original API where its instance asks for them', async () => {
+    const url = receiver.open('original');
+    const key = 'key of the tests';
+    const { id } = await createSource(service, url, {
+      'event.notification.format': 'elements',
+      'event.notification.signature.key': key,
+    });
+    const answer = await service.call('/events/test', {
+      method: 'POST',
+      body: { instanceId: id, type: 'employees.updated', data: { lastName: 'O’Neil' } },
+    });
+    const [event] = await receiver.waitFor(url, 1);
+    const { eventId } = answer.body;
+    const date = event?.body.createdDate;
+    expect(event?.body).to.deep.equal({
+      id: eventId,
+      severity: 'low',
+      createdDate: date,
+      topic: 'event',
+      action: 'updated',
+      user: 'system',
+      message: {
+        elementKey: 'bamboohr',
+        accountId: 1,
+        eventId,
+        companyId: 1,
+        instanceId: id,
+        instance_id: id,
+        instanceName: 'Test',
+        instanceTags: [],
+        raw: { lastName: 'O’Neil' },
+        events: [
+          {
+            date,
+            elementKey: 'bamboohr',
+            pollDate: date,
+            eventType: 'UPDATED',
+            hubKey: 'humancapital',
+            objectType: 'employees',
+          },
+        ],
+      },
+    });
+    expect(event?.request.headers['elements-webhook-id']).to.equal(eventId);
+    const signature = createHmac('sha256', key)
+      .update(event?.request.body ?? '')
+      .digest('base64');
+    expect(event?.request.headers['elements-webhook-signature']).to.equal(`sha256=${signature}`);
+    // The signature of the subscription is over what was sent too, and what is listed stays as it is.
+    expect(event && verify(event, (await findSubscription(service, url)).secret)).to.deep.equal(event?.body);
+    const [delivery] = await waitForDeliveries(service, `event.id = '${eventId}' AND status = 'delivered'`, 1);
+    expect(delivery.event).to.have.all.keys('id', 'type', 'timestamp', 'data');
+    const other = await service.call(`/instances/${id}/configuration`, {
+      method: 'PATCH',
+      body: { 'event.notification.format': 'xml' },
+    });
+    expectProblem(other, 'REQUEST_INVALID', /'event\.notification\.format' must be a text such as elements/);
+  });
+
   it('reaches the callback URL of its instance, signed as the published package verifies', async () => {
     const url = receiver.open('first');
     const instance = await createSource(service, url);

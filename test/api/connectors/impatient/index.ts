@@ -29,7 +29,16 @@ export default defineConnector({
       },
       get: { request: ({ id }) => ({ path: path`/items/${id}` }), read: readBody },
       create: { request: ({ values }) => ({ method: 'POST', path: '/items', json: values }), read: readBody },
+      update: {
+        request: ({ id, values }) => ({ method: 'PATCH', path: path`/items/${id}`, json: values }),
+        read: readBody,
+      },
       remove: { request: ({ id }) => ({ method: 'DELETE', path: path`/items/${id}` }), read: () => undefined },
+    }),
+    // A name that the platform has a path of its own for.
+    accounts: defineObject<never>({
+      fields: { id: { type: 'integer', nullable: false } },
+      list: { request: () => ({ path: '/accounts' }), read: ({ body }) => readPage(body), maxPageSize: 100 },
     }),
   },
 });

@@ -1,0 +1,33 @@
+import { isDeepStrictEqual } from 'node:util';
+import { AppError, cutText, type ErrorDetail, listFaults, MOST_FAULTS } from '../errors.ts';
+import { MASK } from '../instances/configuration.ts';
+
+export interface Shown {
+  /** The thing as the API shows it now. */
+  readonly shown: object;
+  /** Members that change by themselves: what was read of them may be old. */
+  readonly drifting?: readonly string[];
+}
+
+/**
+ * For what a body holds beside the members that can be changed: a client may send a thing back as it was read (decisions D16). A
+ * secret may be masked.
+ * @throws AppError REQUEST_INVALID that names the members that are not known, or are not what they say
+ */
+export function assertAsRead(rest: object, { shown, drifting = [] }: Shown): void {
+  const faults: ErrorDetail[] = [];
+  const now = new Map(Object.entries(shown));
+  for (const [name, value] of Object.entries(rest)) {
+    if (drifting.includes(name)) continue;
+    const path = `body.${cutText(name)}`;
+    if (!now.has(name)) faults.push({ path, message: 'is not known here' });
+    else if (value !== MASK && !isDeepStrictEqual(value, now.get(name))) {
+      faults.push({ path, message: 'cannot be changed; leave it out, or as it was read' });
+    }
+    if (faults.length > MOST_FAULTS) break;
+  }
+  const [first] = faults;
+  if (first === undefined) return;
+  const more = faults.length > 1 ? ` (and ${faults.length - 1} more, see details)` : '';
+  throw new AppError('REQUEST_INVALID', `${first.path} ${first.message}.${more}`, { details: listFaults(faults) });
+}

@@ -1,0 +1,221 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { expect } from 'chai';
+import { ORGANIZATION_SECRET, USER_SECRET, useApp } from '../support/app.ts';
+import { expectProblem } from './support/expect-problem.ts';
+import { useOutsideConnectors } from './support/outside-connectors.ts';
+import { BAMBOOHR, SHOP } from './support/simulated.ts';
+
+describe('clients of the original API', () => {
+  const service = useApp({ CONNECTORS_PATH: useOutsideConnectors() });
+  let shop: { readonly id: number; readonly token: string };
+  let people: { readonly id: number; readonly token: string };
+  before(async () => {
+    shop = await service.createInstance('odata', SHOP);
+    people = await service.createInstance('bamboohr', BAMBOOHR);
+  });
+
+  describe('of the settings of their account', () => {
+    it('need not know which one it is', async () => {
+      const written = await service.call('/accounts/settings', {
+        method: 'PATCH',
+        body: { 'notification.webhook.retry.count': 9 },
+      });
+      expect(written.body).to.include({ 'notification.webhook.retry.count': 9 });
+      expect((await service.call('/accounts/settings')).body).to.deep.equal(written.body);
+      expect((await service.call('/accounts/1/settings')).body).to.deep.equal(written.body);
+      const again = await service.call('/accounts/settings', { method: 'PATCH', body: written.body });
+      expect(again.body).to.deep.equal(written.body);
+      const reset = await service.call('/accounts/settings', { method: 'POST', body: {} });
+      expect(reset.body).to.include({ 'notification.webhook.retry.count': 5 });
+    });
+  });
+
+  describe('of the instances of an element', () => {
+    it('list them by key and by id, with the filters of all instances', async () => {
+      const idsAt = async (path: string) => {
+        const { body } = await service.call(path);
+        return body.map(({ id }: { readonly id: number }) => id);
+      };
+      expect(await idsAt('/elements/bamboohr/instances')).to.deep.equal([people.id]);
+      expect(await idsAt('/elements/1002/instances')).to.deep.equal([people.id]);
+      expect(await idsAt('/elements/odata/instances')).to.deep.equal([shop.id]);
+      expect(await idsAt('/elements/odata/instances?searchText=nothing')).to.deep.equal([]);
+      expectProblem(await service.call('/elements/odatta/instances'), 'NOT_FOUND');
+    });
+
+    it('page through them, with tokens that are of this element', async () => {
+      const second = await service.createInstance('odata', SHOP);
+      const first = await service.call('/elements/odata/instances?pageSize=1');
+      const nextPage = first.headers.get('elements-next-page-token') ?? '';
+      const next = await service.call('/elements/odata/instances', { query: { pageSize: 1, nextPage } });
+      expect(next.body.map(({ id }: { readonly id: number }) => id)).to.deep.equal([second.id]);
+      expectProblem(await service.call('/elements/bamboohr/instances', { query: { nextPage } }), 'REQUEST_INVALID');
+      await service.call(`/instances/${second.id}`, { method: 'DELETE' });
+    });
+
+    it('create one without naming the element again', async () => {
+      const create = (body: object) => service.call('/elements/odata/instances', { method: 'POST', body });
+      const { status, body } = await create({ name: 'Third', configuration: SHOP });
+      expect(status).to.equal(200);
+      expect(body.element.key).to.equal('odata');
+      expect((await create({ element: { key: 'odata' }, name: 'Fourth', configuration: SHOP })).status).to.equal(200);
+      const other = await create({ element: { key: 'bamboohr' }, name: 'Fifth', configuration: SHOP });
+      expectProblem(other, 'REQUEST_INVALID', "The path is of the element 'odata', the body of 'bamboohr'.");
+    });
+  });
+
+  describe('who send an instance back as they read it', () => {
+    it('change what they changed of it', async () => {
+      const path = `/instances/${shop.id}`;
+      for (const method of ['PATCH', 'PUT']) {
+        const { body: read } = await service.call(path);
+        const { status, body } = await service.call(path, { method, body: { ...read, name: `By ${method}` } });
+        expect(status, method).to.equal(200);
+        expect(body).to.deep.equal({ ...read, name: `By ${method}` });
+      }
+      const { body: own } = await service.call('/instances', { token: shop.token });
+      const put = await service.call('/instances', { method: 'PUT', body: { ...own, tags: ['x'] }, token: shop.token });
+      expect(put.body).to.deep.equal({ ...own, tags: ['x'] });
+    });
+
+    it('are told what cannot be changed, and what is not known', async () => {
+      const path = `/instances/${people.id}`;
+      const { body: read } = await service.call(path);
+      const answer = await service.call(path, {
+        method: 'PATCH',
+        body: { ...read, disabled: true, valid: false, nmae: 'x' },
+      });
+      expectProblem(answer, 'REQUEST_INVALID', /^body\.\w+ .*\(and 2 more, see details\)$/);
+      expect(answer.body.details.map(({ path: place }: { readonly path: string }) => place)).to.have.members([
+        'body.disabled',
+        'body.valid',
+        'body.nmae',
+      ]);
+      expect((await service.call(path)).body).to.deep.equal(read);
+    });
+  });
+
+  describe('who send a record back as they read it', () => {
+    it('change what they changed of it', async () => {
+      for (const method of ['PATCH', 'PUT']) {
+        const { body: read } = await service.call('/Products/7', { token: shop.token });
+        const body = { ...read, Name: `By ${method}` };
+        const answer = await service.call('/Products/7', { method, body, token: shop.token });
+        expect(answer.body, method).to.deep.equal(body);
+      }
+    });
+
+    it('cost their provider a read only where there is something to judge', async () => {
+      const callsOf = async (body: object) => {
+        const { headers } = await service.call('/Products/7', { method: 'PATCH', body, token: shop.token });
+        return Number(headers.get('elements-provider-calls'));
+      };
+      const plain = await callsOf({ Name: 'x' });
+      expect(await callsOf({ Id: 7, Name: 'x' })).to.equal(plain + 1);
+    });
+
+    it('are told what cannot be changed, and nothing is', async () => {
+      const { body: read } = await service.call('/Products/7', { token: shop.token });
+      for (const method of ['PATCH', 'PUT']) {
+        const answer = await service.call('/Products/7', {
+          method,
+          body: { ...read, Id: 8, Name: 'y' },
+          token: shop.token,
+        });
+        expectProblem(answer, 'REQUEST_INVALID', "'Id' cannot be set on update, and is not what the record has.");
+        expect(answer.body.details).to.deep.include({
+          path: 'Id',
+          message: "'Id' cannot be set on update, and is not what the record has.",
+        });
+      }
+      expect((await service.call('/Products/7', { token: shop.token })).body).to.deep.equal(read);
+      const unknown = await service.call('/Products/99999', {
+        method: 'PATCH',
+        body: { Id: 99999 },
+        token: shop.token,
+      });
+      expectProblem(unknown, 'NOT_FOUND', "There is no record '99999' in 'Products'.");
+    });
+  });
+
+  it('begin an authorization with the parameters in the body', async () => {
+    const request = { apiKey: 'my client', callbackUrl: 'https://app.example.com/connected', state: 'mine' };
+    const { status, body } = await service.call('/elements/salesforce/oauth/url', {
+      method: 'POST',
+      body: { ...request, apiSecret: 'my secret', simulator: true },
+    });
+    expect(status).to.equal(200);
+    expect(body.element).to.equal('salesforce');
+    const { searchParams } = new URL(body.oauthUrl);
+    expect([searchParams.get('client_id'), searchParams.get('state')]).to.deep.equal(['my client', 'mine']);
+    const unknown = await service.call('/elements/salesforce/oauth/url', { method: 'POST', body: { apikey: 'x' } });
+    expectProblem(unknown, 'REQUEST_INVALID');
+  });
+
+  describe('who ping', () => {
+    it('learn that the provider answered and took the credentials', async () => {
+      for (const path of ['/ping', '/hubs/humancapital/ping']) {
+        const { body, headers } = await service.call(path, { token: people.token });
+        expect(body).to.have.all.keys('dateTime', 'endpoint');
+        expect(body.endpoint).to.equal('bamboohr');
+        expect(headers.get('elements-provider-calls')).to.equal('1');
+      }
+      expectProblem(await service.call('/hubs/crm/ping', { token: people.token }), 'NOT_FOUND');
+    });
+
+    it('are told when the instance may not be used', async () => {
+      await service.call(`/instances/${people.id}/enabled`, { method: 'DELETE' });
+      expectProblem(await service.call('/ping', { token: people.token }), 'FORBIDDEN');
+      await service.call(`/instances/${people.id}/enabled`, { method: 'PUT' });
+    });
+  });
+
+  describe('who send the token with every call', () => {
+    const withAll = (token: string) => `User ${USER_SECRET}, Organization ${ORGANIZATION_SECRET}, Element ${token}`;
+    const call = (path: string, token: string, more: object = {}) =>
+      service.call(path, { ...more, headers: { authorization: withAll(token) } });
+    let provider: Server;
+    before(async () => {
+      provider = createServer((request, response) => {
+        const body = request.url === '/me' ? {} : { records: [{ id: 12 }] };
+        response.setHeader('content-type', 'application/json').end(JSON.stringify(body));
+      }).listen(0, '127.0.0.1');
+      await once(provider, 'listening');
+    });
+    after(() => provider.close());
+
+    it('reach the platform where the element has no such object', async () => {
+      const elements = await call('/elements', people.token);
+      expect(elements.body).to.deep.equal((await service.call('/elements')).body);
+      expect((await call('/accounts/settings', shop.token)).body).to.have.property('notification.webhook.retry.count');
+      const subscriptions = await call('/notifications/subscriptions', shop.token);
+      expect(subscriptions).to.deep.include({ status: 200, body: [] });
+      const created = await call('/elements/odata/instances', shop.token, {
+        method: 'POST',
+        body: { name: 'With a token', configuration: SHOP },
+      });
+      expect(created.status).to.equal(200);
+    });
+
+    it('need the organization there', async () => {
+      const message = 'This path needs `Organization <secret>` in the Authorization header as well.';
+      expectProblem(await service.call('/elements', { token: people.token }), 'UNAUTHENTICATED', message);
+    });
+
+    it('reach the object of the element where it has one, and its failure where that cannot be told', async () => {
+      const address = provider.address();
+      const port = typeof address === 'object' ? address?.port : undefined;
+      const configuration = { 'base.url': `http://127.0.0.1:${port}`, 'api.key': 'key' };
+      const { token } = await service.createInstance('impatient', configuration);
+      expect((await call('/accounts', token)).body).to.deep.equal([{ id: 12 }]);
+      expectProblem(await call('/accounts/settings', token), 'OPERATION_UNSUPPORTED');
+      expect((await call('/elements', token)).status).to.equal(200);
+    });
+
+    it('get the nearest object for what is neither', async () => {
+      const message = "OData has no object 'Prodcts'. Did you mean 'Products'? GET /objects lists them all.";
+      expectProblem(await call('/Prodcts', shop.token), 'NOT_FOUND', message);
+    });
+  });
+});

@@ -1,0 +1,35 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { toOriginalBody } from '../../src/events/push/original-body.ts';
+import { useApp } from '../support/app.ts';
+import { expectProblem } from './support/expect-problem.ts';
+import { SHOP } from './support/simulated.ts';
+
+const read = (name: string) => readFileSync(join(import.meta.dirname, '../../docs', name), 'utf8');
+const blocksOf = (text: string) =>
+  [...text.matchAll(/^```json\n([\s\S]*?)^```$/gm)].map(([, json = '']) => JSON.parse(json));
+
+describe('docs/migrating.md', () => {
+  const service = useApp();
+
+  it('shows the notification that an event of docs/events.md becomes', () => {
+    const event = blocksOf(read('events.md')).find((block) => 'type' in block);
+    const [, notification] = blocksOf(read('migrating.md'));
+    const made = toOriginalBody(Buffer.from(JSON.stringify(event)), { companyId: 3 });
+    expect(JSON.parse(made.toString())).to.deep.equal(notification);
+  });
+
+  it('has a configuration that elements take', async () => {
+    const [configuration] = blocksOf(read('migrating.md'));
+    const { body } = await service.call('/elements/bamboohr');
+    const known = body.configuration.map(({ key }: { readonly key: string }) => key);
+    expect(known).to.include.members(Object.keys(configuration));
+  });
+
+  it('is right about double quotes', async () => {
+    const { token } = await service.createInstance('odata', SHOP);
+    const answer = await service.call('/Products', { query: { where: 'Name = "Guide"' }, token });
+    expectProblem(answer, 'WHERE_SYNTAX', /Text stands in single quotes: 'Guide', not "Guide"\./);
+  });
+});
