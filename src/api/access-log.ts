@@ -32,7 +32,7 @@ export function identify({ log, trust, redactCall }: AccessLogPorts): RequestHan
       const { statusCode: status, writableFinished } = response;
       const principal: Principal | undefined = response.locals.principal;
       const caller: Caller | undefined = response.locals.caller;
-      const code: ErrorCode | undefined = response.locals.errorCode;
+      const errorCode: ErrorCode | undefined = response.locals.errorCode;
       // The path only: a query may hold personal data.
       const [path = ''] = request.originalUrl.split('?', 1);
       log.info(
@@ -48,7 +48,7 @@ export function identify({ log, trust, redactCall }: AccessLogPorts): RequestHan
           // Redacted here: the rest of the line has no foreign text, and is written for every request.
           path: redactCall(request, response).redact(path),
           status,
-          ...(code !== undefined && { code }),
+          ...(errorCode !== undefined && { errorCode }),
           ...((caller?.instance !== undefined || trace.providerCalls > 0) && { providerCalls: trace.providerCalls }),
           ms,
           ...(!writableFinished && { cut: true }),
