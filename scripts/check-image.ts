@@ -11,6 +11,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
+import { VARIABLES } from '../src/config.ts';
 import { startEmbeddedPostgres } from '../src/db/embedded.ts';
 import { createLogger } from '../src/log.ts';
 import { parseDockerfile, type Step } from './image/dockerfile.ts';
@@ -101,10 +102,11 @@ const STEPS: Readonly<Record<string, (step: Step, progress: Progress) => Promise
 
 const app = () => join(folder, 'app');
 
-/** This Node.js first, and nothing of a script of npm that this may be. */
-function shellEnvironment(): Record<string, string> {
-  const { PATH = '', HOME = '' } = process.env;
-  return { PATH: [dirname(process.execPath), PATH].join(delimiter), HOME };
+/** This Node.js first; nothing of a script of npm that this may be, and no setting of the service. */
+function shellEnvironment(): NodeJS.ProcessEnv {
+  const ownNames: readonly string[] = Object.values(VARIABLES).map(({ name }) => name);
+  const others = Object.entries(process.env).filter(([name]) => !name.startsWith('npm_') && !ownNames.includes(name));
+  return { ...Object.fromEntries(others), PATH: [dirname(process.execPath), process.env.PATH].join(delimiter) };
 }
 
 async function followSteps(settings: Readonly<Record<string, string>>): Promise<Made> {
