@@ -1,11 +1,12 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { describeVariables } from '../src/config.ts';
+import { createRegistry, loadConnectors, OWN_CONNECTORS } from '../src/connector/registry.ts';
 import { createTemporaryFolder } from './support/database.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
@@ -19,6 +20,22 @@ function blocks(language: string): string[] {
 describe('the README', () => {
   it('lists every variable as the configuration declares it', () => {
     expect(README).to.include(describeVariables());
+  });
+
+  it('lists every element with its hub, and leads to its README', async () => {
+    const connectors = createRegistry(await loadConnectors([OWN_CONNECTORS])).connectors;
+    for (const { key, hub } of connectors)
+      expect(README).to.include(`| [\`${key}\`](connectors/${key}/README.md) | \`${hub}\` |`);
+  });
+
+  it('links to files that are there', () => {
+    for (const file of ['README.md', ...readdirSync(join(ROOT, 'docs')).map((name) => `docs/${name}`)]) {
+      const text = readFileSync(join(ROOT, file), 'utf8');
+      const links = [...text.matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)].map(([, link]) =>
+        join(ROOT, dirname(file), link ?? ''),
+      );
+      expect(links.filter((link) => !existsSync(link))).to.deep.equal([]);
+    }
   });
 
   it('names the scripts that package.json has', () => {
