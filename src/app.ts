@@ -24,7 +24,7 @@ import { createTokenBuckets } from './api/token-buckets.ts';
 import { type Cleanup, createCleanup } from './app/cleanup.ts';
 import { createDeliveryParts } from './app/deliveries.ts';
 import { createEngine } from './app/engine.ts';
-import { assertPortsFree, SIMULATORS_HOST, wantedPorts } from './app/free-ports.ts';
+import { assertPortsFree, refusedPort, SIMULATORS_HOST, wantedPorts } from './app/free-ports.ts';
 import { openListener } from './app/listener.ts';
 import { watchLiveness } from './app/liveness.ts';
 import { type Config, publicUrlOf } from './config.ts';
@@ -317,7 +317,9 @@ async function build({ config, log, onLost, engineOptions, signal = NEVER }: App
     }),
   });
   const { host, port, maxConnections, metricsPort } = config;
-  const listener = await openListener(server, { host, port, maxConnections, trust, log });
+  const listener = await openListener(server, { host, port, maxConnections, trust, log }).catch(
+    refusedPort({ variable: 'PORT', host, port }),
+  );
   cleanup.add('http', () => listener.close(config.shutdownTimeoutMs));
   listeningPort = listener.port;
   const metricsUrl = metricsPort === undefined ? undefined : await serveMetrics(metricsPort);
@@ -328,7 +330,9 @@ async function build({ config, log, onLost, engineOptions, signal = NEVER }: App
   async function serveMetrics(ownPort: number): Promise<string> {
     const root = createMeasurementsRouter(measurements);
     const measured = createServer({ log, redactCall, trust, root });
-    const own = await openListener(measured, { host, port: ownPort, maxConnections, trust, log });
+    const own = await openListener(measured, { host, port: ownPort, maxConnections, trust, log }).catch(
+      refusedPort({ variable: 'METRICS_PORT', host, port: ownPort }),
+    );
     cleanup.add('metrics', () => own.close(config.shutdownTimeoutMs));
     return `${publicUrlOf({ host, publicUrl: undefined }, own.port)}/metrics`;
   }

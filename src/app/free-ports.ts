@@ -54,6 +54,13 @@ const REASONS: Readonly<Record<string, (wanted: WantedPort) => string>> = {
   EAFNOSUPPORT: ({ host }) => `HOST ${host} is of a family of addresses that this machine does not have`,
 };
 
+/** For what was free a moment ago. @throws StartError that names the variable; other errors stay as they are */
+export function refusedPort(wanted: WantedPort): (error: unknown) => never {
+  return (error) => {
+    throw describeListenError(error, wanted);
+  };
+}
+
 /** What whoever set the variable can do about it; other errors stay as they are. */
 function describeListenError(error: unknown, wanted: WantedPort): unknown {
   const describe = REASONS[String(Object(error).code)];
