@@ -101,6 +101,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Leads to the reference
+         * @description The browser goes on to `/docs`.
+         */
+        get: operations["redirectToDocs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/docs": {
         parameters: {
             query?: never;
@@ -2722,6 +2742,19 @@ export interface components {
                 "application/yaml": string;
             };
         };
+        /** @description The browser goes on to the reference. */
+        DocsRedirect: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                /**
+                 * @description Where the browser goes.
+                 * @example /docs
+                 */
+                Location?: string;
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
         /** @description The page. */
         DocsPage: {
             headers: {
@@ -3863,6 +3896,19 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["OpenApiYaml"];
+            500: components["responses"]["Internal"];
+        };
+    };
+    redirectToDocs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            302: components["responses"]["DocsRedirect"];
             500: components["responses"]["Internal"];
         };
     };

@@ -2,6 +2,7 @@
 
 /** Every operation of the API, ordered so that routes registered one after the other match concrete paths first. */
 export const OPERATIONS = {
+  redirectToDocs: { method: 'get', path: '/', scopes: ['root'], tag: 'service', list: false, largeBody: false },
   listOwnAccountInstances: { method: 'get', path: '/accounts/instances', scopes: ['platform'], tag: 'accounts', list: true, largeBody: false },
   getOwnAccountSettings: { method: 'get', path: '/accounts/settings', scopes: ['platform'], tag: 'accounts', list: false, largeBody: false },
   setOwnAccountSettings: { method: 'post', path: '/accounts/settings', scopes: ['platform'], tag: 'accounts', list: false, largeBody: false },

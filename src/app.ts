@@ -26,13 +26,16 @@ import { createTokenBuckets } from './api/token-buckets.ts';
 import { type Cleanup, createCleanup } from './app/cleanup.ts';
 import { createDeliveryParts } from './app/deliveries.ts';
 import { createEngine } from './app/engine.ts';
+import { assertPortsFree, refusedPort, SIMULATORS_HOST, wantedPorts } from './app/free-ports.ts';
 import { openListener } from './app/listener.ts';
 import { watchLiveness } from './app/liveness.ts';
 import { type Config, publicUrlOf } from './config.ts';
 import { createByteBudget, createProviderClient } from './connector/client/index.ts';
-import { measureBudget, measureProviderCalls } from './connector/client/measure.ts';
+import { logProviderCalls, measureBudget, measureProviderCalls } from './connector/client/measure.ts';
 import { createRegistry, loadConnectors, OWN_CONNECTORS } from './connector/registry.ts';
 import { startSimulators } from './connector/simulators/index.ts';
+import { awaitDatabase } from './db/await-database.ts';
+import { ensureDataDir } from './db/data-dir.ts';
 import { openDatabase } from './db/database.ts';
 import { startEmbeddedPostgres } from './db/embedded.ts';
 import { assertKeysHeld } from './db/key-usage.ts';
@@ -55,6 +58,7 @@ import { createAuthorizations } from './instances/oauth/connect/authorizations.t
 import { createConnect } from './instances/oauth/connect/connect.ts';
 import { createTokenEndpoint } from './instances/oauth/endpoint/token-endpoint.ts';
 import { createProxies } from './instances/oauth/proxies/proxies.ts';
+import { measureRefreshes } from './instances/oauth/tokens/measure-refreshes.ts';
 import { createTokens } from './instances/oauth/tokens/tokens.ts';
 import { createJobs } from './jobs/jobs.ts';
 import { createQueues } from './jobs/queues.ts';
@@ -80,18 +84,22 @@ export interface App {
 const REDIRECTS_PER_MINUTE = 600;
 const KEPT_NETWORKS = 20_000;
 
+const NEVER = new AbortController().signal;
+
 export interface AppPorts {
   readonly config: Config;
   readonly log: Logger;
   /** Called when a part that the service cannot do without is gone for good: the process should end. */
   readonly onLost?: (error: unknown) => void;
+  /** Breaks a start off that has not come to its end. */
+  readonly signal?: AbortSignal;
   /** Limits of the engine of events, for tests and measurements. */
   readonly engineOptions?: Partial<EngineOptions>;
 }
 
 /**
  * Builds the service and starts it. What was started is stopped again when a later step fails.
- * @throws ConfigError, ConnectorError and whatever the database or the port says
+ * @throws ConfigError, ConnectorError, StartError; the reason of `signal`; and whatever else the database says
  */
 export async function startApp(ports: AppPorts): Promise<App> {
   const cleanup = createCleanup(ports.log);
@@ -103,9 +111,12 @@ export async function startApp(ports: AppPorts): Promise<App> {
   }
 }
 
-async function build({ config, log, onLost, engineOptions }: AppPorts, cleanup: Cleanup): Promise<App> {
+async function build({ config, log, onLost, engineOptions, signal = NEVER }: AppPorts, cleanup: Cleanup): Promise<App> {
   const { dataDir, role } = config;
+  await assertPortsFree(wantedPorts(config));
+  await ensureDataDir(dataDir);
   const databaseUrl = config.databaseUrl ?? (await embeddedDatabase());
+  await awaitDatabase({ url: databaseUrl, waitMs: config.databaseWaitMs, log, signal });
   const folders = [OWN_CONNECTORS, ...config.connectorsPath];
   const simulatorsPort = role === 'worker' ? undefined : config.simulatorsPort;
 
@@ -115,13 +126,14 @@ async function build({ config, log, onLost, engineOptions }: AppPorts, cleanup: 
       ? undefined
       : startSimulators({
           port: simulatorsPort,
-          host: '127.0.0.1',
+          host: SIMULATORS_HOST,
           folders,
           memoryFolder: join(dataDir, 'simulators'),
         }),
     migrateDatabase({ url: databaseUrl, log }),
   ]);
   if (simulators !== undefined) cleanup.add('simulators', simulators.stop);
+  signal.throwIfAborted();
   const registry = createRegistry(connectors);
   const simulatorsUrl = simulators?.url;
 
@@ -146,13 +158,18 @@ async function build({ config, log, onLost, engineOptions }: AppPorts, cleanup: 
   cleanup.add('egress', egress.close);
   const budget = createByteBudget(config.providerMemoryBytes ?? getHeapStatistics().heap_size_limit / 3);
   measureBudget(budget, metrics);
+  const measure = measureProviderCalls(metrics);
+  const logRequest = logProviderCalls(log);
   const client = createProviderClient({
     egress,
     budget,
     now: Date.now,
     sleep: (ms, signal) => sleep(ms, undefined, { signal }),
     random: Math.random,
-    measure: measureProviderCalls(metrics),
+    onRequest: (request) => {
+      measure(request);
+      logRequest(request);
+    },
     ...(simulatorsUrl !== undefined && { simulatorsUrl }),
   });
 
@@ -170,13 +187,14 @@ async function build({ config, log, onLost, engineOptions }: AppPorts, cleanup: 
     random: randomBytes,
     publicUrl,
   });
-  const endpoint = createTokenEndpoint({ egress, now: Date.now, simulatorsUrl });
+  const endpoint = createTokenEndpoint({ egress, now: Date.now, simulatorsUrl, onRequest: logRequest });
   const tokens = createTokens({
     knex,
     keyring,
     notifier,
     endpoint,
     log,
+    measure: measureRefreshes(metrics),
     loadOwner: async (accountId, id) => assertUsable(await instances.get(accountId, id)),
     onRefused: (refusal, via) => instances.invalidate(refusal, via),
     onValues: (told, via) => instances.adoptValues(told, via),
@@ -234,7 +252,7 @@ async function build({ config, log, onLost, engineOptions }: AppPorts, cleanup: 
     metrics,
     accounts,
     instances,
-    sweeps: role !== 'api',
+    delivers: role !== 'api',
     options: engineOptions,
   });
   cleanup.add('events', () => events.stop(config.shutdownTimeoutMs));
@@ -268,6 +286,7 @@ async function build({ config, log, onLost, engineOptions }: AppPorts, cleanup: 
     metrics,
     trust,
     root: createServiceRouter({
+      role,
       checks: { database: database.isReachable, queue: jobs.isReachable },
       isStuck: liveness.isStuck,
       publicUrl,
@@ -306,7 +325,9 @@ async function build({ config, log, onLost, engineOptions }: AppPorts, cleanup: 
     }),
   });
   const { host, port, maxConnections, metricsPort } = config;
-  const listener = await openListener(server, { host, port, maxConnections, trust, log });
+  const listener = await openListener(server, { host, port, maxConnections, trust, log }).catch(
+    refusedPort({ variable: 'PORT', host, port }),
+  );
   cleanup.add('http', () => listener.close(config.shutdownTimeoutMs));
   listeningPort = listener.port;
   const metricsUrl = metricsPort === undefined ? undefined : await serveMetrics(metricsPort);
@@ -324,7 +345,9 @@ async function build({ config, log, onLost, engineOptions }: AppPorts, cleanup: 
   async function serveMetrics(ownPort: number): Promise<string> {
     const root = createMeasurementsRouter(measurements);
     const measured = createServer({ log, redactCall, trust, root });
-    const own = await openListener(measured, { host, port: ownPort, maxConnections, trust, log });
+    const own = await openListener(measured, { host, port: ownPort, maxConnections, trust, log }).catch(
+      refusedPort({ variable: 'METRICS_PORT', host, port: ownPort }),
+    );
     cleanup.add('metrics', () => own.close(config.shutdownTimeoutMs));
     return `${publicUrlOf({ host, publicUrl: undefined }, own.port)}/metrics`;
   }

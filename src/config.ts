@@ -4,10 +4,12 @@ import querystring from 'node:querystring';
 import {
   encryptionKeys,
   type Format,
+  folders,
+  host,
   httpUrl,
   integer,
-  list,
   networks,
+  networksAndHosts,
   numberOrOff,
   oneOf,
   platformSecret,
@@ -49,7 +51,7 @@ interface DefaultedVariable<Value> extends Variable<Value> {
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 const ROLES = ['all', 'api', 'worker'] as const;
-const ENVIRONMENTS_THAT_VALIDATE_RESPONSES: readonly string[] = ['development', 'test'];
+const ENVIRONMENTS = ['production', 'development', 'test'] as const;
 const LOOPBACK = '127.0.0.0/8,::1/128';
 const LOOPBACK_NETWORKS = new BlockList();
 LOOPBACK_NETWORKS.addSubnet('127.0.0.0', 8, 'ipv4');
@@ -69,7 +71,7 @@ export const VARIABLES = {
   },
   host: {
     name: 'HOST',
-    format: word('a host name or an IP address'),
+    format: host(),
     shownDefault: '127.0.0.1',
     defaultText: () => '127.0.0.1',
     description: 'Address to listen on.',
@@ -86,6 +88,13 @@ export const VARIABLES = {
     shownDefault: 'embedded PostgreSQL',
     secret: true,
     description: 'PostgreSQL 15 or newer. Without it an embedded PostgreSQL is started under DATA_DIR.',
+  },
+  databaseWait: {
+    name: 'DATABASE_WAIT',
+    format: integer(0, 3600),
+    shownDefault: '60',
+    defaultText: () => '60',
+    description: 'Seconds that a start waits for a database that does not answer.',
   },
   dataDir: {
     name: 'DATA_DIR',
@@ -126,7 +135,7 @@ export const VARIABLES = {
   },
   egressAllow: {
     name: 'EGRESS_ALLOW',
-    format: list(',', 'address ranges (CIDR) and host names, separated by commas'),
+    format: networksAndHosts(),
     shownDefault: 'loopback with the embedded database while HOST is loopback too, otherwise empty',
     defaultText: ({ embedded, local }) => (embedded && local ? LOOPBACK : ''),
     mayBeEmpty: true,
@@ -183,7 +192,8 @@ export const VARIABLES = {
     format: oneOf(ROLES),
     shownDefault: 'all',
     defaultText: () => 'all',
-    description: 'What this process does: the API, background work, or both.',
+    description:
+      'What this process does: `api` serves the API, `worker` delivers events, works in the background and serves health and measurements only, `all` does both.',
   },
   logLevel: {
     name: 'LOG_LEVEL',
@@ -194,7 +204,7 @@ export const VARIABLES = {
   },
   connectorsPath: {
     name: 'CONNECTORS_PATH',
-    format: list(delimiter, 'folders, separated like those in PATH'),
+    format: folders(delimiter),
     shownDefault: 'empty',
     defaultText: () => '',
     description: 'Folders with connectors from outside this repository.',
@@ -229,7 +239,7 @@ export const VARIABLES = {
   },
   environment: {
     name: 'NODE_ENV',
-    format: word('a name like production'),
+    format: oneOf(ENVIRONMENTS),
     shownDefault: 'production',
     defaultText: () => 'production',
     description: 'In `development` and `test` every response is checked against the specification.',
@@ -243,6 +253,7 @@ export interface Config {
   readonly publicUrl: string | undefined;
   /** Undefined: use the embedded database. */
   readonly databaseUrl: string | undefined;
+  readonly databaseWaitMs: number;
   readonly dataDir: string;
   /** Undefined: no simulators. */
   readonly simulatorsPort: number | undefined;
@@ -304,6 +315,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     host: required(VARIABLES.host),
     publicUrl: optional(VARIABLES.publicUrl),
     databaseUrl: optional(VARIABLES.databaseUrl),
+    databaseWaitMs: required(VARIABLES.databaseWait) * 1000,
     dataDir: required(VARIABLES.dataDir),
     simulatorsPort: required(VARIABLES.simulatorsPort).number,
     encryptionKeys: optional(VARIABLES.encryptionKeys),
@@ -324,7 +336,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     shutdownTimeoutMs: required(VARIABLES.shutdownTimeout) * 1000,
     eventRetentionDays: required(VARIABLES.eventRetention),
     providerMemoryBytes: toBytes(optional(VARIABLES.providerMemory)),
-    validateResponses: ENVIRONMENTS_THAT_VALIDATE_RESPONSES.includes(required(VARIABLES.environment)),
+    validateResponses: required(VARIABLES.environment) !== 'production',
   });
 }
 

@@ -184,3 +184,8 @@ export function summarise(faults: readonly ErrorDetail[]): string {
   if (others < 1) return faults[0]?.message ?? '';
   return `${faults[0]?.message} (and ${others === MOST_FAULTS ? 'at least ' : ''}${others} more, see details)`;
 }
+
+/** A start that cannot go on for a reason that whoever started it can mend. The message is one line, free of secrets, and says what to do. */
+export class StartError extends Error {
+  override readonly name = 'StartError';
+}

@@ -1,6 +1,9 @@
+import { once } from 'node:events';
+import { welcome } from './app/welcome.ts';
 import { startApp } from './app.ts';
-import { ConfigError, readConfig, secretsOf } from './config.ts';
+import { type Config, ConfigError, readConfig, secretsOf } from './config.ts';
 import { ConnectorError } from './connector/validate.ts';
+import { StartError } from './errors.ts';
 import { createLogger, type Logger } from './log.ts';
 import { createRedactor, NO_SECRETS } from './redaction.ts';
 
@@ -11,20 +14,29 @@ try {
   const config = readConfig(process.env);
   redactor = createRedactor(secretsOf(config));
   const log = createLogger({ level: config.logLevel, redactor });
-  const app = await startApp({ config, log, onLost: endWith(log) });
-  console.log(welcome(app));
-
-  const stop = async (signal: NodeJS.Signals) => {
-    log.info({ signal }, 'stopping');
-    await app.stop();
-    process.exit(0);
-  };
-  process.once('SIGTERM', stop);
-  process.once('SIGINT', stop);
+  const interruption = new AbortController();
+  // From the first moment: a start that is broken off stops what it has begun, the embedded database among it.
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => interruption.abort(signal));
+  await run(config, log, interruption.signal);
 } catch (error) {
-  const expected = error instanceof ConfigError || error instanceof ConnectorError || isPortInUse(error);
+  const expected = error instanceof ConfigError || error instanceof ConnectorError || error instanceof StartError;
   console.error(redactor.redact(expected ? error.message : String(error instanceof Error ? error.stack : error)));
   process.exit(1);
+}
+
+/** Ends the process when the signal aborts, with exit code 0. */
+async function run(config: Config, log: Logger, signal: AbortSignal): Promise<void> {
+  try {
+    const app = await startApp({ config, log, onLost: endWith(log), signal });
+    console.log(welcome(app, config.role));
+    if (!signal.aborted) await once(signal, 'abort');
+    log.info({ signal: signal.reason }, 'stopping');
+    await app.stop();
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    log.info({ signal: signal.reason, err: error }, 'stopped before it was ready');
+  }
+  process.exit(0);
 }
 
 /** What is lost does not come back; whoever started this process starts it again. */
@@ -33,35 +45,4 @@ function endWith(log: Logger) {
     log.fatal({ err: error }, 'the service cannot go on');
     process.exit(1);
   };
-}
-
-function isPortInUse(error: unknown): error is Error {
-  return error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
-}
-
-function welcome({
-  url,
-  baseUrl,
-  simulatorsUrl,
-  metricsUrl,
-  credentialsFile,
-}: Awaited<ReturnType<typeof startApp>>): string {
-  const lines = [
-    '',
-    `Causeway is ready at ${baseUrl}`,
-    `  reference    ${url}/docs`,
-    ...(simulatorsUrl === undefined ? [] : [`  simulators   ${simulatorsUrl}`]),
-    ...(metricsUrl === undefined ? [] : [`  measurements ${metricsUrl}`]),
-    ...(credentialsFile === undefined
-      ? []
-      : [`  credentials  ${credentialsFile}`, '', 'Try it:', tryIt(baseUrl, credentialsFile)]),
-    '',
-  ];
-  return lines.join('\n');
-}
-
-/** The secrets stay in their file: the shell reads them there. */
-function tryIt(baseUrl: string, credentialsFile: string): string {
-  const read = (name: string) => `$(node -p 'require("${credentialsFile}").${name}')`;
-  return `  curl -H "Authorization: User ${read('userSecret')}, Organization ${read('organizationSecret')}" ${baseUrl}/elements`;
 }

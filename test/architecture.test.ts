@@ -6,7 +6,7 @@ import ts from 'typescript';
 /** Who may know whom (the plan of the house); a room may import from rooms of lower levels only. */
 const LEVELS: readonly (readonly string[])[] = [
   ['redaction'],
-  ['config', 'errors', 'log', 'metrics', 'numbers', 'pace'],
+  ['config', 'errors', 'log', 'metrics', 'numbers', 'pace', 'trace'],
   ['where', 'connector', 'db', 'egress'],
   ['accounts', 'instances', 'resources', 'events'],
   ['api', 'jobs', 'console'],
@@ -122,6 +122,18 @@ describe('the house', () => {
     expect(wrong).to.deep.equal([]);
   });
 
+  it('needs at run time only what is installed without development dependencies', () => {
+    const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+    const files = [...sources, ...filesBelow('connectors'), 'scripts/rotate-keys.ts'];
+    const wrong = files
+      .filter((file) => !file.endsWith('.test.ts') && !file.endsWith('/testing.ts'))
+      .flatMap(importsOf)
+      .filter(({ target, typeOnly }) => !typeOnly && /^[@a-z]/.test(target) && !isOwnFile(target))
+      .filter(({ target }) => !target.startsWith('node:') && !Object.hasOwn(dependencies, packageOf(target)))
+      .map(({ file, target }) => `${file} → ${target}`);
+    expect(wrong).to.deep.equal([]);
+  });
+
   it('generates files that import nothing', () => {
     const wrong = filesBelow('generated').flatMap(importsOf);
     expect(wrong).to.deep.equal([]);
@@ -138,4 +150,15 @@ describe('the house', () => {
 
 function sameConnector(file: string, target: string): boolean {
   return file.split('/')[1] === target.split('/')[1];
+}
+
+function isOwnFile(target: string): boolean {
+  return /^(?:src|connectors|scripts|test|generated)\/|^package\.json$/.test(target);
+}
+
+function packageOf(specifier: string): string {
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
 }

@@ -1,11 +1,12 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { describeVariables } from '../src/config.ts';
+import { createRegistry, loadConnectors, OWN_CONNECTORS } from '../src/connector/registry.ts';
 import { createTemporaryFolder } from './support/database.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
@@ -19,6 +20,22 @@ function blocks(language: string): string[] {
 describe('the README', () => {
   it('lists every variable as the configuration declares it', () => {
     expect(README).to.include(describeVariables());
+  });
+
+  it('lists every element with its hub, and leads to its README', async () => {
+    const connectors = createRegistry(await loadConnectors([OWN_CONNECTORS])).connectors;
+    for (const { key, hub } of connectors)
+      expect(README).to.include(`| [\`${key}\`](connectors/${key}/README.md) | \`${hub}\` |`);
+  });
+
+  it('links to files that are there', () => {
+    for (const file of ['README.md', ...readdirSync(join(ROOT, 'docs')).map((name) => `docs/${name}`)]) {
+      const text = readFileSync(join(ROOT, file), 'utf8');
+      const links = [...text.matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)].map(([, link]) =>
+        join(ROOT, dirname(file), link ?? ''),
+      );
+      expect(links.filter((link) => !existsSync(link))).to.deep.equal([]);
+    }
   });
 
   it('names the scripts that package.json has', () => {
@@ -45,7 +62,7 @@ describe('a newcomer', () => {
   });
 
   after(async () => {
-    if (service !== undefined) await stop(service);
+    if (service?.exitCode === null) await stop(service);
     await rm(folder, { recursive: true, force: true });
   });
 
@@ -83,6 +100,42 @@ describe('a newcomer', () => {
     expect(instance.element.key).to.equal('salesforce');
     expect(instance.valid).to.equal(true);
   });
+
+  it('ends the service with SIGTERM to npm', async function stopNpm() {
+    this.timeout(60_000);
+    if (service === undefined) throw new Error('The service has not started.');
+    const { baseUrl } = JSON.parse(readFileSync(join(folder, '.data', 'credentials.json'), 'utf8'));
+    await stop(service);
+    const refusal = await fetch(new URL('/health/live', baseUrl)).catch(({ cause }) => cause.code);
+    expect(refusal).to.equal('ECONNREFUSED');
+  });
+});
+
+describe('the scripts of package.json that stay in the foreground', () => {
+  const { scripts, engines } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  const needsNode = join(ROOT, 'src/needs-node-24.cjs');
+
+  it('take the place of the shell, which would not pass a signal on, and ask for the right Node.js first', () => {
+    for (const name of ['start', 'dev', 'rotate-keys'])
+      expect(scripts[name]).to.match(/^(?:NODE_ENV=\w+ )?exec node --require \.\/src\/needs-node-24\.cjs /);
+    expect(engines.node).to.equal('>=24');
+  });
+
+  for (const [version, output] of [
+    ['20.20.2', /^Causeway needs Node\.js 24 or newer; this is v20\.20\.2 \(.+\)\. Install it, or .*: npm ci .*\n$/],
+    ['24.0.0', /^$/],
+    ['26.1.0', /^$/],
+  ] as const) {
+    it(`${version.startsWith('20') ? 'refuse' : 'take'} Node.js ${version}`, async () => {
+      const pretend = `Object.defineProperty(process, 'version', { value: 'v${version}' });
+        Object.defineProperty(process, 'versions', { value: { node: '${version}' } });
+        require(${JSON.stringify(needsNode)});`;
+      const run = promisify(execFile)(process.execPath, ['-e', pretend]);
+      const { stderr, code = 0 } = await run.catch((error) => error);
+      expect(stderr).to.match(output);
+      expect(code).to.equal(version.startsWith('20') ? 1 : 0);
+    });
+  }
 });
 
 async function untilReady(folder: string, service: ChildProcess): Promise<void> {

@@ -58,7 +58,7 @@ const events = createEvents({
   subscriptions,
   settings: settings.ofDelivery,
   notifications,
-  sweeps: true,
+  delivers: true,
   options,
 });
 

@@ -7,7 +7,7 @@ const ALLOWED = {
   'no-ambiguous-paths': 'off',
   // The liveness and documentation paths take no input: no request to them can be the caller's fault.
   'operation-4xx-response': 'off',
-  // The success of the redirect URL of an OAuth proxy is a 302; that every other operation has a 200 is tested in test/spec.
+  // The success of a redirect (`/`, the URL of an OAuth proxy) is a 302; that every other operation has a 200 is tested in test/spec.
   'operation-2xx-response': 'off',
 } as const;
 

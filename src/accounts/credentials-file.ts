@@ -1,5 +1,5 @@
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { ensureDataDir } from '../db/data-dir.ts';
 import { parseJsonObject, readFileIfExists, replaceFile } from '../db/files.ts';
 import type { FirstCredentials } from './accounts.ts';
 
@@ -21,7 +21,7 @@ export async function writeCredentials(
   dataDir: string,
   { created, baseUrl }: CredentialsFileContent,
 ): Promise<string | undefined> {
-  await mkdir(dataDir, { recursive: true });
+  await ensureDataDir(dataDir);
   const path = join(dataDir, FILE_NAME);
   const current = await readCredentials(path);
   if (created === undefined && current === undefined) return undefined;

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { RequestHandler } from 'express';
 import type { Principal } from '../accounts/accounts.ts';
+import type { ErrorCode } from '../errors.ts';
 import type { Logger } from '../log.ts';
+import type { Trace } from '../trace.ts';
 import type { Caller } from './authorization.ts';
 import type { RedactCall } from './call-redactor.ts';
 import { addressOf, type ProxyTrust } from './remote-address.ts';
@@ -18,7 +20,9 @@ export function identify({ log, trust, redactCall }: AccessLogPorts): RequestHan
     const startedAtMs = performance.now();
     const requestId = randomUUID();
     const address = addressOf(request, trust);
+    const trace: Trace = { requestId, providerCalls: 0 };
     response.locals.requestId = requestId;
+    response.locals.trace = trace;
     response.locals.address = address;
     response.setHeader('Elements-Request-Id', requestId);
     // What is answered is what its type says, whatever a browser would guess.
@@ -28,6 +32,7 @@ export function identify({ log, trust, redactCall }: AccessLogPorts): RequestHan
       const { statusCode: status, writableFinished } = response;
       const principal: Principal | undefined = response.locals.principal;
       const caller: Caller | undefined = response.locals.caller;
+      const errorCode: ErrorCode | undefined = response.locals.errorCode;
       // The path only: a query may hold personal data.
       const [path = ''] = request.originalUrl.split('?', 1);
       log.info(
@@ -35,11 +40,16 @@ export function identify({ log, trust, redactCall }: AccessLogPorts): RequestHan
           requestId,
           address,
           ...(principal !== undefined && { accountId: principal.accountId, userId: principal.userId }),
-          ...(caller?.instance !== undefined && { instanceId: caller.instance.id }),
+          ...(caller?.instance !== undefined && {
+            instanceId: caller.instance.id,
+            element: caller.instance.connector.key,
+          }),
           method: request.method,
           // Redacted here: the rest of the line has no foreign text, and is written for every request.
           path: redactCall(request, response).redact(path),
           status,
+          ...(errorCode !== undefined && { errorCode }),
+          ...((caller?.instance !== undefined || trace.providerCalls > 0) && { providerCalls: trace.providerCalls }),
           ms,
           ...(!writableFinished && { cut: true }),
         },

@@ -29,6 +29,7 @@ export function createProblemHandler({ log, redactCall }: ProblemPorts): ErrorRe
   return (thrown: unknown, request, response, _next) => {
     const redactor = redactCall(request, response);
     const error = toAppError(thrown, request, redactor.redact);
+    response.locals.errorCode = error.code;
     if (error.code === 'INTERNAL' || thrown instanceof DatabaseUnavailableError || isOutOfTime(thrown))
       log.error({ redactor, err: thrown, requestId: response.locals.requestId, path: request.path }, 'request failed');
     if (response.headersSent) {

@@ -7,6 +7,7 @@ import type { Idempotency } from '../accounts/idempotency/index.ts';
 import { AppError, cutText } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
+import { type Trace, withTrace } from '../trace.ts';
 import { identify } from './access-log.ts';
 import { type Answer, answersFiles, assertAcceptsJson, sendAnswer } from './answer.ts';
 import type { Caller } from './authorization.ts';
@@ -145,7 +146,10 @@ function createRoute(id: ApiOperationId, { handlers, idempotency, publicUrl }: A
       url: publicUrl() + request.originalUrl,
     };
     const key = request.method === 'POST' ? request.get('idempotency-key') : undefined;
-    const answer = key === undefined ? await handle(input) : await once(key);
+    const trace: Trace = response.locals.trace;
+    if (instance !== undefined) trace.instanceId = instance.id;
+    // Not for the whole request: events of its socket come from outside of what would be run here.
+    const answer = await withTrace(trace, async () => (key === undefined ? handle(input) : once(key)));
     sendAnswer(response, answer);
 
     function once(given: string): Promise<Answer> {

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { type RequestHandler, Router } from 'express';
 import document from '../../generated/openapi.json' with { type: 'json' };
 import { OPERATIONS } from '../../generated/operations.ts';
+import type { Role } from '../config.ts';
 import type { Proxies } from '../instances/oauth/proxies/proxies.ts';
 import { showCallback } from './callback-page.ts';
 import { DOCS_ASSETS, type DocsPage, docsPage } from './docs-page.ts';
@@ -19,6 +20,7 @@ import type { TokenBuckets } from './token-buckets.ts';
 export type Check = (signal: AbortSignal) => Promise<boolean>;
 
 export interface ServiceRouterPorts {
+  readonly role: Role;
   readonly checks: Readonly<Record<string, Check>>;
   /** The process does nothing any more and should be started again. */
   readonly isStuck: () => boolean;
@@ -35,12 +37,17 @@ const CHECK_TIMEOUT_MS = 2000;
 const CHECK_KEEP_MS = 500;
 const ASSETS_PATH = '/docs/assets';
 
+/** What every process answers, whatever its role. */
+const OF_EVERY_ROLE: readonly RootOperationId[] = ['getLiveness', 'getReadiness', 'getMetrics'];
+
 /** The paths outside the base path: health, the document, its rendered reference, redirects. No authorization. */
 export function createServiceRouter(ports: ServiceRouterPorts): Router {
-  const { checks, isStuck, publicUrl, metrics = notFound, proxies, redirects } = ports;
+  const { role, checks, isStuck, publicUrl, metrics = notFound, proxies, redirects } = ports;
   const states = createShared(() => runChecks(checks), CHECK_KEEP_MS);
   const documents = createKeptDocuments(publicUrl);
   const handlers: Readonly<Record<RootOperationId, RequestHandler>> = {
+    redirectToDocs: (_request, response) => response.redirect(302, '/docs'),
+
     getLiveness: (_request, response) => {
       const stuck = isStuck();
       response.status(stuck ? 503 : 200).json({ status: stuck ? 'unavailable' : 'ok' });
@@ -67,7 +74,7 @@ export function createServiceRouter(ports: ServiceRouterPorts): Router {
     showOAuthCallback: showCallback,
   };
   const router = Router();
-  for (const id of Object.keys(handlers) as RootOperationId[]) {
+  for (const id of role === 'worker' ? OF_EVERY_ROLE : (Object.keys(handlers) as RootOperationId[])) {
     const { method, path: template } = OPERATIONS[id];
     const path = template.replace(/\{(\w+)\}/g, ':$1');
     router[method](path, note(id), handlers[id]);
@@ -75,7 +82,7 @@ export function createServiceRouter(ports: ServiceRouterPorts): Router {
       throw wrongMethod(request, ['GET', 'HEAD']);
     });
   }
-  router.get(`${ASSETS_PATH}/:file`, sendAsset);
+  if (role !== 'worker') router.get(`${ASSETS_PATH}/:file`, sendAsset);
   return router;
 }
 

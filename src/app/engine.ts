@@ -29,7 +29,7 @@ export interface EnginePorts {
   readonly settings: Settings;
   readonly notifications: Notifications;
   /** See `EventPorts`. */
-  readonly sweeps: boolean;
+  readonly delivers: boolean;
   readonly options?: Partial<EngineOptions> | undefined;
 }
 

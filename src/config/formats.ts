@@ -1,6 +1,8 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
+import { statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { isHostName, isNetwork, normalHost } from './addresses.ts';
 
 /** What a variable may hold: `parse` answers undefined for anything else. */
 export interface Format<Value> {
@@ -57,25 +59,54 @@ export function word(expected: string): Format<string> {
   return { expected, parse: (text) => (text.trim() === text ? text : undefined) };
 }
 
-export function list(separator: string, expected: string): Format<readonly string[]> {
+interface ListFormat {
+  readonly separator: string;
+  readonly expected: string;
+  readonly takes: (entry: string) => boolean;
+}
+
+function list({ separator, expected, takes }: ListFormat): Format<readonly string[]> {
   return {
     expected,
-    parse: (text) =>
-      text
+    parse: (text) => {
+      const entries = text
         .split(separator)
         .map((part) => part.trim())
-        .filter(Boolean),
+        .filter(Boolean);
+      return entries.every(takes) ? entries : undefined;
+    },
   };
 }
 
 export function networks(): Format<readonly string[]> {
-  const { expected, parse } = list(',', 'IP addresses and ranges (CIDR), separated by commas');
+  return list({
+    separator: ',',
+    expected: 'IP addresses and ranges (CIDR), separated by commas',
+    takes: (entry) => isIP(entry) !== 0 || ipaddr.isValidCIDR(entry),
+  });
+}
+
+export function networksAndHosts(): Format<readonly string[]> {
+  return list({
+    separator: ',',
+    expected: 'IP addresses, ranges (CIDR) and host names, separated by commas',
+    takes: (entry) => isNetwork(normalHost(entry)) || isHostName(normalHost(entry)),
+  });
+}
+
+/** They must be there: a name that is mistyped would only be noticed when an element is missed. */
+export function folders(separator: string): Format<readonly string[]> {
+  return list({
+    separator,
+    expected: 'folders that exist, separated like those in PATH',
+    takes: (entry) => statSync(entry, { throwIfNoEntry: false })?.isDirectory() === true,
+  });
+}
+
+export function host(): Format<string> {
   return {
-    expected,
-    parse: (text) => {
-      const entries = parse(text);
-      return entries?.every((entry) => isIP(entry) !== 0 || ipaddr.isValidCIDR(entry)) ? entries : undefined;
-    },
+    expected: 'a host name or an IP address',
+    parse: (text) => (isIP(text) !== 0 || isHostName(text.toLowerCase()) ? text : undefined),
   };
 }
 

@@ -1,9 +1,10 @@
-import { mkdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
+import { StartError } from '../errors.ts';
 import type { Logger } from '../log.ts';
+import { ensureDataDir } from './data-dir.ts';
 import { findBinaries } from './embedded/binaries.ts';
 import { type Cluster, createCluster, findCluster, ownerOf, SUPERUSER } from './embedded/cluster.ts';
 import { keepRunning, type OwnedServer } from './embedded/keep-running.ts';
@@ -51,8 +52,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const { log, durable = true } = options;
   const onLost = options.onLost ?? ((error) => log.fatal({ err: error }, 'the embedded PostgreSQL is lost'));
   const dataDir = resolve(options.dataDir);
-  // Root keeps its secrets in files of mode 600, and the server's user has to pass through.
-  await mkdir(dataDir, { recursive: true, mode: isRoot() ? 0o711 : 0o700 });
+  await ensureDataDir(dataDir);
   const existing = await findCluster(dataDir);
   const user = await serverUser(existing, log);
   const binaries = await findBinaries(user);
@@ -109,9 +109,7 @@ async function startOwnServer(options: ServerOptions): Promise<EmbeddedPostgres>
 }
 
 /** Two starts on one DATA_DIR: the second must not touch what the first works on. */
-class DataDirInUseError extends Error {
-  override readonly name = 'DataDirInUseError';
-
+class DataDirInUseError extends StartError {
   constructor(dataDir: string, processId?: number) {
     const owner = processId === undefined ? 'another process' : `process ${processId}`;
     super(`DATA_DIR ${dataDir} is in use by ${owner}; stop it, or start this one with another DATA_DIR`);

@@ -1,7 +1,8 @@
 import { createCipheriv, createDecipheriv, type KeyObject, randomBytes } from 'node:crypto';
-import { mkdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConfigError, type EncryptionKey, parseEncryptionKeys } from '../config.ts';
+import { ensureDataDir } from './data-dir.ts';
 import { createFileOnce } from './files.ts';
 
 export interface Keyring {
@@ -61,7 +62,7 @@ export function createKeyring(keys: string): Keyring {
 
 /** Keys for the embedded database, made once and kept in DATA_DIR for the owner's eyes only. */
 export async function createDevelopmentKeys(dataDir: string): Promise<string> {
-  await mkdir(dataDir, { recursive: true });
+  await ensureDataDir(dataDir);
   const file = join(dataDir, DEVELOPMENT_KEYS_FILE);
   await createFileOnce(file, `development:${randomBytes(KEY_BYTES).toString('base64')}\n`);
   return (await readFile(file, 'utf8')).trim();

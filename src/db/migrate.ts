@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import pg from 'pg';
+import { StartError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import { connectionOptions, createKnex } from './database.ts';
 import * as foundation from './migrations/0001-foundation.ts';
@@ -37,6 +38,7 @@ const migrationSource: Knex.MigrationSource<Migration> = {
  * Brings the schema up to date and answers the names of the migrations that ran. Processes that start together take
  * turns on an advisory lock, which ends with its connection: a killed process leaves nothing locked, other than knex's
  * own lock row does.
+ * @throws StartError when a newer release has migrated it
  */
 export async function migrateDatabase({ url, log }: { readonly url: string; readonly log: Logger }): Promise<string[]> {
   const lock = new pg.Client(connectionOptions(url));
@@ -56,12 +58,24 @@ async function runMigrations(url: string, log: Logger): Promise<string[]> {
     const config = { migrationSource, tableName: 'schema_migration' };
     // Whoever holds the advisory lock is alone, so a lock row that is set was left by a process that was killed.
     await knex.migrate.forceFreeMigrationsLock(config);
+    await assertNoneUnknown(knex);
     const [, names]: [number, string[]] = await knex.migrate.latest(config);
     if (names.length > 0) log.info({ migrations: names }, 'migrated the database');
     return names;
   } finally {
     await knex.destroy();
   }
+}
+
+/** @throws StartError where a newer release was at work: what this one would read and write is not there as it knows it. */
+async function assertNoneUnknown(knex: Knex): Promise<void> {
+  if (!(await knex.schema.hasTable('schema_migration'))) return;
+  const ran: readonly { readonly name: string }[] = await knex('schema_migration').select('name').orderBy('id');
+  const unknown = ran.map(({ name }) => name).filter((name) => MIGRATIONS.every((known) => known.name !== name));
+  if (unknown.length === 0) return;
+  throw new StartError(
+    `A newer release has changed the database (${unknown.join(', ')}); start that release, or restore the backup from before it`,
+  );
 }
 
 async function refuseToGoBack(): Promise<never> {

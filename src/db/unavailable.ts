@@ -50,7 +50,8 @@ function isBroken(connection: unknown): boolean {
   return Boolean(Object(connection).__knex__disposed);
 }
 
-function isPassing(error: unknown): boolean {
+/** @internal PostgreSQL says that it cannot now, or the connection broke. */
+export function isPassing(error: unknown): boolean {
   const code = error instanceof Error ? codeOf(error) : '';
   return PASSING.has(code) || /^08/.test(code);
 }

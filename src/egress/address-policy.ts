@@ -1,7 +1,6 @@
-import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { type Address, isHostName, isNetwork, normalHost, parseAddress } from '../config/addresses.ts';
 
-type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Network = [Address, number];
 
 export interface AddressPolicy {
@@ -10,8 +9,6 @@ export interface AddressPolicy {
   /** Covered by an address or CIDR the operator allows. */
   readonly allowsAddress: (address: string) => boolean;
 }
-
-const HOST_NAME = /^(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*$/;
 
 /** @throws Error naming every entry that is neither a CIDR nor an address nor a host name. */
 export function createAddressPolicy(allow: readonly string[]): AddressPolicy {
@@ -47,14 +44,6 @@ export function isPublicAddress(address: string): boolean {
   return parsed !== undefined && isPublic(parsed);
 }
 
-/** As the kernel reads it; IPv4 mapped into IPv6 as IPv4. Undefined for what is not an address, or has a zone. */
-function parseAddress(text: string): Address | undefined {
-  if (isIP(text) === 4) return ipaddr.IPv4.parse(text);
-  // ipaddr.js takes `::8.8.8.8` for a mapped address. The URL parser does not, and writes it without dots.
-  const literal = isIP(text) === 6 ? URL.parse(`https://[${text}]/`)?.hostname : undefined;
-  return literal === undefined ? undefined : ipaddr.process(literal.slice(1, -1));
-}
-
 function isPublic(address: Address): boolean {
   if (isInNetworks(address, PLATFORM_ADDRESSES)) return false;
   if (address instanceof ipaddr.IPv4) return address.range() === 'unicast';
@@ -67,23 +56,9 @@ function isInNetworks(address: Address | undefined, networks: readonly Network[]
   return networks.some(([network, prefix]) => network.kind() === address.kind() && address.match(network, prefix));
 }
 
-function isNetwork(entry: string): boolean {
-  return parseAddress(entry) !== undefined || (entry.includes('/') && ipaddr.isValidCIDR(entry));
-}
-
-function isHostName(entry: string): boolean {
-  return isIP(entry) === 0 && HOST_NAME.test(entry) && !/^[0-9.]+$/.test(entry);
-}
-
 function parseNetwork(entry: string): Network {
   if (entry.includes('/')) return ipaddr.parseCIDR(entry);
   const address = parseAddress(entry);
   if (address === undefined) throw new Error(`Not an address: ${entry}`);
   return [address, address.kind() === 'ipv4' ? 32 : 128];
-}
-
-/** A name with the dot of the root is the same name. */
-function normalHost(hostname: string): string {
-  const name = hostname.trim().toLowerCase();
-  return name.endsWith('.') ? name.slice(0, -1) : name;
 }

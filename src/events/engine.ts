@@ -46,8 +46,8 @@ export interface EventPorts {
   readonly settings: (accountId: number) => Promise<DeliverySettings>;
   /** Of what happens to deliveries and subscriptions, in the transaction in which it happens. */
   readonly notifications: ExhaustionPorts['notifications'];
-  /** This process looks for due deliveries; one that does not pushes what it accepts, and nothing else. */
-  readonly sweeps: boolean;
+  /** This process sends; one that does not stores what it accepts and tells those that do. */
+  readonly delivers: boolean;
   readonly options?: Partial<EngineOptions>;
 }
 
@@ -87,7 +87,6 @@ export function createEvents(ports: EventPorts): Events {
     newId: randomUUID,
     now,
     log,
-    takesOver: ports.sweeps,
     onLost: (id) => {
       for (const lease of dispatcher.forget(id)) held.delete(lease.id);
     },
@@ -168,7 +167,7 @@ export function createEvents(ports: EventPorts): Events {
       dispatcher.enqueue(toLease(accepted), true);
     },
     onWaiting: ({ ordered, subscriptionId }) => {
-      if (!ports.sweeps) announcement.announce();
+      if (!ports.delivers) announcement.announce();
       else if (ordered) sweep.wakeOrdered(subscriptionId);
     },
     onStored: (state) => measures.accepted(state),
@@ -195,7 +194,7 @@ export function createEvents(ports: EventPorts): Events {
   });
 
   function wake(): void {
-    if (ports.sweeps) sweep.wake();
+    if (ports.delivers) sweep.wake();
     else announcement.announce();
   }
 
@@ -204,10 +203,8 @@ export function createEvents(ports: EventPorts): Events {
     held.delete(lease.id);
     const dueAt =
       outcome.kind === 'failed' ? outcome.next.dueAt : outcome.kind === 'released' ? outcome.dueAt : undefined;
-    if (lease.ordered) {
-      if (ports.sweeps) sweep.wakeOrdered(lease.subscriptionId);
-      else announcement.announce();
-    } else if (dueAt !== undefined) sweep.noteDue(dueAt.getTime());
+    if (lease.ordered) sweep.wakeOrdered(lease.subscriptionId);
+    else if (dueAt !== undefined) sweep.noteDue(dueAt.getTime());
     if (outcome.kind === 'exhausted') measures.exhausted();
   }
 
@@ -234,9 +231,10 @@ export function createEvents(ports: EventPorts): Events {
 
   return {
     start: async () => {
+      // A process without the name of an owner holds no deliveries: what it accepts waits for one that sends.
+      if (!ports.delivers) return;
       await owner.start();
       audit.start();
-      if (!ports.sweeps) return;
       unsubscribe = [
         notifier.subscribe(RELEASED_TOPIC, (subscriptionId) => dispatcher.pardon(Number(subscriptionId))),
         notifier.subscribe(DUE_TOPIC, sweep.wake),

@@ -72,6 +72,10 @@ describe('GET /metrics', () => {
     expect(await measured(series('reset'))).to.be.greaterThan(0);
   });
 
+  it('has the refreshes of tokens', async () => {
+    expect(await scrape()).to.include('# TYPE causeway_token_refresh_duration_seconds histogram');
+  });
+
   it('tells how many connections to the database are used, free and waited for', async () => {
     await service.call('/instances');
     const series = (state: string) => `causeway_database_connections{state="${state}"}`;

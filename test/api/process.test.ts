@@ -1,10 +1,13 @@
-import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { type ChildProcessByStdio, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { existsSync } from 'node:fs';
+import { rm, writeFile } from 'node:fs/promises';
+import { connect, createServer, type Server } from 'node:net';
+import { join, relative } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { createKeyring } from '../../src/db/keyring.ts';
 import { openPlatformKeys } from '../../src/db/platform-keys.ts';
@@ -30,7 +33,7 @@ interface Failure {
 }
 
 describe('the process', function processes() {
-  this.timeout(30_000);
+  this.timeout(60_000);
   let databaseUrl: string;
   let dataDir: string;
   const running = new Set<Process>();
@@ -131,17 +134,12 @@ describe('the process', function processes() {
 
   describe('that cannot start says why in a few words, and exits with 1', () => {
     const other = Buffer.alloc(32, 9).toString('base64');
-    let results: Readonly<Record<'portInUse' | 'wrongSettings' | 'unknownKey' | 'otherKey', Failure>>;
-    let port: string;
+    let results: Readonly<Record<'wrongSettings' | 'unknownKey' | 'otherKey', Failure>>;
     before(async () => {
       await withDatabase({ databaseUrl }, (knex) =>
         openPlatformKeys({ knex, keyring: createKeyring(ENCRYPTION_KEYS) }),
       );
-      const blocker = createServer().listen(0, '127.0.0.1');
-      await once(blocker, 'listening');
-      port = String(Object(blocker.address()).port);
-      const [portInUse, wrongSettings, unknownKey, otherKey] = await Promise.all([
-        startInVain({ PORT: port }),
+      const [wrongSettings, unknownKey, otherKey] = await Promise.all([
         startInVain({
           PORT: '99999',
           LOG_LEVEL: 'loud',
@@ -152,13 +150,7 @@ describe('the process', function processes() {
         startInVain({ ENCRYPTION_KEYS: `other:${other}` }),
         startInVain({ ENCRYPTION_KEYS: `test:${other}` }),
       ]);
-      results = { portInUse, wrongSettings, unknownKey, otherKey };
-      blocker.close();
-    });
-
-    it('when its port is in use', () => {
-      const message = `listen EADDRINUSE: address already in use 127.0.0.1:${port}\n`;
-      expect(results.portInUse).to.include({ code: 1, message });
+      results = { wrongSettings, unknownKey, otherKey };
     });
 
     it('when its settings are wrong: every problem, and no secret', () => {
@@ -187,6 +179,181 @@ describe('the process', function processes() {
       });
     });
   });
+
+  describe('that lacks what it needs says so in one line, and exits with 1', () => {
+    const changed = (change: (url: URL) => void) => {
+      const url = new URL(databaseUrl);
+      change(url);
+      return url.href;
+    };
+    const masked = (text: string) => {
+      const url = new URL(text);
+      return `postgres://${url.username}${url.password && ':********'}@${url.host}${url.pathname}`;
+    };
+    let busy: Server;
+    let port: number;
+    before(async () => {
+      busy = createServer().listen(0, '127.0.0.1');
+      await once(busy, 'listening');
+      port = Object(busy.address()).port;
+    });
+    after(() => busy.close());
+
+    async function expectOneLine(environment: Readonly<Record<string, string>>, line: string | RegExp): Promise<void> {
+      const { code, message } = await startInVain(environment);
+      expect(message).to.match(/^[^\n]*\n$/);
+      if (typeof line === 'string') expect(message).to.equal(`${line}\n`);
+      else expect(message).to.match(line);
+      expect(code).to.equal(1);
+    }
+
+    it('when a port is in use: which variable, before any database is made', async () => {
+      const folder = join(dataDir, 'not-made');
+      const inUse = (variable: string) =>
+        `${variable} ${port} is in use on 127.0.0.1; stop what listens there, or set ${variable} to another port (0 takes a free one)`;
+      for (const variable of ['PORT', 'SIMULATORS_PORT', 'METRICS_PORT']) {
+        const environment = { DATABASE_URL: '', DATA_DIR: folder, [variable]: String(port) };
+        await expectOneLine(environment, inUse(variable));
+      }
+      expect(existsSync(folder)).to.equal(false);
+    });
+
+    it('when two of its ports are the same', async () => {
+      const free = String(await takeFreePort());
+      await expectOneLine({ PORT: free, METRICS_PORT: free }, new RegExp(`^METRICS_PORT ${free} is in use`));
+    });
+
+    it('when HOST is not of this machine', async () => {
+      await expectOneLine({ HOST: '203.0.113.7' }, 'HOST 203.0.113.7 is not an address of this machine');
+    });
+
+    it('when nothing can be kept in DATA_DIR', async () => {
+      const file = join(dataDir, 'a-file');
+      await writeFile(file, '');
+      await expectOneLine({ DATA_DIR: file }, /^DATA_DIR .*a-file cannot be used: EEXIST/);
+    });
+
+    it('when DATA_DIR is in use', async () => {
+      const folder = await createTemporaryFolder();
+      const first = await startReady({ DATABASE_URL: '', DATA_DIR: folder });
+      try {
+        const line = `DATA_DIR ${folder} is in use by process ${first.child.pid}; stop it, or start this one with another DATA_DIR`;
+        await expectOneLine({ DATABASE_URL: '', DATA_DIR: folder }, line);
+      } finally {
+        const exited = once(first.child, 'exit');
+        first.child.kill('SIGTERM');
+        await exited;
+        await rm(folder, { recursive: true });
+      }
+    });
+
+    it('when the database refuses the password', async () => {
+      const url = changed((one) => {
+        one.password = 'canary-password';
+      });
+      await expectOneLine(
+        { DATABASE_URL: url },
+        `DATABASE_URL ${masked(url)} cannot be used: password authentication failed for user "${new URL(url).username}"`,
+      );
+    });
+
+    it('when there is no such database', async () => {
+      const url = changed((one) => {
+        one.pathname = '/not_there';
+      });
+      await expectOneLine(
+        { DATABASE_URL: url },
+        `DATABASE_URL ${masked(url)} cannot be used: database "not_there" does not exist`,
+      );
+    });
+
+    it('when the database does not answer in DATABASE_WAIT', async () => {
+      const url = changed((one) => {
+        one.port = '1';
+      });
+      await expectOneLine(
+        { DATABASE_URL: url, DATABASE_WAIT: '0' },
+        `DATABASE_URL ${masked(url)} does not answer: connect ECONNREFUSED ${new URL(url).hostname}:1`,
+      );
+    });
+  });
+
+  describe('whose database is not there yet', () => {
+    async function startWaiting(): Promise<{ readonly child: Process; readonly port: number }> {
+      const port = await takeFreePort();
+      const url = new URL(databaseUrl);
+      url.hostname = '127.0.0.1';
+      url.port = String(port);
+      const child = start({ DATABASE_URL: url.href });
+      await readLine(child, /does not answer yet, waiting for it: connect ECONNREFUSED/);
+      return { child, port };
+    }
+
+    it('waits for it', async () => {
+      const { hostname, port: databasePort } = new URL(databaseUrl);
+      const { child, port } = await startWaiting();
+      const proxy = createServer((socket) => {
+        const onward = connect(Number(databasePort), hostname);
+        socket.on('error', () => onward.destroy()).pipe(onward);
+        onward.on('error', () => socket.destroy()).pipe(socket);
+      });
+      proxy.listen(port, '127.0.0.1');
+      await readBaseUrl(child);
+      const exited = once(child, 'exit');
+      child.kill('SIGTERM');
+      expect(await exited).to.deep.equal([0, null]);
+      proxy.close();
+    });
+
+    it('ends at SIGTERM', async () => {
+      const { child } = await startWaiting();
+      const exited = once(child, 'exit');
+      child.kill('SIGTERM');
+      expect(await exited).to.deep.equal([0, null]);
+    });
+  });
+
+  describe('says when it is ready', () => {
+    it('what to try, which runs when it is pasted, in any folder', async () => {
+      const folder = await createTemporaryFolder();
+      const child = start({ DATA_DIR: `./${relative(process.cwd(), folder)}/it's "here"`, DATABASE_URL: '' });
+      const [, command = ''] = await readLine(child, /Try it:\n(.+)\n/);
+      const { stdout } = await promisify(execFile)('bash', ['-c', command], { cwd: folder });
+      expect(JSON.parse(stdout).map(({ key }: { readonly key: string }) => key)).to.include('bamboohr');
+      const exited = once(child, 'exit');
+      child.kill('SIGTERM');
+      await exited;
+      await rm(folder, { recursive: true });
+    });
+
+    it('that it is a worker, which answers health and measurements and nothing else', async () => {
+      const child = start({ ROLE: 'worker' });
+      const [, health = ''] = await readLine(child, /ROLE=worker: [^)]*, no API\) is at work; its health is at (\S+)/);
+      const statuses: Record<string, number> = {};
+      for (const path of [
+        '/health/live',
+        '/health/ready',
+        '/metrics',
+        '/',
+        '/docs',
+        '/openapi.json',
+        '/oauth/callback',
+      ])
+        statuses[path] = (await fetch(new URL(path, health), { redirect: 'manual' })).status;
+      expect(statuses).to.deep.equal({
+        '/health/live': 200,
+        '/health/ready': 200,
+        '/metrics': 200,
+        '/': 404,
+        '/docs': 404,
+        '/openapi.json': 404,
+        '/oauth/callback': 404,
+      });
+      const exited = once(child, 'exit');
+      child.kill('SIGTERM');
+      await exited;
+    });
+  });
 });
 
 function createInstance({ baseUrl }: Ready, providerUrl: string): Promise<Response> {
@@ -197,17 +364,31 @@ function createInstance({ baseUrl }: Ready, providerUrl: string): Promise<Respon
   });
 }
 
-/** The process prints it when it is ready. What it prints later is read too: a full pipe would stop it. */
-function readBaseUrl({ stdout }: Process): Promise<string> {
+async function readBaseUrl(child: Process): Promise<string> {
+  const [, url = ''] = await readLine(child, /Causeway is ready at (\S+)/);
+  return url;
+}
+
+/** Resolves when the process prints it. What it prints later is read too: a full pipe would stop it. */
+function readLine({ stdout }: Process, wanted: RegExp): Promise<RegExpExecArray> {
   return new Promise((resolve, reject) => {
     let printed = '';
     stdout.on('data', (chunk) => {
       printed += String(chunk);
-      const [, url] = /Causeway is ready at (\S+)/.exec(printed) ?? [];
-      if (url !== undefined) resolve(url);
+      const found = wanted.exec(printed);
+      if (found !== null) resolve(found);
     });
     stdout.once('end', () => reject(new Error(`The process ended before it was ready: ${printed}`)));
   });
+}
+
+async function takeFreePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = Object(server.address());
+  server.close();
+  await once(server, 'close');
+  return port;
 }
 
 async function isRefused(url: string): Promise<boolean> {

@@ -166,7 +166,7 @@ describe('requests and responses', () => {
         const answer = await service.call(path, { token });
         expectProblem(answer, 'NOT_FOUND', `There is no GET /elements/api-v2${path}.`);
       }
-      for (const path of ['/', '/elements', '/elements/api-v1/hubs', '/api-v2', '/health', '/docs/assets/x']) {
+      for (const path of ['/nothing', '/elements', '/elements/api-v1/hubs', '/api-v2', '/health', '/docs/assets/x']) {
         const answer = await sendRaw(service.app.url, { path });
         expectProblem(answer, 'NOT_FOUND', `There is no GET ${path}.`);
       }

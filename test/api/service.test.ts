@@ -24,6 +24,12 @@ describe('the paths outside the base path', () => {
     }
   });
 
+  it('lead from the root to the reference', async () => {
+    const response = await fetch(service.app.url, { redirect: 'manual' });
+    expect(response.status).to.equal(302);
+    expect(response.headers.get('location')).to.equal('/docs');
+  });
+
   it('tell that the process lives, and that the database and the queue are reached', async () => {
     expect(JSON.parse((await get('/health/live')).text)).to.deep.equal({ status: 'ok' });
     const ready = JSON.parse((await get('/health/ready')).text);

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import pg from 'pg';
 import { migrateDatabase } from '../../src/db/migrate.ts';
+import { StartError } from '../../src/errors.ts';
 import { createTestDatabase, dropTestDatabase, silentLog, useDatabase } from '../support/database.ts';
 
 const ALL = [
@@ -43,6 +44,17 @@ describe('migrateDatabase', () => {
     await client.query('delete from schema_migration');
     await dropTables(client);
     expect(await migrateDatabase({ url, log: silentLog })).to.deep.equal(ALL);
+  });
+
+  it('leaves a database alone that a newer release has migrated, and says so', async () => {
+    await migrateDatabase({ url, log: silentLog });
+    await client.query("insert into schema_migration (name, batch, migration_time) values ('9999-newer', 2, now())");
+    const error = await migrateDatabase({ url, log: silentLog }).catch((thrown: unknown) => thrown);
+    expect(error).to.be.instanceOf(StartError);
+    expect(error).to.have.property(
+      'message',
+      'A newer release has changed the database (9999-newer); start that release, or restore the backup from before it',
+    );
   });
 
   it('waits for the process that migrates', async () => {

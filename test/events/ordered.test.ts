@@ -56,7 +56,7 @@ describe('an ordered subscription', () => {
   });
 
   it('gives nothing but its oldest, whatever a process believes the oldest to be', async () => {
-    const engine = await bench.startFor('/heads', { sweeps: false });
+    const engine = await bench.startFor('/heads', { delivers: false });
     engine.sources.set(1, { ordered: true });
     await engine.events.accept(numbered(3));
     const [first, second] = (await deliveries(bench.knex)).map(({ id }) => ({ accountId: ACCOUNT_ID, id }));

@@ -126,10 +126,24 @@ describe('deliveries in the memory of a process', () => {
 
   it('are shared by two processes without a delivery that both push', async () => {
     bench.receiver.answer('/shared', status(204));
-    const engine = await bench.startFor('/shared', { sweeps: false, options: { maxLaneDeliveries: 0 } });
+    const engine = await bench.startFor('/shared', { delivers: false, options: { maxLaneDeliveries: 0 } });
     await engine.events.accept(Array.from({ length: 400 }, () => newEvent(1)));
     await Promise.all([bench.start(), bench.start()]);
     await until(async () => (await deliveries(bench.knex)).length === 0);
     expect(bench.received('/shared')).to.have.length(400);
+  });
+
+  it('are left to others by a process that does not deliver', async () => {
+    bench.receiver.answer('/left', status(204));
+    const engine = await bench.startFor('/left', { delivers: false });
+    await engine.events.accept([newEvent(1), newEvent(1)]);
+    expect((await deliveries(bench.knex)).map(({ state, owner }) => [state, owner])).to.deep.equal([
+      ['waiting', null],
+      ['waiting', null],
+    ]);
+    expect(await bench.knex('event_owner').select()).to.deep.equal([]);
+    await bench.start();
+    await until(async () => (await deliveries(bench.knex)).length === 0);
+    expect(bench.received('/left')).to.have.length(2);
   });
 });

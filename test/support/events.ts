@@ -64,7 +64,7 @@ export function createTestEngine(input: TestEngineInput): TestEngine {
     notifications: {
       prepare: async () => async (_via, type, data) => void told.push({ type, data: { ...data } }),
     },
-    sweeps: true,
+    delivers: true,
     ...input,
   });
 

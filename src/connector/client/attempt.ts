@@ -1,5 +1,5 @@
-import type { EgressRequest, EgressResponse } from '../../egress/index.ts';
 import { AppError } from '../../errors.ts';
+import { currentTrace } from '../../trace.ts';
 import type { ProviderRequest, ProviderResponse } from '../contract.ts';
 import { type Answer, readAnswer, readFileAnswer } from './answer.ts';
 import type { Binding } from './binding.ts';
@@ -7,6 +7,7 @@ import { describeEgressError, isEgressError } from './egress-failure.ts';
 import { classifyByStatus, describeFailure, describeMisshapen, type FailedCall } from './failure.ts';
 import type { Outgoing } from './outgoing.ts';
 import type { ClientPorts, ProviderCall } from './ports.ts';
+import { sendTold } from './send-told.ts';
 import { followLink } from './target.ts';
 
 export const DEFAULT_TIMEOUT_MS = 30_000;
@@ -54,6 +55,7 @@ async function exchange(ports: ClientPorts, attempt: Attempt, url: URL): Promise
   const headers = chooseHeaders(attempt, url);
   call.signal.throwIfAborted();
   call.onProviderCall?.();
+  noteProviderCall();
   let taken = 0;
   const takeBytes = (bytes: number) => {
     if (call.hold?.take(bytes) === false) return false;
@@ -61,7 +63,8 @@ async function exchange(ports: ClientPorts, attempt: Attempt, url: URL): Promise
     return true;
   };
   try {
-    const raw = await requestMeasured(ports, call.connector.key, {
+    const told = { element: call.connector.key, url, redactor: binding.redactor };
+    const raw = await sendTold(ports, told, {
       url: binding.simulator?.enter(url) ?? url,
       method: outgoing.method,
       headers,
@@ -87,21 +90,9 @@ async function exchange(ports: ClientPorts, attempt: Attempt, url: URL): Promise
   }
 }
 
-async function requestMeasured(
-  { egress, measure }: ClientPorts,
-  element: string,
-  request: EgressRequest,
-): Promise<EgressResponse> {
-  const startedAtMs = performance.now();
-  const tell = (outcome: string) => measure?.({ element, outcome, durationMs: performance.now() - startedAtMs });
-  try {
-    const response = await egress.request(request);
-    tell(`${Math.floor(response.status / 100)}xx`);
-    return response;
-  } catch (error) {
-    tell(isEgressError(error) ? error.reason : 'failed');
-    throw error;
-  }
+function noteProviderCall(): void {
+  const trace = currentTrace();
+  if (trace !== undefined) trace.providerCalls += 1;
 }
 
 function getUndertaking({ binding, request, target }: Attempt, url: URL) {

@@ -1,26 +1,62 @@
+import type { Logger } from '../../log.ts';
 import type { Metrics } from '../../metrics.ts';
+import type { Redactor } from '../../redaction.ts';
+import { currentTrace } from '../../trace.ts';
 import type { ByteBudget } from './byte-budget.ts';
 
 /** One request to a provider and what came of it. */
-export interface MeasuredCall {
+export interface SentRequest {
   /** The key of the element. */
   readonly element: string;
-  /** The class of the status, like `2xx`; or why there was no answer, like `timeout`. */
-  readonly outcome: string;
+  readonly method: string;
+  /** The provider's, where a simulator is asked in its place too. */
+  readonly url: URL;
+  readonly toSimulator: boolean;
+  /** The status; or why there was no answer, like `timeout`. */
+  readonly outcome: number | string;
   readonly durationMs: number;
+  /** Of the secrets that it carries. */
+  readonly redactor: Redactor;
 }
 
 const BUCKETS_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** For the `measure` of a provider client: calls by element and outcome, retries and redirects each on their own. */
-export function measureProviderCalls(metrics: Metrics): (call: MeasuredCall) => void {
+/** For the `onRequest` of a provider client: requests by element and outcome, retries and redirects each on their own. */
+export function measureProviderCalls(metrics: Metrics): (request: SentRequest) => void {
   const duration = metrics.histogram({
     name: 'causeway_provider_call_duration_seconds',
     help: 'Time of one request to a provider, by element and outcome: a class of status, or why there was no answer',
     labelNames: ['element', 'outcome'],
     buckets: BUCKETS_SECONDS,
   });
-  return ({ element, outcome, durationMs }) => duration.observe({ element, outcome }, durationMs / 1000);
+  return ({ element, outcome, durationMs }) =>
+    duration.observe({ element, outcome: classOf(outcome) }, durationMs / 1000);
+}
+
+function classOf(outcome: SentRequest['outcome']): string {
+  return typeof outcome === 'number' ? `${Math.floor(outcome / 100)}xx` : outcome;
+}
+
+/** A line for each request, at the level `debug`. Of a query nothing is said: filters and keys stand there. */
+export function logProviderCalls(log: Logger): (request: SentRequest) => void {
+  return ({ element, method, url, toSimulator, outcome, durationMs, redactor }) => {
+    const { requestId, instanceId } = currentTrace() ?? {};
+    log.debug(
+      {
+        redactor,
+        ...(requestId !== undefined && { requestId }),
+        ...(instanceId !== undefined && { instanceId }),
+        element,
+        method,
+        host: url.host,
+        path: url.pathname,
+        ...(typeof outcome === 'number' ? { status: outcome } : { failure: outcome }),
+        ms: Math.round(durationMs * 10) / 10,
+        ...(toSimulator && { simulator: true }),
+      },
+      'provider request',
+    );
+  };
 }
 
 export function measureBudget({ heldBytes }: ByteBudget, metrics: Metrics): void {

@@ -1,10 +1,8 @@
-import type { Egress } from '../../egress/index.ts';
 import type { Config, Connector } from '../contract.ts';
 import type { ByteBudget, Hold } from './byte-budget.ts';
-import type { MeasuredCall } from './measure.ts';
+import type { TellingPorts } from './send-told.ts';
 
-export interface ClientPorts {
-  readonly egress: Pick<Egress, 'request'>;
+export interface ClientPorts extends TellingPorts {
   /** For the answers of calls that have no `hold`. Default: no bound. */
   readonly budget?: ByteBudget;
   /** Milliseconds since 1970. */
@@ -13,8 +11,6 @@ export interface ClientPorts {
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   /** From 0 (inclusive) to 1 (exclusive). */
   readonly random: () => number;
-  /** Called for every request that was sent, when it has ended. */
-  readonly measure?: (call: MeasuredCall) => void;
   /** Where the simulators run; without it an instance with `simulator: true` is refused. */
   readonly simulatorsUrl?: string;
 }

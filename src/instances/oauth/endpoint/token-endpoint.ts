@@ -1,8 +1,9 @@
 import * as oauth from 'oauth4webapi';
 import manifest from '../../../../package.json' with { type: 'json' };
+import { sendTold, type TellingPorts } from '../../../connector/client/send-told.ts';
 import type { SimulatorRoute } from '../../../connector/client/simulator-route.ts';
 import type { Config } from '../../../connector/contract.ts';
-import { type Egress, EgressError, type EgressReason } from '../../../egress/index.ts';
+import { EgressError, type EgressReason } from '../../../egress/index.ts';
 import { isAppError } from '../../../errors.ts';
 import { createRedactor } from '../../../redaction.ts';
 import { OAUTH_KEYS } from '../fields.ts';
@@ -17,8 +18,7 @@ import { simulatorOf, tokenUrlOf } from './addresses.ts';
 import { judgeTokenAnswer, readTokenAnswer, type TokenAnswer, tokensOf, toStandardResponse } from './token-answer.ts';
 import { readValues, ValueFault } from './values.ts';
 
-export interface TokenEndpointPorts {
-  readonly egress: Pick<Egress, 'request'>;
+export interface TokenEndpointPorts extends TellingPorts {
   /** Milliseconds since 1970. */
   readonly now: () => number;
   /** Where the simulators run; without it a request with `simulator: true` is refused. */
@@ -164,14 +164,12 @@ interface Outgoing {
   readonly parameters: URLSearchParams;
 }
 
-async function send(
-  ports: TokenEndpointPorts,
-  { connector, signal }: Errand,
-  outgoing: Outgoing,
-): Promise<TokenAnswer> {
+async function send(ports: TokenEndpointPorts, errand: Errand, outgoing: Outgoing): Promise<TokenAnswer> {
+  const { connector, signal } = errand;
   const { url, simulator, parameters } = outgoing;
   const isJson = connector.auth.tokenBody === 'json';
-  const raw = await ports.egress.request({
+  const told = { element: connector.key, url, redactor: createRedactor(secretsOf(errand)) };
+  const raw = await sendTold(ports, told, {
     url: simulator?.enter(url) ?? url,
     method: 'POST',
     headers: {

@@ -6,6 +6,7 @@ import { isSameSecret } from '../connect/credential-change.ts';
 import { type OAuthConnector, type TokenEndpoint, TokenError, type TokenGrant } from '../grant.ts';
 import type { Held, HeldTokens } from './held-tokens.ts';
 import { type Lifetime, planBackoffMs, planLifetime, shortenLifetime } from './lifetime.ts';
+import type { MeasuredRefresh } from './measure-refreshes.ts';
 import type { RefreshStep, RefreshTiming } from './refresh-timing.ts';
 import { credentialsFailed, describeRefusal, refreshUnavailable } from './refusal.ts';
 import type { Lease, Refusal, TokenKey, TokenStore } from './token-store.ts';
@@ -42,6 +43,8 @@ export interface RefreshPorts {
   /** Tokens that were given up were granted after all. */
   readonly onRecovered: (key: TokenKey) => Promise<void>;
   readonly onStep: (step: RefreshStep, key: TokenKey) => Promise<void> | void;
+  /** Called for every time the provider was asked. */
+  readonly measure?: ((refresh: MeasuredRefresh) => void) | undefined;
   readonly timing: RefreshTiming;
 }
 
@@ -97,7 +100,13 @@ export function createRefresh(ports: RefreshPorts) {
 
   async function useLease(owner: OAuthOwner, lease: Lease, from: Held): Promise<Held | undefined> {
     await ports.onStep('intended', owner);
+    const askedAtMs = performance.now();
     const answer = await ask(owner, from);
+    ports.measure?.({
+      element: owner.connector.key,
+      outcome: answer instanceof TokenError ? answer.kind : 'granted',
+      durationMs: performance.now() - askedAtMs,
+    });
     if (answer instanceof TokenError) return goWithout(owner, lease, from, answer);
     const answeredAtMs = clock();
     await ports.onStep('answered', owner);

@@ -31,7 +31,7 @@ export interface TokenOwner extends TokenKey {
 
 export interface TokenPorts
   extends Omit<HeldPorts, 'store' | 'clock'>,
-    Pick<RefreshPorts, 'endpoint' | 'log' | 'onRefused' | 'onRecovered' | 'onValues'> {
+    Pick<RefreshPorts, 'endpoint' | 'log' | 'measure' | 'onRefused' | 'onRecovered' | 'onValues'> {
   readonly knex: Knex;
   /** From the database. @throws AppError NOT_FOUND */
   readonly loadOwner: (accountId: number, id: number) => Promise<TokenOwner & StoredOwner>;

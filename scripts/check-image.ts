@@ -1,0 +1,173 @@
+/**
+ * Makes what the Dockerfile describes and tries it on a database: `node scripts/check-image.ts`. Where a container engine
+ * runs, it builds the image; elsewhere it goes through the same steps in an empty folder. The database is that of
+ * TEST_DATABASE_URL, or an embedded one. Exit code 1 when a step fails, or the service does not do its work.
+ */
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { cp, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
+import { VARIABLES } from '../src/config.ts';
+import { startEmbeddedPostgres } from '../src/db/embedded.ts';
+import { createLogger } from '../src/log.ts';
+import { parseDockerfile, type Step } from './image/dockerfile.ts';
+
+interface Made {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly folder: string;
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+const ROOT = resolve(import.meta.dirname, '..');
+const READY_MS = 120_000;
+const run = promisify(execFile);
+
+const folder = await mkdtemp(join(tmpdir(), 'causeway-image-'));
+
+async function openDatabase(): Promise<{ readonly url: string; readonly stop: () => Promise<void> }> {
+  const given = process.env.TEST_DATABASE_URL;
+  if (given) return { url: given, stop: async () => undefined };
+  const log = createLogger({ level: 'warn' });
+  return startEmbeddedPostgres({ dataDir: join(folder, 'database'), log, durable: false });
+}
+
+function makeSecrets() {
+  const secret = () => randomBytes(24).toString('base64url');
+  return {
+    ENCRYPTION_KEYS: `check:${randomBytes(32).toString('base64')}`,
+    BOOTSTRAP_ORGANIZATION_SECRET: secret(),
+    BOOTSTRAP_USER_SECRET: secret(),
+  };
+}
+
+/** The client alone builds nothing. */
+async function hasEngine(): Promise<boolean> {
+  try {
+    await run('docker', ['version', '--format', '{{.Server.Version}}']);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function buildImage(settings: Readonly<Record<string, string>>): Promise<Made> {
+  const tag = 'causeway:check';
+  await run('docker', ['build', '--tag', tag, ROOT]);
+  const names = Object.keys(settings).flatMap((name) => ['--env', name]);
+  const args = ['run', '--rm', '--network=host', ...names, tag];
+  return { command: 'docker', args, folder: ROOT, environment: settings };
+}
+
+interface Progress {
+  readonly environment: Record<string, string>;
+  command: readonly string[];
+}
+
+/** What a step does without an image. One that is missing here fails: a check that skips it would prove nothing. */
+const STEPS: Readonly<Record<string, (step: Step, progress: Progress) => Promise<void> | void>> = {
+  FROM: ({ text }) => {
+    const [, version = ''] = /^node:(\d+)/.exec(text) ?? [];
+    if (!process.version.startsWith(`v${version}.`)) throw new Error(`FROM ${text} is not this ${process.version}`);
+  },
+  WORKDIR: () => {},
+  ENV: ({ text }, { environment }) => {
+    const [name = '', value = ''] = text.split(/=(.*)/s);
+    environment[name] = value;
+  },
+  COPY: async ({ text }) => {
+    const paths = text.split(/\s+/);
+    const target = paths.pop() ?? '';
+    for (const path of paths) {
+      const place = join(app(), target, target.endsWith('/') ? path : '');
+      await cp(join(ROOT, path), place, { recursive: true });
+    }
+  },
+  RUN: async ({ text }, { environment }) => {
+    // Of the mounts only caches are used, and a machine has its own.
+    const command = text.replace(/^(?:--mount=type=cache,\S+\s+)*/, '');
+    await run('sh', ['-c', command], { cwd: app(), env: { ...shellEnvironment(), ...environment } });
+  },
+  USER: () => {},
+  EXPOSE: () => {},
+  HEALTHCHECK: () => {},
+  CMD: ({ text }, progress) => {
+    progress.command = JSON.parse(text);
+  },
+};
+
+const app = () => join(folder, 'app');
+
+/** This Node.js first; nothing of a script of npm that this may be, and no setting of the service. */
+function shellEnvironment(): NodeJS.ProcessEnv {
+  const ownNames: readonly string[] = Object.values(VARIABLES).map(({ name }) => name);
+  const others = Object.entries(process.env).filter(([name]) => !name.startsWith('npm_') && !ownNames.includes(name));
+  return { ...Object.fromEntries(others), PATH: [dirname(process.execPath), process.env.PATH].join(delimiter) };
+}
+
+async function followSteps(settings: Readonly<Record<string, string>>): Promise<Made> {
+  const progress: Progress = { environment: {}, command: [] };
+  for (const step of parseDockerfile(await readFile(join(ROOT, 'Dockerfile'), 'utf8'))) {
+    const follow = STEPS[step.instruction];
+    if (follow === undefined) throw new Error(`The Dockerfile has ${step.instruction}, which cannot be checked here`);
+    await follow(step, progress);
+  }
+  const [command = '', ...args] = progress.command;
+  const environment = { ...progress.environment, DATA_DIR: join(folder, 'data'), ...settings };
+  return { command, args, folder: app(), environment };
+}
+
+/** It gets ready, knows the secrets that it was given, and ends with 0 at SIGTERM. */
+async function tryService(made: Made, secrets: ReturnType<typeof makeSecrets>): Promise<void> {
+  const env = { ...shellEnvironment(), ...made.environment };
+  const child = spawn(made.command, made.args, { cwd: made.folder, env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const exited = once(child, 'exit');
+  try {
+    const baseUrl = await untilReady(child);
+    const { BOOTSTRAP_USER_SECRET: user, BOOTSTRAP_ORGANIZATION_SECRET: organization } = secrets;
+    await assertAnswers(new URL('/health/ready', baseUrl));
+    await assertAnswers(new URL('/docs', baseUrl));
+    await assertAnswers(`${baseUrl}/elements`, { authorization: `User ${user}, Organization ${organization}` });
+  } finally {
+    child.kill('SIGTERM');
+    await exited;
+  }
+  if (child.exitCode !== 0) throw new Error(`The service ended with ${child.exitCode ?? child.signalCode}`);
+}
+
+async function untilReady(child: ChildProcess): Promise<string> {
+  if (child.stdout === null) throw new Error('The service prints nothing');
+  const lines = createInterface(child.stdout);
+  const timer = setTimeout(() => child.kill('SIGKILL'), READY_MS);
+  const ready = new Promise<string>((resolveUrl, fail) => {
+    lines.on('line', (line) => {
+      const [, url] = /is ready at (\S+)/.exec(line) ?? [];
+      if (url !== undefined) resolveUrl(url);
+    });
+    lines.once('close', () => fail(new Error('The service ended before it was ready')));
+  });
+  return ready.finally(() => clearTimeout(timer));
+}
+
+async function assertAnswers(url: URL | string, headers: Readonly<Record<string, string>> = {}): Promise<void> {
+  const { status } = await fetch(url, { headers });
+  if (status !== 200) throw new Error(`${url} answered ${status}`);
+}
+
+const database = await openDatabase();
+try {
+  const secrets = makeSecrets();
+  const settings = { ...secrets, DATABASE_URL: database.url, PORT: '0' };
+  const made = (await hasEngine()) ? await buildImage(settings) : await followSteps(settings);
+  await tryService(made, secrets);
+  console.log(
+    `The service of the Dockerfile does its work (${made.command === 'docker' ? 'image' : 'steps only: no container engine runs here'}).`,
+  );
+} finally {
+  await database.stop();
+  await rm(folder, { recursive: true, force: true });
+}

@@ -1,0 +1,68 @@
+import { createServer, type Server } from 'node:net';
+import type { Config } from '../config.ts';
+import { StartError } from '../errors.ts';
+
+/** Where a process will listen, by the variable that says so. */
+export interface WantedPort {
+  readonly variable: 'PORT' | 'SIMULATORS_PORT' | 'METRICS_PORT';
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Those of a configuration; a worker serves no simulators. */
+export function wantedPorts({ host, port, metricsPort, simulatorsPort, role }: Config): readonly WantedPort[] {
+  return [
+    { variable: 'PORT', host, port },
+    ...(simulatorsPort === undefined || role === 'worker'
+      ? []
+      : [{ variable: 'SIMULATORS_PORT', host: SIMULATORS_HOST, port: simulatorsPort } as const]),
+    ...(metricsPort === undefined ? [] : [{ variable: 'METRICS_PORT', host, port: metricsPort } as const]),
+  ];
+}
+
+export const SIMULATORS_HOST = '127.0.0.1';
+
+/**
+ * Takes all of them for a moment, before anything is started that would only have to be stopped again.
+ * @throws StartError that names the variable
+ */
+export async function assertPortsFree(ports: readonly WantedPort[]): Promise<void> {
+  const taken: Server[] = [];
+  try {
+    for (const wanted of ports) taken.push(await take(wanted));
+  } finally {
+    await Promise.all(taken.map((server) => new Promise((closed) => server.close(closed))));
+  }
+}
+
+function take(wanted: WantedPort): Promise<Server> {
+  const server = createServer();
+  return new Promise((resolve, reject) => {
+    server.once('error', (error) => reject(describeListenError(error, wanted)));
+    server.listen(wanted.port, wanted.host, () => resolve(server));
+  });
+}
+
+const REASONS: Readonly<Record<string, (wanted: WantedPort) => string>> = {
+  EADDRINUSE: ({ variable, host, port }) =>
+    `${variable} ${port} is in use on ${host}; stop what listens there, or set ${variable} to another port (0 takes a free one)`,
+  EACCES: ({ variable, port }) =>
+    `${variable} ${port} needs rights that this user does not have; set it to 1024 or above`,
+  EADDRNOTAVAIL: ({ host }) => `HOST ${host} is not an address of this machine`,
+  ENOTFOUND: ({ host }) => `HOST ${host} is not known: it has no address`,
+  EAI_AGAIN: ({ host }) => `HOST ${host} is not known: its name cannot be resolved at the moment`,
+  EAFNOSUPPORT: ({ host }) => `HOST ${host} is of a family of addresses that this machine does not have`,
+};
+
+/** For what was free a moment ago. @throws StartError that names the variable; other errors stay as they are */
+export function refusedPort(wanted: WantedPort): (error: unknown) => never {
+  return (error) => {
+    throw describeListenError(error, wanted);
+  };
+}
+
+/** What whoever set the variable can do about it; other errors stay as they are. */
+function describeListenError(error: unknown, wanted: WantedPort): unknown {
+  const describe = REASONS[String(Object(error).code)];
+  return describe === undefined ? error : new StartError(describe(wanted), { cause: error });
+}

@@ -1,0 +1,37 @@
+import { resolve } from 'node:path';
+import type { App } from '../app.ts';
+import type { Role } from '../config.ts';
+
+const WORK: Readonly<Record<Role, string>> = {
+  all: 'Causeway is ready at',
+  api: 'Causeway (ROLE=api: it serves the API and delivers no events) is ready at',
+  worker: 'Causeway (ROLE=worker: background work and the delivery of events, no API) is at work; its health is at',
+};
+
+/** What a start prints for a person. What stands under "Try it" runs when it is pasted into a shell, in any folder. */
+export function welcome(app: App, role: Role): string {
+  const { url, baseUrl, simulatorsUrl, metricsUrl, credentialsFile } = app;
+  const isWorker = role === 'worker';
+  const lines = [
+    '',
+    `${WORK[role]} ${isWorker ? `${url}/health/ready` : baseUrl}`,
+    ...(isWorker ? [] : [`  reference    ${url}/docs`]),
+    ...(simulatorsUrl === undefined ? [] : [`  simulators   ${simulatorsUrl}`]),
+    ...(metricsUrl === undefined ? [] : [`  measurements ${metricsUrl}`]),
+    ...(credentialsFile === undefined ? [] : [`  credentials  ${credentialsFile}`]),
+    ...(credentialsFile === undefined || isWorker ? [] : ['', 'Try it:', tryIt(baseUrl, resolve(credentialsFile))]),
+    '',
+  ];
+  return lines.join('\n');
+}
+
+/** The secrets stay in their file: the shell reads them there. */
+function tryIt(baseUrl: string, credentialsFile: string): string {
+  const read = (name: string) => `$(node -p ${quote(`require(${JSON.stringify(credentialsFile)}).${name}`)})`;
+  return `  curl -H "Authorization: User ${read('userSecret')}, Organization ${read('organizationSecret')}" ${baseUrl}/elements`;
+}
+
+/** One word for a shell, whatever is in it. */
+function quote(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}

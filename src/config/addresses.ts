@@ -1,0 +1,29 @@
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
+
+export type Address = ipaddr.IPv4 | ipaddr.IPv6;
+
+const HOST_NAME = /^(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*$/;
+
+/** As the kernel reads it; IPv4 mapped into IPv6 as IPv4. Undefined for what is not an address, or has a zone. */
+export function parseAddress(text: string): Address | undefined {
+  if (isIP(text) === 4) return ipaddr.IPv4.parse(text);
+  // ipaddr.js takes `::8.8.8.8` for a mapped address. The URL parser does not, and writes it without dots.
+  const literal = isIP(text) === 6 ? URL.parse(`https://[${text}]/`)?.hostname : undefined;
+  return literal === undefined ? undefined : ipaddr.process(literal.slice(1, -1));
+}
+
+/** An address or a range (CIDR). */
+export function isNetwork(entry: string): boolean {
+  return parseAddress(entry) !== undefined || (entry.includes('/') && ipaddr.isValidCIDR(entry));
+}
+
+export function isHostName(entry: string): boolean {
+  return isIP(entry) === 0 && HOST_NAME.test(entry) && !/^[0-9.]+$/.test(entry);
+}
+
+/** A name with the dot of the root is the same name. */
+export function normalHost(hostname: string): string {
+  const name = hostname.trim().toLowerCase();
+  return name.endsWith('.') ? name.slice(0, -1) : name;
+}

@@ -1,0 +1,83 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { StartError } from '../errors.ts';
+import type { Logger } from '../log.ts';
+import { connectionOptions } from './database.ts';
+import { isPassing } from './unavailable.ts';
+
+export interface AwaitDatabaseOptions {
+  /** DATABASE_URL. */
+  readonly url: string;
+  /** How long it may take to answer; 0 asks once. */
+  readonly waitMs: number;
+  readonly log: Logger;
+  /** @throws its reason when it aborts */
+  readonly signal: AbortSignal;
+}
+
+const RETRY_MS = 500;
+const OLDEST_VERSION = 15;
+
+/**
+ * Resolves when the database takes connections. One that is away may come: programs that start together start in any
+ * order. One that answers "no" will go on saying so, and is not asked twice.
+ * @throws StartError that names DATABASE_URL, without its password
+ */
+export async function awaitDatabase({ url, waitMs, log, signal }: AwaitDatabaseOptions): Promise<void> {
+  const startedAtMs = performance.now();
+  let told: string | undefined;
+  for (;;) {
+    const fault = await ask(url);
+    if (fault === undefined) return;
+    const name = `DATABASE_URL ${maskUrl(url)}`;
+    if (fault.isFinal) throw new StartError(`${name} cannot be used: ${fault.reason}`, { cause: fault.error });
+    if (performance.now() - startedAtMs >= waitMs) {
+      const waited = waitMs === 0 ? '' : ` after ${waitMs / 1000} s (DATABASE_WAIT)`;
+      throw new StartError(`${name} does not answer${waited}: ${fault.reason}`, { cause: fault.error });
+    }
+    if (told !== fault.reason) log.warn(`${name} does not answer yet, waiting for it: ${fault.reason}`);
+    told = fault.reason;
+    await sleep(RETRY_MS, undefined, { signal });
+  }
+}
+
+interface Fault {
+  readonly reason: string;
+  readonly isFinal: boolean;
+  readonly error?: unknown;
+}
+
+async function ask(url: string): Promise<Fault | undefined> {
+  const client = new pg.Client(connectionOptions(url));
+  // What breaks the connection fails the query; without a listener it would end the process as well.
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    const { rows } = await client.query("select current_setting('server_version_num')::int / 10000 as version");
+    const version = Number(rows[0]?.version);
+    if (version >= OLDEST_VERSION) return undefined;
+    return { reason: `it is PostgreSQL ${version}, and ${OLDEST_VERSION} or newer is needed`, isFinal: true };
+  } catch (error) {
+    return { reason: describe(error), isFinal: isAnswer(error) && !isPassing(error), error };
+  } finally {
+    await client.end();
+  }
+}
+
+/** PostgreSQL said something, or showed a certificate; otherwise nothing came, or not to its end. */
+function isAnswer(error: unknown): boolean {
+  return error instanceof pg.DatabaseError || /CERT|_SIGNATURE$|^ERR_TLS|^ERR_SSL/.test(String(Object(error).code));
+}
+
+/** When every address of a host refuses, Node's error has a code and no message. */
+function describe(error: unknown): string {
+  const { message, code } = Object(error);
+  return String(message || code || error).replaceAll(/\s*\n\s*/g, ' ');
+}
+
+/** Without the parameters, which may hold a password too. */
+function maskUrl(text: string): string {
+  const url = new URL(text);
+  if (url.password !== '') url.password = '********';
+  return `${url.protocol}//${url.username}${url.password && `:${url.password}`}${url.username && '@'}${url.host}${url.pathname}`;
+}

@@ -1,0 +1,13 @@
+'use strict';
+// Loaded before everything else by `npm start`. It is written so that any Node.js can run it, also one that cannot even
+// load the rest and would only say that it does not know the extension ".ts".
+if (Number(process.versions.node.split('.')[0]) < 24) {
+  console.error(
+    'Causeway needs Node.js 24 or newer; this is ' +
+      process.version +
+      ' (' +
+      process.execPath +
+      '). Install it, or let npm bring it along: npm ci --include=optional --ignore-scripts=false',
+  );
+  process.exit(1);
+}

@@ -1,0 +1,39 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:net';
+import { expect } from 'chai';
+import { assertPortsFree, refusedPort } from '../../src/app/free-ports.ts';
+import { StartError } from '../../src/errors.ts';
+
+describe('ports that a start wants', () => {
+  const host = '127.0.0.1';
+  let busy: Server;
+  let port: number;
+  before(async () => {
+    busy = createServer().listen(0, host);
+    await once(busy, 'listening');
+    port = Object(busy.address()).port;
+  });
+  after(() => busy.close());
+
+  it('are free again after the look', async () => {
+    await assertPortsFree([{ variable: 'PORT', host, port: 0 }]);
+    const error = await assertPortsFree([
+      { variable: 'PORT', host, port: 0 },
+      { variable: 'METRICS_PORT', host, port },
+    ]).catch((thrown: unknown) => thrown);
+    expect(error)
+      .to.be.instanceOf(StartError)
+      .with.property('message')
+      .that.match(/^METRICS_PORT \d+ is in use on 127/);
+  });
+
+  it('are told of in the same words when they are taken after the look', () => {
+    const taken = Object.assign(new Error('listen EADDRINUSE'), { code: 'EADDRINUSE' });
+    expect(() => refusedPort({ variable: 'PORT', host, port })(taken)).to.throw(
+      StartError,
+      /^PORT \d+ is in use on 127/,
+    );
+    const other = new Error('something else');
+    expect(() => refusedPort({ variable: 'PORT', host, port })(other)).to.throw(other);
+  });
+});
