@@ -1195,7 +1195,7 @@ export interface components {
          * @description The kind of a failure. Each code has one HTTP status.
          * @enum {string}
          */
-        ErrorCode: "REQUEST_INVALID" | "WHERE_SYNTAX" | "WHERE_INVALID" | "WHERE_UNSUPPORTED" | "PROVIDER_CREDENTIALS_INVALID" | "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "OPERATION_UNSUPPORTED" | "NOT_ACCEPTABLE" | "CONFLICT" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "PROVIDER_REJECTED" | "INSTANCE_CREDENTIALS_FAILED" | "RATE_LIMITED" | "PROVIDER_RATE_LIMITED" | "INTERNAL" | "PROVIDER_UNAVAILABLE" | "PROVIDER_PROTOCOL" | "OVERLOADED" | "PROVIDER_TIMEOUT";
+        ErrorCode: "REQUEST_INVALID" | "WHERE_SYNTAX" | "WHERE_INVALID" | "WHERE_UNSUPPORTED" | "PROVIDER_CREDENTIALS_INVALID" | "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "OPERATION_UNSUPPORTED" | "NOT_ACCEPTABLE" | "REQUEST_TIMEOUT" | "CONFLICT" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "PROVIDER_REJECTED" | "INSTANCE_CREDENTIALS_FAILED" | "RATE_LIMITED" | "PROVIDER_RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL" | "PROVIDER_UNAVAILABLE" | "PROVIDER_PROTOCOL" | "OVERLOADED" | "PROVIDER_TIMEOUT";
         /**
          * @description One fault.
          * @example {
@@ -2362,6 +2362,26 @@ export interface components {
         };
     };
     responses: {
+        /** @description The request did not arrive completely in time (`REQUEST_TIMEOUT`). On any path; the connection ends. */
+        RequestTimeout: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description The request line and the headers are larger than 64 kB together (`HEADERS_TOO_LARGE`). On any path; the connection ends. */
+        HeadersTooLarge: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
         /** @description It works. */
         Healthy: {
             headers: {

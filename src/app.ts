@@ -283,6 +283,7 @@ async function build({ config, log, onLost, engineOptions }: AppPorts, cleanup: 
           ...createQueryHandlers(resources),
         },
         publicUrl,
+        corsOrigins: config.corsOrigins,
         authorization: createAuthorization({ accounts, instances, shares }),
         failedAuthorizations: createFailedAuthorizations({ nowMs }),
         callerLimits: createCallerLimits({

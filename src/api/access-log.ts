@@ -17,6 +17,8 @@ export function identify({ log, trust, redactCall }: AccessLogPorts): RequestHan
   return (request, response, next) => {
     const startedAtMs = performance.now();
     const requestId = randomUUID();
+    // As it came: a HEAD is worked on as the GET that it is.
+    const { method } = request;
     const address = addressOf(request, trust);
     response.locals.requestId = requestId;
     response.locals.address = address;
@@ -36,7 +38,7 @@ export function identify({ log, trust, redactCall }: AccessLogPorts): RequestHan
           address,
           ...(principal !== undefined && { accountId: principal.accountId, userId: principal.userId }),
           ...(caller?.instance !== undefined && { instanceId: caller.instance.id }),
-          method: request.method,
+          method,
           // Redacted here: the rest of the line has no foreign text, and is written for every request.
           path: redactCall(request, response).redact(path),
           status,

@@ -23,7 +23,6 @@ export function fileAnswer({ bytes, contentType, contentDisposition }: RecordFil
       'Content-Type': type,
       'Content-Disposition': dispositionOf(type, contentDisposition),
       'Content-Security-Policy': "default-src 'none'; sandbox",
-      'Cache-Control': 'private',
     },
   };
 }

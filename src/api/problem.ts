@@ -36,8 +36,13 @@ export function createProblemHandler({ log, redactCall }: ProblemPorts): ErrorRe
       return;
     }
     setHeaders(response, error);
-    response.status(error.status).type('application/json');
-    response.end(JSON.stringify(toProblem(redactAppError(error, redactor), response.locals.requestId)));
+    const text = JSON.stringify(toProblem(redactAppError(error, redactor), response.locals.requestId));
+    // Said here for the answers to HEAD, where Node sees no body to count.
+    response
+      .status(error.status)
+      .type('application/json')
+      .set('Content-Length', String(Buffer.byteLength(text)));
+    response.end(text);
   };
 }
 
@@ -55,8 +60,13 @@ function setHeaders(response: Response, error: AppError): void {
   if (error.code === 'UNAUTHENTICATED' && !response.hasHeader('WWW-Authenticate'))
     response.set('WWW-Authenticate', 'User realm="causeway"');
   if (error.budget !== undefined) setBudget(response, error.budget);
-  if (error.allow !== undefined) response.set('Allow', error.allow.join(', '));
+  if (error.allow !== undefined) response.set('Allow', withHead(error.allow).join(', '));
   if (error.retryAfterSeconds !== undefined) response.set('Retry-After', String(Math.ceil(error.retryAfterSeconds)));
+}
+
+/** What takes GET takes HEAD. */
+function withHead(methods: readonly string[]): readonly string[] {
+  return [...new Set(methods.flatMap((method) => (method === 'GET' ? [method, 'HEAD'] : [method])))];
 }
 
 function toAppError(thrown: unknown, request: Request, redact: Redactor['redact']): AppError {

@@ -12,6 +12,7 @@ import { type Answer, answersFiles, assertAcceptsJson, sendAnswer } from './answ
 import type { Caller } from './authorization.ts';
 import { type ApiScope, type AuthorizePorts, createAuthorize } from './authorize.ts';
 import type { RedactCall } from './call-redactor.ts';
+import { createCors } from './cors.ts';
 import type { ApiOperationId, Handlers } from './handler.ts';
 import { sendJson } from './json-answer.ts';
 import { jsonBody } from './json-body.ts';
@@ -35,6 +36,8 @@ export interface ServerPorts {
 export interface ApiPorts extends AuthorizePorts {
   readonly handlers: Handlers;
   readonly idempotency: Pick<Idempotency, 'once'>;
+  /** Origins whose pages may call. */
+  readonly corsOrigins: readonly string[];
   /** Without a slash at the end. */
   readonly publicUrl: () => string;
   /** Checks every answer against the spec; one that does not fit becomes an INTERNAL error. */
@@ -63,8 +66,29 @@ export function createServer(ports: ServerPorts): Express {
 }
 
 function createApi(api: ApiPorts): RequestHandler[] {
-  return [createAuthorize(api), checkPath, checkQueryNames, jsonBody, createScopes(api)];
+  return [
+    forbidStoring,
+    createCors(api.corsOrigins),
+    answerHeadAsGet,
+    createAuthorize(api),
+    checkPath,
+    checkQueryNames,
+    jsonBody,
+    createScopes(api),
+  ];
 }
+
+/** Tokens, secrets and the records of people are in the answers: no cache keeps them. */
+const forbidStoring: RequestHandler = (_request, response, next) => {
+  response.setHeader('Cache-Control', 'no-store');
+  next();
+};
+
+/** Node leaves the body out by what the request was when it came; to everything from here on it is the GET. */
+const answerHeadAsGet: RequestHandler = (request, _response, next) => {
+  if (request.method === 'HEAD') request.method = 'GET';
+  next();
+};
 
 /** The validator would say no more than "malformed uri". */
 const checkPath: RequestHandler = (request, _response, next) => {
@@ -154,9 +178,21 @@ function createRoute(id: ApiOperationId, { handlers, idempotency, publicUrl }: A
   };
 }
 
-/** The router's own parameters are texts; the validator keeps the numbers that it made of them elsewhere. */
-function convertedPath(request: Request & { readonly openapi?: { readonly pathParams: object } }): object {
-  return request.openapi?.pathParams ?? request.params;
+type ValidatedRequest = Request & { readonly openapi?: { readonly pathParams: Readonly<Record<string, unknown>> } };
+
+/**
+ * The router's own parameters are texts; the validator keeps the numbers that it made of them elsewhere.
+ * @throws AppError REQUEST_INVALID for a number in another spelling than its digits: to the validator `0x1`, `1e0` and `+1` are 1
+ */
+function convertedPath({ openapi, params }: ValidatedRequest): object {
+  if (openapi === undefined) return params;
+  for (const [name, value] of Object.entries(openapi.pathParams)) {
+    if (typeof value !== 'number' || params[name] === String(value)) continue;
+    const message = 'must be integer';
+    const path = `params.${name}`;
+    throw new AppError('REQUEST_INVALID', `${path} ${message}.`, { details: [{ path, message }] });
+  }
+  return openapi.pathParams;
 }
 
 /** Every operation that takes a body needs it. The validator asks for one only where its schema has required members. */

@@ -79,6 +79,18 @@ export function networks(): Format<readonly string[]> {
   };
 }
 
+export function origins(): Format<readonly string[]> {
+  const { expected, parse } = list(',', 'origins like https://app.example.com, without a path, separated by commas');
+  const isOrigin = (entry: string) => /^https?:[^*]*$/.test(entry) && URL.parse(entry)?.origin === entry;
+  return {
+    expected,
+    parse: (text) => {
+      const entries = parse(text);
+      return entries?.every(isOrigin) ? entries : undefined;
+    },
+  };
+}
+
 export function urlOf(protocols: readonly string[], expected: string): Format<string> {
   return {
     expected,

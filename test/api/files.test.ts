@@ -22,7 +22,7 @@ describe('the file of a record', () => {
         expect(answer.headers.get('content-length')).to.equal(String(BYTES.length));
         expect(answer.headers.get('content-disposition')).to.equal(null);
         expect(answer.headers.get('x-content-type-options')).to.equal('nosniff');
-        expect(answer.headers.get('cache-control')).to.equal('private');
+        expect(answer.headers.get('cache-control')).to.equal('no-store');
         expect(answer.headers.get('content-security-policy')).to.equal("default-src 'none'; sandbox");
         expect(answer.headers.get('elements-request-id')).to.match(/^[0-9a-f-]{36}$/);
         expect(answer.headers.get('elements-element-instance-id')).to.equal(String(filing.instance.id));
