@@ -927,6 +927,93 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/passthrough/{path}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The path below the provider's address, with its slashes as they are.
+                 * @example employees/directory
+                 */
+                path: components["parameters"]["ProviderPath"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get from the provider
+         * @description Sends the request to the provider as the instance and answers what the provider answers: its status, its body and what describes it.
+         *
+         *     `path` is everything behind `/passthrough/`, slashes and query included, below the provider's address that the instance has. OpenAPI has no way to
+         *     say so: a generated client that encodes the slashes of `path` gets a 400, and calls the URL itself instead. Segments `.` and `..`, encoded slashes,
+         *     control characters and addresses in the path are a 400.
+         *
+         *     Your headers go along, but for those that authenticate, cookies, and those of the connection; the authentication is the instance's, with another
+         *     access token when the provider refuses one (bodies above 1 MB are not sent again). Cookies, challenges and policies of the answer are left out.
+         *     Bodies of any type stream, up to 100 MB either way, and 30 s without a byte end the call. Nothing is tried again. Errors with the body
+         *     `ErrorResponse` and an `Elements-Request-Id` that is its `requestId` are this service's; all others are the provider's.
+         */
+        get: operations["passGet"];
+        /**
+         * Put to the provider
+         * @description Sends the request to the provider as the instance and answers what the provider answers: its status, its body and what describes it.
+         *
+         *     `path` is everything behind `/passthrough/`, slashes and query included, below the provider's address that the instance has. OpenAPI has no way to
+         *     say so: a generated client that encodes the slashes of `path` gets a 400, and calls the URL itself instead. Segments `.` and `..`, encoded slashes,
+         *     control characters and addresses in the path are a 400.
+         *
+         *     Your headers go along, but for those that authenticate, cookies, and those of the connection; the authentication is the instance's, with another
+         *     access token when the provider refuses one (bodies above 1 MB are not sent again). Cookies, challenges and policies of the answer are left out.
+         *     Bodies of any type stream, up to 100 MB either way, and 30 s without a byte end the call. Nothing is tried again. Errors with the body
+         *     `ErrorResponse` and an `Elements-Request-Id` that is its `requestId` are this service's; all others are the provider's.
+         */
+        put: operations["passPut"];
+        /**
+         * Post to the provider
+         * @description Sends the request to the provider as the instance and answers what the provider answers: its status, its body and what describes it.
+         *
+         *     `path` is everything behind `/passthrough/`, slashes and query included, below the provider's address that the instance has. OpenAPI has no way to
+         *     say so: a generated client that encodes the slashes of `path` gets a 400, and calls the URL itself instead. Segments `.` and `..`, encoded slashes,
+         *     control characters and addresses in the path are a 400.
+         *
+         *     Your headers go along, but for those that authenticate, cookies, and those of the connection; the authentication is the instance's, with another
+         *     access token when the provider refuses one (bodies above 1 MB are not sent again). Cookies, challenges and policies of the answer are left out.
+         *     Bodies of any type stream, up to 100 MB either way, and 30 s without a byte end the call. Nothing is tried again. Errors with the body
+         *     `ErrorResponse` and an `Elements-Request-Id` that is its `requestId` are this service's; all others are the provider's.
+         */
+        post: operations["passPost"];
+        /**
+         * Delete at the provider
+         * @description Sends the request to the provider as the instance and answers what the provider answers: its status, its body and what describes it.
+         *
+         *     `path` is everything behind `/passthrough/`, slashes and query included, below the provider's address that the instance has. OpenAPI has no way to
+         *     say so: a generated client that encodes the slashes of `path` gets a 400, and calls the URL itself instead. Segments `.` and `..`, encoded slashes,
+         *     control characters and addresses in the path are a 400.
+         *
+         *     Your headers go along, but for those that authenticate, cookies, and those of the connection; the authentication is the instance's, with another
+         *     access token when the provider refuses one (bodies above 1 MB are not sent again). Cookies, challenges and policies of the answer are left out.
+         *     Bodies of any type stream, up to 100 MB either way, and 30 s without a byte end the call. Nothing is tried again. Errors with the body
+         *     `ErrorResponse` and an `Elements-Request-Id` that is its `requestId` are this service's; all others are the provider's.
+         */
+        delete: operations["passDelete"];
+        options?: never;
+        head?: never;
+        /**
+         * Patch at the provider
+         * @description Sends the request to the provider as the instance and answers what the provider answers: its status, its body and what describes it.
+         *
+         *     `path` is everything behind `/passthrough/`, slashes and query included, below the provider's address that the instance has. OpenAPI has no way to
+         *     say so: a generated client that encodes the slashes of `path` gets a 400, and calls the URL itself instead. Segments `.` and `..`, encoded slashes,
+         *     control characters and addresses in the path are a 400.
+         *
+         *     Your headers go along, but for those that authenticate, cookies, and those of the connection; the authentication is the instance's, with another
+         *     access token when the provider refuses one (bodies above 1 MB are not sent again). Cookies, challenges and policies of the answer are left out.
+         *     Bodies of any type stream, up to 100 MB either way, and 30 s without a byte end the call. Nothing is tried again. Errors with the body
+         *     `ErrorResponse` and an `Elements-Request-Id` that is its `requestId` are this service's; all others are the provider's.
+         */
+        patch: operations["passPatch"];
+        trace?: never;
+    };
     "/hubs/{hub}/{objectName}": {
         parameters: {
             query?: never;
@@ -3058,6 +3145,22 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
+        /** @description What the provider answered; its status may be any. */
+        ProviderAnswer: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
+                "Elements-Provider-Calls": components["headers"]["Elements-Provider-Calls"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Content-Disposition": components["headers"]["Content-Disposition"];
+                [name: string]: unknown;
+            };
+            content: {
+                "*/*": string;
+            };
+        };
         /** @description The records that match. */
         RecordList: {
             headers: {
@@ -3339,6 +3442,11 @@ export interface components {
          */
         Hub: string;
         /**
+         * @description The path below the provider's address, with its slashes as they are.
+         * @example employees/directory
+         */
+        ProviderPath: string;
+        /**
          * @description A filter in the query language, at most 16 KB of text: comparisons (`=`, `!=`, `<`, `<=`, `>`, `>=`), `IN`, `LIKE`, `BETWEEN` and `IS NULL`,
          *     combined with `AND`, `OR`, `NOT` and parentheses. Text stands in single quotes; a quote in it is doubled.
          *     The metadata of the object says which operators each field takes.
@@ -3453,25 +3561,25 @@ export interface components {
          */
         Allow: string;
         /**
-         * @description How much of the `where` the provider answered itself. The rest was filtered in the service; the rows are the same either way.
-         * @example full
-         */
-        "Elements-Query-Pushdown": "full" | "partial" | "none";
-        /**
          * @description How many calls to the provider this answer took.
          * @example 1
          */
         "Elements-Provider-Calls": number;
         /**
-         * @description Sent when the page ended before it was full - with `scan-budget` by `Elements-Max-Provider-Calls`, with `bytes` because its rows are 64 MB. Go on with `nextPage`.
-         * @example scan-budget
-         */
-        "Elements-Partial-Result": "scan-budget" | "bytes";
-        /**
          * @description Sent with files only. The provider's name of the file; `attachment` where a browser could run what is in it.
          * @example attachment; filename="invoice-118.pdf"
          */
         "Content-Disposition": string;
+        /**
+         * @description How much of the `where` the provider answered itself. The rest was filtered in the service; the rows are the same either way.
+         * @example full
+         */
+        "Elements-Query-Pushdown": "full" | "partial" | "none";
+        /**
+         * @description Sent when the page ended before it was full - with `scan-budget` by `Elements-Max-Provider-Calls`, with `bytes` because its rows are 64 MB. Go on with `nextPage`.
+         * @example scan-budget
+         */
+        "Elements-Partial-Result": "scan-budget" | "bytes";
     };
     pathItems: never;
 }
@@ -5014,6 +5122,156 @@ export interface operations {
             415: components["responses"]["UnsupportedMediaType"];
             424: components["responses"]["InstanceCredentialsFailed"];
             429: components["responses"]["ProviderRateLimited"];
+            500: components["responses"]["Internal"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["Overloaded"];
+            504: components["responses"]["ProviderTimeout"];
+        };
+    };
+    passGet: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The path below the provider's address, with its slashes as they are.
+                 * @example employees/directory
+                 */
+                path: components["parameters"]["ProviderPath"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ProviderAnswer"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            424: components["responses"]["InstanceCredentialsFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["Overloaded"];
+            504: components["responses"]["ProviderTimeout"];
+        };
+    };
+    passPut: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The path below the provider's address, with its slashes as they are.
+                 * @example employees/directory
+                 */
+                path: components["parameters"]["ProviderPath"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "*/*": string;
+            };
+        };
+        responses: {
+            200: components["responses"]["ProviderAnswer"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["PayloadTooLarge"];
+            424: components["responses"]["InstanceCredentialsFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["Overloaded"];
+            504: components["responses"]["ProviderTimeout"];
+        };
+    };
+    passPost: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The path below the provider's address, with its slashes as they are.
+                 * @example employees/directory
+                 */
+                path: components["parameters"]["ProviderPath"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "*/*": string;
+            };
+        };
+        responses: {
+            200: components["responses"]["ProviderAnswer"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["PayloadTooLarge"];
+            424: components["responses"]["InstanceCredentialsFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["Overloaded"];
+            504: components["responses"]["ProviderTimeout"];
+        };
+    };
+    passDelete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The path below the provider's address, with its slashes as they are.
+                 * @example employees/directory
+                 */
+                path: components["parameters"]["ProviderPath"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ProviderAnswer"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            424: components["responses"]["InstanceCredentialsFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["Overloaded"];
+            504: components["responses"]["ProviderTimeout"];
+        };
+    };
+    passPatch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The path below the provider's address, with its slashes as they are.
+                 * @example employees/directory
+                 */
+                path: components["parameters"]["ProviderPath"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "*/*": string;
+            };
+        };
+        responses: {
+            200: components["responses"]["ProviderAnswer"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["PayloadTooLarge"];
+            424: components["responses"]["InstanceCredentialsFailed"];
+            429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
             502: components["responses"]["BadGateway"];
             503: components["responses"]["Overloaded"];

@@ -14,6 +14,7 @@ import { createInstanceHandlers } from './api/instances.ts';
 import { createMeasurements, createMeasurementsRouter, servesMeasurements } from './api/measurements.ts';
 import { createNotificationHandlers } from './api/notifications.ts';
 import { createProxyHandlers } from './api/oauth-proxies.ts';
+import { createPassthrough } from './api/passthrough.ts';
 import { createQueryHandlers } from './api/query.ts';
 import { createRecordHandlers } from './api/records.ts';
 import { createProxyTrust } from './api/remote-address.ts';
@@ -282,6 +283,7 @@ async function build({ config, log, onLost, engineOptions }: AppPorts, cleanup: 
           }),
           ...createQueryHandlers(resources),
         },
+        passthrough: createPassthrough(resources),
         publicUrl,
         corsOrigins: config.corsOrigins,
         authorization: createAuthorization({ accounts, instances, shares }),

@@ -79,7 +79,7 @@ class BodyFault extends Error {
 }
 
 /** A length of 0 is no body; the parser would make an empty object of it. */
-function hasBody({ 'content-length': length, 'transfer-encoding': encoding }: IncomingHttpHeaders): boolean {
+export function hasBody({ 'content-length': length, 'transfer-encoding': encoding }: IncomingHttpHeaders): boolean {
   return encoding !== undefined || (length !== undefined && Number(length) !== 0);
 }
 

@@ -1,4 +1,4 @@
-import express, { type Express, type Request, type RequestHandler, type Response, Router } from 'express';
+import express, { type Express, type Request, type RequestHandler, Router } from 'express';
 import { middleware as createValidator } from 'express-openapi-validator';
 import type { OpenAPIV3 } from 'express-openapi-validator/dist/framework/types.js';
 import document from '../../generated/openapi.json' with { type: 'json' };
@@ -20,6 +20,7 @@ import { createProblemHandler, notFound } from './problem.ts';
 import type { ProxyTrust } from './remote-address.ts';
 import { measureRequests } from './request-metrics.ts';
 import { parseQuery, type Scope, scopedDocument } from './scoped-document.ts';
+import { signalEnd } from './signal-end.ts';
 
 export interface ServerPorts {
   /** The paths outside the base path: health, documents, reference. */
@@ -35,6 +36,8 @@ export interface ServerPorts {
 
 export interface ApiPorts extends AuthorizePorts {
   readonly handlers: Handlers;
+  /** Takes the requests that go to a provider as they are. */
+  readonly passthrough: RequestHandler;
   readonly idempotency: Pick<Idempotency, 'once'>;
   /** Origins whose pages may call. */
   readonly corsOrigins: readonly string[];
@@ -71,6 +74,7 @@ function createApi(api: ApiPorts): RequestHandler[] {
     createCors(api.corsOrigins),
     answerHeadAsGet,
     createAuthorize(api),
+    api.passthrough,
     checkPath,
     checkQueryNames,
     jsonBody,
@@ -85,8 +89,9 @@ const forbidStoring: RequestHandler = (_request, response, next) => {
 };
 
 /** Node leaves the body out by what the request was when it came; to everything from here on it is the GET. */
-const answerHeadAsGet: RequestHandler = (request, _response, next) => {
-  if (request.method === 'HEAD') request.method = 'GET';
+const answerHeadAsGet: RequestHandler = (request, response, next) => {
+  response.locals.isHead = request.method === 'HEAD';
+  if (response.locals.isHead) request.method = 'GET';
   next();
 };
 
@@ -139,10 +144,14 @@ function createScopeRouter(scope: ApiScope, ports: ApiPorts): Router {
   );
   for (const id of Object.keys(OPERATIONS) as (keyof typeof OPERATIONS)[]) {
     const { method, path, scopes } = OPERATIONS[id];
-    if (!(scopes as readonly Scope[]).includes(scope)) continue;
-    router[method](path.replace(/\{(\w+)\}/g, ':$1'), createRoute(id as ApiOperationId, ports));
+    if (!(scopes as readonly Scope[]).includes(scope) || !isHandled(id, ports.handlers)) continue;
+    router[method](path.replace(/\{(\w+)\}/g, ':$1'), createRoute(id, ports));
   }
   return router;
+}
+
+function isHandled(id: keyof typeof OPERATIONS, handlers: Handlers): id is ApiOperationId {
+  return id in handlers;
 }
 
 function createRoute(id: ApiOperationId, { handlers, idempotency, publicUrl }: ApiPorts): RequestHandler {
@@ -204,14 +213,4 @@ function takesBody(id: ApiOperationId): boolean {
 
 function missingBody(): AppError {
   return new AppError('REQUEST_INVALID', 'body is missing.', { details: [{ path: 'body', message: 'is missing' }] });
-}
-
-const HUNG_UP = new AppError('INTERNAL', 'The caller hung up.');
-const ANSWERED = new AppError('INTERNAL', 'The caller was answered.');
-
-/** Aborts when the caller is gone before the answer is, and when the answer is sent: what was held for it can go. */
-function signalEnd(response: Response): AbortSignal {
-  const controller = new AbortController();
-  response.once('close', () => controller.abort(response.writableFinished ? ANSWERED : HUNG_UP));
-  return controller.signal;
 }

@@ -1,4 +1,11 @@
-import { judgeRateLimit, type ProviderFile, type RateLimitState, readRateLimit } from '../connector/client/index.ts';
+import {
+  judgeRateLimit,
+  type PassedAnswer,
+  type PassedRequest,
+  type ProviderFile,
+  type RateLimitState,
+  readRateLimit,
+} from '../connector/client/index.ts';
 import type { Operation, ProviderRequest, ProviderResponse } from '../connector/contract.ts';
 import { AppError, isAppError } from '../errors.ts';
 import type { ConnectedInstance, ResourcePorts } from './ports.ts';
@@ -14,6 +21,8 @@ export interface InstanceCall {
   readonly instance: ConnectedInstance;
   readonly send: (request: ProviderRequest) => Promise<ProviderResponse>;
   readonly sendForFile: (request: ProviderRequest) => Promise<ProviderFile>;
+  /** What it answers is the caller's to judge: a refusal says nothing about the credentials. */
+  readonly pass: (request: PassedRequest) => Promise<PassedAnswer>;
   readonly execute: <Input, Output>(operation: Operation<Input, Output>, input: Input) => Promise<Output>;
   readonly signal: AbortSignal;
   /** All that is needed of the provider's answers so far is this many bytes. */
@@ -74,6 +83,7 @@ export function startCall(
     keep: hold.keep,
     send: (request) => judged(ports.client.send(call, request)),
     sendForFile: (request) => judged(ports.client.sendForFile(call, request)),
+    pass: (request) => ports.client.pass(call, request),
     execute: (operation, input) => judged(ports.client.execute(operation, input, call)),
     providerCalls: () => providerCalls,
     report: () => ({ providerCalls, ...(rateLimit !== undefined && { rateLimit }) }),

@@ -4,7 +4,7 @@ import type { ByteBudget, Hold } from './byte-budget.ts';
 import type { MeasuredCall } from './measure.ts';
 
 export interface ClientPorts {
-  readonly egress: Pick<Egress, 'request'>;
+  readonly egress: Pick<Egress, 'request' | 'stream'>;
   /** For the answers of calls that have no `hold`. Default: no bound. */
   readonly budget?: ByteBudget;
   /** Milliseconds since 1970. */
