@@ -1293,7 +1293,7 @@ export interface components {
          *     }
          */
         ErrorDetail: {
-            /** @description Where in the request it is. */
+            /** @description Where in the request it is: a JSON pointer (RFC 6901) that begins with `/body`, `/query`, `/path` or `/headers`. */
             path?: string;
             /** @description Where in the `where` it begins, counted from 0. */
             position?: number;
@@ -1314,7 +1314,7 @@ export interface components {
          *       "message": "There is no object \"employes\". Did you mean \"employees\"?",
          *       "details": [
          *         {
-         *           "path": "/objectName",
+         *           "path": "/path/objectName",
          *           "message": "No such object.",
          *           "nearest": "employees"
          *         }
@@ -2238,6 +2238,8 @@ export interface components {
             nativeType?: string;
             /** @description A refinement of the type, e.g. `email`. */
             format?: string;
+            /** @description True for the field that identifies a record; left out of all others. */
+            identifier?: boolean;
             /** @description True when a record may have no value. */
             nullable: boolean;
             /** @description True when it must be given on create. */
@@ -3406,8 +3408,8 @@ export interface components {
          */
         SubscriptionId: number;
         /**
-         * @description A filter in the query language over `id`, `channel`, `status`, `config.url`, `subscriptionId`, `attempts`, `event.type`, `event.id`, `instance.id`,
-         *     `createdDate`, `updatedDate` and `nextAttemptDate`.
+         * @description A filter in the query language over `id`, `channel`, `status`, `config.url`, `subscriptionId`, `attempts`, `event.type`, `event.id`,
+         *     `event.timestamp`, `instance.id`, `createdDate`, `updatedDate`, `nextAttemptDate` and `lastError`.
          * @example channel = 'webhook' AND status = 'queued' AND config.url = 'https://receiver.example.com/events'
          */
         DeliveryWhere: string;
@@ -4753,8 +4755,8 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description A filter in the query language over `id`, `channel`, `status`, `config.url`, `subscriptionId`, `attempts`, `event.type`, `event.id`, `instance.id`,
-                 *     `createdDate`, `updatedDate` and `nextAttemptDate`.
+                 * @description A filter in the query language over `id`, `channel`, `status`, `config.url`, `subscriptionId`, `attempts`, `event.type`, `event.id`,
+                 *     `event.timestamp`, `instance.id`, `createdDate`, `updatedDate`, `nextAttemptDate` and `lastError`.
                  * @example channel = 'webhook' AND status = 'queued' AND config.url = 'https://receiver.example.com/events'
                  */
                 where?: components["parameters"]["DeliveryWhere"];
@@ -4819,8 +4821,8 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description A filter in the query language over `id`, `channel`, `status`, `config.url`, `subscriptionId`, `attempts`, `event.type`, `event.id`, `instance.id`,
-                 *     `createdDate`, `updatedDate` and `nextAttemptDate`.
+                 * @description A filter in the query language over `id`, `channel`, `status`, `config.url`, `subscriptionId`, `attempts`, `event.type`, `event.id`,
+                 *     `event.timestamp`, `instance.id`, `createdDate`, `updatedDate`, `nextAttemptDate` and `lastError`.
                  * @example channel = 'webhook' AND status = 'queued' AND config.url = 'https://receiver.example.com/events'
                  */
                 where?: components["parameters"]["DeliveryWhere"];

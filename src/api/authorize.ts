@@ -3,7 +3,7 @@ import { OPERATIONS } from '../../generated/operations.ts';
 import type { Principal } from '../accounts/accounts.ts';
 import { AppError, cutText } from '../errors.ts';
 import { setBudget } from './answer.ts';
-import { type Authorization, readSecrets, type Secrets, unauthenticated } from './authorization.ts';
+import { type Authorization, type Caller, readSecrets, type Secrets, unauthenticated } from './authorization.ts';
 import type { CallerLimits } from './caller-limits.ts';
 import type { FailedAuthorizations } from './failed-authorizations.ts';
 import { networkOf } from './remote-address.ts';
@@ -65,7 +65,10 @@ export function createAuthorize({ authorization, failedAuthorizations, callerLim
         admit(principal, response);
       }),
     );
+    const { instance }: Caller = response.locals.caller;
     if (scope === 'platform') assertPlatformPath(request);
+    // On refusals too: they say which instance they are about.
+    else if (instance !== undefined) response.setHeader('Elements-Element-Instance-Id', instance.id);
     next();
   };
 

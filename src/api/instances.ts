@@ -112,7 +112,9 @@ export function createInstanceHandlers(ports: InstanceHandlerPorts): InstanceHan
       body: toConfigurationRecord(await instances.get(principal.accountId, path.id)),
     }),
     updateInstanceConfiguration: async ({ principal, path, body, signal }) => ({
-      body: toConfigurationRecord(await instances.update(principal, path.id, { configuration: body }, signal)),
+      body: toConfigurationRecord(
+        await asWholeBody(instances.update(principal, path.id, { configuration: body }, signal)),
+      ),
     }),
 
     listOwnAccountInstances: ({ principal }) => listAccount(principal),
@@ -123,6 +125,24 @@ export function createInstanceHandlers(ports: InstanceHandlerPorts): InstanceHan
   };
 }
 
+/** Where the configuration is not a part of the body but all of it, faults are a step nearer. */
+async function asWholeBody<Result>(work: Promise<Result>): Promise<Result> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!(error instanceof AppError) || error.details === undefined) throw error;
+    const { code, message, details, providerMessage, retryAfterSeconds } = error;
+    throw new AppError(code, message, {
+      details: details.map(({ path, ...rest }) =>
+        path === undefined ? rest : { ...rest, path: path.replace(/^\/body\/configuration(?=\/)/, '/body') },
+      ),
+      ...(providerMessage !== undefined && { providerMessage }),
+      ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+      cause: error,
+    });
+  }
+}
+
 /** An instance stays with its element: naming another one is a mistake, not a move. */
 function withoutElement<Body extends { readonly element?: { readonly key: string } }>(
   instance: Instance,
@@ -130,5 +150,5 @@ function withoutElement<Body extends { readonly element?: { readonly key: string
 ) {
   if (element === undefined || element.key === instance.connector.key) return rest;
   const message = `Instance ${instance.id} belongs to the element '${instance.connector.key}'; make a new instance for another one.`;
-  throw new AppError('REQUEST_INVALID', message, { details: [{ path: 'body.element.key', message }] });
+  throw new AppError('REQUEST_INVALID', message, { details: [{ path: '/body/element/key', message }] });
 }

@@ -4,7 +4,7 @@ import type { OpenAPIV3 } from 'express-openapi-validator/dist/framework/types.j
 import document from '../../generated/openapi.json' with { type: 'json' };
 import { OPERATIONS } from '../../generated/operations.ts';
 import type { Idempotency } from '../accounts/idempotency/index.ts';
-import { AppError, cutText } from '../errors.ts';
+import { AppError, cutText, pointer } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { identify } from './access-log.ts';
@@ -111,7 +111,7 @@ const checkQueryNames: RequestHandler = (request, _response, next) => {
   const nested = Object.keys(request.query).find((name) => name.includes('['));
   if (nested === undefined) return next();
   const message = `Unknown query parameter '${cutText(nested)}'.`;
-  throw new AppError('REQUEST_INVALID', message, { details: [{ path: `query.${cutText(nested)}`, message }] });
+  throw new AppError('REQUEST_INVALID', message, { details: [{ path: pointer('query', nested), message }] });
 };
 
 /**
@@ -198,8 +198,8 @@ function convertedPath({ openapi, params }: ValidatedRequest): object {
   for (const [name, value] of Object.entries(openapi.pathParams)) {
     if (typeof value !== 'number' || params[name] === String(value)) continue;
     const message = 'must be integer';
-    const path = `params.${name}`;
-    throw new AppError('REQUEST_INVALID', `${path} ${message}.`, { details: [{ path, message }] });
+    const details = [{ path: pointer('path', name), message }];
+    throw new AppError('REQUEST_INVALID', `path.${name} ${message}.`, { details });
   }
   return openapi.pathParams;
 }
@@ -212,5 +212,5 @@ function takesBody(id: ApiOperationId): boolean {
 }
 
 function missingBody(): AppError {
-  return new AppError('REQUEST_INVALID', 'body is missing.', { details: [{ path: 'body', message: 'is missing' }] });
+  return new AppError('REQUEST_INVALID', 'body is missing.', { details: [{ path: '/body', message: 'is missing' }] });
 }

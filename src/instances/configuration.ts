@@ -1,5 +1,5 @@
 import type { Config, ConfigField, Connector } from '../connector/contract.ts';
-import { AppError, cutText, type ErrorDetail, nearestName, suggestName } from '../errors.ts';
+import { AppError, cutText, type ErrorDetail, nearestName, pointer, suggestName } from '../errors.ts';
 import { EVENT_FIELDS, missingCallback } from './event-settings.ts';
 import { oauthFields } from './oauth/fields.ts';
 import { isStorable, UNSTORABLE } from './storable.ts';
@@ -79,7 +79,7 @@ function unknownKeys(connector: Connector, fields: readonly ConfigField[], setti
 }
 
 function fault(key: string, message: string): ErrorDetail {
-  return { path: `configuration.${cutText(key)}`, message };
+  return { path: pointer('body', 'configuration', key), message };
 }
 
 /** `faults` are of keys of a configuration, at least one. */

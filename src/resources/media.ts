@@ -32,7 +32,7 @@ export function chooseFile(
   if (choice.kind === 'file' && media !== undefined) return { media, accept: choice.type };
   const types = ['application/json', ...(media?.types ?? [])];
   const message = `A record of '${objectName}' is answered as ${types.map(nameType).join(' or ')}; the Accept header asks for '${accept}'.`;
-  throw new AppError('NOT_ACCEPTABLE', message, { details: [{ path: 'headers.accept', message, expected: types }] });
+  throw new AppError('NOT_ACCEPTABLE', message, { details: [{ path: '/headers/accept', message, expected: types }] });
 }
 
 function nameType(type: string): string {

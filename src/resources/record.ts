@@ -1,5 +1,5 @@
 import type { ObjectSpec } from '../connector/contract.ts';
-import { AppError, cutText, type ErrorDetail, nearestName, suggestName } from '../errors.ts';
+import { AppError, cutText, type ErrorDetail, nearestName, pointer, suggestName } from '../errors.ts';
 import { type FieldType, type PushedField, pushedField, type Row, reader } from '../where/index.ts';
 
 /** Makes records of ours out of a provider's; a field's `native` path leads into nested JSON. */
@@ -66,9 +66,12 @@ export function writeRecord(body: Row, object: ObjectSpec, action: 'create' | 'u
     if (spec === undefined) {
       faults.push(unknownField(name, Object.keys(object.fields)));
     } else if (spec[SETTABLE[action]] !== true) {
-      faults.push({ path: name, message: `'${name}' cannot be set on ${action}.` });
+      faults.push({ path: pointer('body', name), message: `'${name}' cannot be set on ${action}.` });
     } else if (isObject(value) && !STRUCTURED.has(spec.type)) {
-      faults.push({ path: name, message: `'${name}' is of type ${spec.type}: expected a single value.` });
+      faults.push({
+        path: pointer('body', name),
+        message: `'${name}' is of type ${spec.type}: expected a single value.`,
+      });
     } else {
       const { native, write = (given: unknown) => given } = pushedField(name, spec);
       setPath(values, native.split('.'), write(value));
@@ -89,11 +92,11 @@ function isObject(value: unknown): boolean {
 function unknownField(name: string, names: readonly string[]): ErrorDetail {
   const nearest = nearestName(name, names);
   const message = `There is no field '${cutText(name)}'.${suggestName(name, names)}`;
-  return { path: cutText(name), message, ...(nearest !== undefined && { nearest }) };
+  return { path: pointer('body', name), message, ...(nearest !== undefined && { nearest }) };
 }
 
 function missingFields(body: Row, object: ObjectSpec): readonly ErrorDetail[] {
   return Object.entries(object.fields)
     .filter(([name, spec]) => spec.required === true && body[name] == null)
-    .map(([name]) => ({ path: name, message: `'${name}' is required.` }));
+    .map(([name]) => ({ path: pointer('body', name), message: `'${name}' is required.` }));
 }

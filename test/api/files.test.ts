@@ -151,7 +151,7 @@ describe('the file of a record', () => {
       it(`${path} with '${accept}' is neither, which says what there is`, async () => {
         const answer = await get(path, accept);
         expectProblem(answer, 'NOT_ACCEPTABLE', message);
-        expect(answer.body.details[0]).to.include({ path: 'headers.accept' });
+        expect(answer.body.details[0]).to.include({ path: '/headers/accept' });
         expect(answer.body.details[0].expected[0]).to.equal('application/json');
         expect(filing.provider.requests.map(({ url }) => url)).to.deep.equal(['/me']);
       });

@@ -266,7 +266,7 @@ describe('OAuth proxies', () => {
         const { id } = await createProxy(service);
         const answer = await service.call(`${PATH}/${id}/applicationUrls`, { method: 'POST', body: { url } });
         expectProblem(answer, 'REQUEST_INVALID', /^url must /);
-        expect(Object.keys(faultsOf(answer))).to.deep.equal(['url']);
+        expect(Object.keys(faultsOf(answer))).to.deep.equal(['body.url']);
       });
     }
   });

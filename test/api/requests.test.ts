@@ -84,7 +84,9 @@ describe('requests and responses', () => {
       'pageSize=': "Empty value found for query parameter 'pageSize'.",
       'pageSize=1&pageSize=2': 'query.pageSize must be integer.',
       'pageSize[]=1': 'query.pageSize must be integer.',
-      'pagesize=1': "Unknown query parameter 'pagesize'.",
+      'pagesize=1': "Unknown query parameter 'pagesize'. Did you mean 'pageSize'?",
+      'limit=10': "Unknown query parameter 'limit'. Did you mean 'pageSize'?",
+      'cursor=x': "Unknown query parameter 'cursor'. Did you mean 'nextPage'?",
       'foo=1': "Unknown query parameter 'foo'.",
       '__proto__=1': "Unknown query parameter '__proto__'.",
       'toString=1': "Unknown query parameter 'toString'.",
@@ -183,18 +185,18 @@ describe('requests and responses', () => {
 
     it('takes ids of instances that are whole numbers from 1 and no others', async () => {
       const refused = {
-        abc: 'params.id must be integer.',
-        '1.5': 'params.id must be integer.',
-        '0': 'params.id must be >= 1.',
-        '-1': 'params.id must be >= 1.',
-        '99999999999999999999': 'params.id must be <= 9007199254740991.',
-        '1%20or%201=1': 'params.id must be integer.',
-        "1';drop table instance": 'params.id must be integer.',
-        '0x1': 'params.id must be integer.',
-        '1e0': 'params.id must be integer.',
-        '+1': 'params.id must be integer.',
-        '%201': 'params.id must be integer.',
-        '01': 'params.id must be integer.',
+        abc: 'path.id must be integer.',
+        '1.5': 'path.id must be integer.',
+        '0': 'path.id must be >= 1.',
+        '-1': 'path.id must be >= 1.',
+        '99999999999999999999': 'path.id must be <= 9007199254740991.',
+        '1%20or%201=1': 'path.id must be integer.',
+        "1';drop table instance": 'path.id must be integer.',
+        '0x1': 'path.id must be integer.',
+        '1e0': 'path.id must be integer.',
+        '+1': 'path.id must be integer.',
+        '%201': 'path.id must be integer.',
+        '01': 'path.id must be integer.',
       };
       for (const [id, message] of Object.entries(refused)) {
         expectProblem(await service.call(`/instances/${id}`), 'REQUEST_INVALID', message);

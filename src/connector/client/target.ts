@@ -37,7 +37,7 @@ export function resolveBelow(binding: Binding, path: string, search: string): UR
   if (url?.origin === binding.origin && url.href === new URL(binding.base).href.replace(/\/$/, '') + path + url.search)
     return url;
   const message = `The path is not one below the address of ${binding.connector.name}: it has segments of its own, without '.' and '..', encoded slashes, control characters or an address in it.`;
-  throw new AppError('REQUEST_INVALID', message, { details: [{ path: 'path.path', message }] });
+  throw new AppError('REQUEST_INVALID', message, { details: [{ path: '/path/path', message }] });
 }
 
 const CONTROL = /\p{Cc}/u;
