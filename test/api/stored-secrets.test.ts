@@ -48,7 +48,7 @@ describe('a stored secret', () => {
         expect(faultsOf(answer)).to.deep.equal({ 'body.configuration.password': NEEDED });
         const path = `/instances/${id}/configuration`;
         const inner = await service.call(path, { method: 'PATCH', body: { 'base.url': evil.url, ...secret } });
-        expect(faultsOf(inner)).to.deep.equal({ 'body.configuration.password': NEEDED });
+        expect(faultsOf(inner)).to.deep.equal({ 'body.password': NEEDED });
       }
       expect((await read(id)).configuration).to.deep.include({ 'base.url': provider.url, password: '********' });
     });
