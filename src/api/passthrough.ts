@@ -49,6 +49,7 @@ export function createPassthrough(resources: Pick<Resources, 'pass'>): RequestHa
         ...(await takeBody(request, response)),
       },
     );
+    assertLength(answer.headers, answer.cancel);
     for (const [name, value] of Object.entries({ ...callHeaders(instance, report) }))
       if (value !== undefined) response.setHeader(name, value);
     for (const [name, value] of Object.entries(answerHeaders(answer.headers)))
@@ -62,7 +63,6 @@ export function createPassthrough(resources: Pick<Resources, 'pass'>): RequestHa
       response.end();
       return;
     }
-    assertLength(answer.headers, () => answer.cancel());
     await sendBody(limited(answer.body, tooMuchAnswered), response);
   };
 }
@@ -120,13 +120,12 @@ function assertLength(headers: Readonly<Record<string, string>>, cancel: () => v
   throw tooMuchAnswered();
 }
 
-/** What began cannot become an error: the caller sees an answer that was cut, and the log why. */
+/** What began cannot become an error: it ends where it broke, which the caller sees by its framing and the access line by `cut`. */
 async function sendBody(pieces: AsyncIterable<Buffer>, response: Response): Promise<void> {
   try {
     await pipeline(pieces, response);
   } catch (error) {
-    if (!response.writableFinished) response.destroy();
-    if (response.req.complete && !response.destroyed) throw error;
+    if (!response.destroyed) throw error;
   }
 }
 

@@ -293,7 +293,7 @@ function refused(reason: RedirectRefusal): Redirect {
 function readApplicationUrl(text: string): string {
   const url = readRedirectUrl(text, '/body/url');
   if (!url.href.includes('?')) return url.href;
-  const message = 'url must have no query: the proxy redirects to the URL with any query.';
+  const message = 'body.url must have no query: the proxy redirects to the URL with any query.';
   throw new AppError('REQUEST_INVALID', message, { details: [{ path: '/body/url', message }] });
 }
 
