@@ -1080,6 +1080,93 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/passthrough/{path}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The path below the provider's address, with its slashes as they are.
+                 * @example employees/directory
+                 */
+                path: components["parameters"]["ProviderPath"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get from the provider
+         * @description Sends the request to the provider as the instance and answers what the provider answers: its status, its body and what describes it.
+         *
+         *     `path` is everything behind `/passthrough/`, slashes and query included, below the provider's address that the instance has. OpenAPI has no way to
+         *     say so: a generated client that encodes the slashes of `path` gets a 400, and calls the URL itself instead. Segments `.` and `..`, encoded slashes,
+         *     control characters and addresses in the path are a 400.
+         *
+         *     Your headers go along, but for those that authenticate, cookies, and those of the connection; the authentication is the instance's, with another
+         *     access token when the provider refuses one (bodies above 1 MB are not sent again). Cookies, challenges and policies of the answer are left out.
+         *     Bodies of any type stream, up to 100 MB either way, and 30 s without a byte end the call. Nothing is tried again. Errors with the body
+         *     `ErrorResponse` and an `Elements-Request-Id` that is its `requestId` are this service's; all others are the provider's.
+         */
+        get: operations["passGet"];
+        /**
+         * Put to the provider
+         * @description Sends the request to the provider as the instance and answers what the provider answers: its status, its body and what describes it.
+         *
+         *     `path` is everything behind `/passthrough/`, slashes and query included, below the provider's address that the instance has. OpenAPI has no way to
+         *     say so: a generated client that encodes the slashes of `path` gets a 400, and calls the URL itself instead. Segments `.` and `..`, encoded slashes,
+         *     control characters and addresses in the path are a 400.
+         *
+         *     Your headers go along, but for those that authenticate, cookies, and those of the connection; the authentication is the instance's, with another
+         *     access token when the provider refuses one (bodies above 1 MB are not sent again). Cookies, challenges and policies of the answer are left out.
+         *     Bodies of any type stream, up to 100 MB either way, and 30 s without a byte end the call. Nothing is tried again. Errors with the body
+         *     `ErrorResponse` and an `Elements-Request-Id` that is its `requestId` are this service's; all others are the provider's.
+         */
+        put: operations["passPut"];
+        /**
+         * Post to the provider
+         * @description Sends the request to the provider as the instance and answers what the provider answers: its status, its body and what describes it.
+         *
+         *     `path` is everything behind `/passthrough/`, slashes and query included, below the provider's address that the instance has. OpenAPI has no way to
+         *     say so: a generated client that encodes the slashes of `path` gets a 400, and calls the URL itself instead. Segments `.` and `..`, encoded slashes,
+         *     control characters and addresses in the path are a 400.
+         *
+         *     Your headers go along, but for those that authenticate, cookies, and those of the connection; the authentication is the instance's, with another
+         *     access token when the provider refuses one (bodies above 1 MB are not sent again). Cookies, challenges and policies of the answer are left out.
+         *     Bodies of any type stream, up to 100 MB either way, and 30 s without a byte end the call. Nothing is tried again. Errors with the body
+         *     `ErrorResponse` and an `Elements-Request-Id` that is its `requestId` are this service's; all others are the provider's.
+         */
+        post: operations["passPost"];
+        /**
+         * Delete at the provider
+         * @description Sends the request to the provider as the instance and answers what the provider answers: its status, its body and what describes it.
+         *
+         *     `path` is everything behind `/passthrough/`, slashes and query included, below the provider's address that the instance has. OpenAPI has no way to
+         *     say so: a generated client that encodes the slashes of `path` gets a 400, and calls the URL itself instead. Segments `.` and `..`, encoded slashes,
+         *     control characters and addresses in the path are a 400.
+         *
+         *     Your headers go along, but for those that authenticate, cookies, and those of the connection; the authentication is the instance's, with another
+         *     access token when the provider refuses one (bodies above 1 MB are not sent again). Cookies, challenges and policies of the answer are left out.
+         *     Bodies of any type stream, up to 100 MB either way, and 30 s without a byte end the call. Nothing is tried again. Errors with the body
+         *     `ErrorResponse` and an `Elements-Request-Id` that is its `requestId` are this service's; all others are the provider's.
+         */
+        delete: operations["passDelete"];
+        options?: never;
+        head?: never;
+        /**
+         * Patch at the provider
+         * @description Sends the request to the provider as the instance and answers what the provider answers: its status, its body and what describes it.
+         *
+         *     `path` is everything behind `/passthrough/`, slashes and query included, below the provider's address that the instance has. OpenAPI has no way to
+         *     say so: a generated client that encodes the slashes of `path` gets a 400, and calls the URL itself instead. Segments `.` and `..`, encoded slashes,
+         *     control characters and addresses in the path are a 400.
+         *
+         *     Your headers go along, but for those that authenticate, cookies, and those of the connection; the authentication is the instance's, with another
+         *     access token when the provider refuses one (bodies above 1 MB are not sent again). Cookies, challenges and policies of the answer are left out.
+         *     Bodies of any type stream, up to 100 MB either way, and 30 s without a byte end the call. Nothing is tried again. Errors with the body
+         *     `ErrorResponse` and an `Elements-Request-Id` that is its `requestId` are this service's; all others are the provider's.
+         */
+        patch: operations["passPatch"];
+        trace?: never;
+    };
     "/hubs/{hub}/{objectName}": {
         parameters: {
             query?: never;
@@ -1348,7 +1435,7 @@ export interface components {
          * @description The kind of a failure. Each code has one HTTP status.
          * @enum {string}
          */
-        ErrorCode: "REQUEST_INVALID" | "WHERE_SYNTAX" | "WHERE_INVALID" | "WHERE_UNSUPPORTED" | "PROVIDER_CREDENTIALS_INVALID" | "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "OPERATION_UNSUPPORTED" | "NOT_ACCEPTABLE" | "CONFLICT" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "PROVIDER_REJECTED" | "INSTANCE_CREDENTIALS_FAILED" | "RATE_LIMITED" | "PROVIDER_RATE_LIMITED" | "INTERNAL" | "PROVIDER_UNAVAILABLE" | "PROVIDER_PROTOCOL" | "OVERLOADED" | "PROVIDER_TIMEOUT";
+        ErrorCode: "REQUEST_INVALID" | "WHERE_SYNTAX" | "WHERE_INVALID" | "WHERE_UNSUPPORTED" | "PROVIDER_CREDENTIALS_INVALID" | "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "OPERATION_UNSUPPORTED" | "NOT_ACCEPTABLE" | "REQUEST_TIMEOUT" | "CONFLICT" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "PROVIDER_REJECTED" | "INSTANCE_CREDENTIALS_FAILED" | "RATE_LIMITED" | "PROVIDER_RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL" | "PROVIDER_UNAVAILABLE" | "PROVIDER_PROTOCOL" | "OVERLOADED" | "PROVIDER_TIMEOUT";
         /**
          * @description One fault.
          * @example {
@@ -1359,7 +1446,7 @@ export interface components {
          *     }
          */
         ErrorDetail: {
-            /** @description Where in the request it is. */
+            /** @description Where in the request it is: a JSON pointer (RFC 6901) that begins with `/body`, `/query`, `/path` or `/headers`. */
             path?: string;
             /** @description Where in the `where` it begins, counted from 0. */
             position?: number;
@@ -1380,7 +1467,7 @@ export interface components {
          *       "message": "There is no object \"employes\". Did you mean \"employees\"?",
          *       "details": [
          *         {
-         *           "path": "/objectName",
+         *           "path": "/path/objectName",
          *           "message": "No such object.",
          *           "nearest": "employees"
          *         }
@@ -2429,6 +2516,8 @@ export interface components {
              *     (`"9007199254740993"`, `"-12.5"`), without exponent and needless zeros. In an `array` it is that of the items.
              */
             format?: string;
+            /** @description True for the field that identifies a record; left out of all others. */
+            identifier?: boolean;
             /** @description True when a record may have no value. */
             nullable: boolean;
             /** @description True when it must be given on create. */
@@ -2659,6 +2748,26 @@ export interface components {
         };
     };
     responses: {
+        /** @description The request did not arrive completely in time (`REQUEST_TIMEOUT`). On any path; the connection ends. */
+        RequestTimeout: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description The request line and the headers are larger than 64 kB together (`HEADERS_TOO_LARGE`). On any path; the connection ends. */
+        HeadersTooLarge: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
         /** @description It works. */
         Healthy: {
             headers: {
@@ -3406,6 +3515,22 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
+        /** @description What the provider answered; its status may be any. */
+        ProviderAnswer: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
+                "Elements-Provider-Calls": components["headers"]["Elements-Provider-Calls"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Content-Disposition": components["headers"]["Content-Disposition"];
+                [name: string]: unknown;
+            };
+            content: {
+                "*/*": string;
+            };
+        };
         /** @description The records that match. */
         RecordList: {
             headers: {
@@ -3651,8 +3776,8 @@ export interface components {
          */
         SubscriptionId: number;
         /**
-         * @description A filter in the query language over `id`, `channel`, `status`, `config.url`, `subscriptionId`, `attempts`, `event.type`, `event.id`, `instance.id`,
-         *     `createdDate`, `updatedDate` and `nextAttemptDate`.
+         * @description A filter in the query language over `id`, `channel`, `status`, `config.url`, `subscriptionId`, `attempts`, `event.type`, `event.id`,
+         *     `event.timestamp`, `instance.id`, `createdDate`, `updatedDate`, `nextAttemptDate` and `lastError`.
          * @example channel = 'webhook' AND status = 'queued' AND config.url = 'https://receiver.example.com/events'
          */
         DeliveryWhere: string;
@@ -3691,6 +3816,11 @@ export interface components {
          * @example humancapital
          */
         Hub: string;
+        /**
+         * @description The path below the provider's address, with its slashes as they are.
+         * @example employees/directory
+         */
+        ProviderPath: string;
         /**
          * @description A filter in the query language, at most 16 KB of text: comparisons (`=`, `!=`, `<`, `<=`, `>`, `>=`), `IN`, `LIKE`, `BETWEEN` and `IS NULL`,
          *     combined with `AND`, `OR`, `NOT` and parentheses. Text stands in single quotes; a quote in it is doubled.
@@ -3811,6 +3941,11 @@ export interface components {
          */
         Allow: string;
         /**
+         * @description Sent with files only. The name of the file, as the provider sends it or the record tells it (RFC 6266); `attachment` where a browser could run what is in it.
+         * @example attachment; filename="invoice-118.pdf"
+         */
+        "Content-Disposition": string;
+        /**
          * @description How much of the `where` the provider answered itself. The rest was filtered in the service; the rows are the same either way.
          * @example full
          */
@@ -3820,11 +3955,6 @@ export interface components {
          * @example scan-budget
          */
         "Elements-Partial-Result": "scan-budget" | "bytes";
-        /**
-         * @description Sent with files only. The name of the file, as the provider sends it or the record tells it (RFC 6266); `attachment` where a browser could run what is in it.
-         * @example attachment; filename="invoice-118.pdf"
-         */
-        "Content-Disposition": string;
     };
     pathItems: never;
 }
@@ -5283,8 +5413,8 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description A filter in the query language over `id`, `channel`, `status`, `config.url`, `subscriptionId`, `attempts`, `event.type`, `event.id`, `instance.id`,
-                 *     `createdDate`, `updatedDate` and `nextAttemptDate`.
+                 * @description A filter in the query language over `id`, `channel`, `status`, `config.url`, `subscriptionId`, `attempts`, `event.type`, `event.id`,
+                 *     `event.timestamp`, `instance.id`, `createdDate`, `updatedDate`, `nextAttemptDate` and `lastError`.
                  * @example channel = 'webhook' AND status = 'queued' AND config.url = 'https://receiver.example.com/events'
                  */
                 where?: components["parameters"]["DeliveryWhere"];
@@ -5374,8 +5504,8 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description A filter in the query language over `id`, `channel`, `status`, `config.url`, `subscriptionId`, `attempts`, `event.type`, `event.id`, `instance.id`,
-                 *     `createdDate`, `updatedDate` and `nextAttemptDate`.
+                 * @description A filter in the query language over `id`, `channel`, `status`, `config.url`, `subscriptionId`, `attempts`, `event.type`, `event.id`,
+                 *     `event.timestamp`, `instance.id`, `createdDate`, `updatedDate`, `nextAttemptDate` and `lastError`.
                  * @example channel = 'webhook' AND status = 'queued' AND config.url = 'https://receiver.example.com/events'
                  */
                 where?: components["parameters"]["DeliveryWhere"];
@@ -5770,6 +5900,156 @@ export interface operations {
             415: components["responses"]["UnsupportedMediaType"];
             424: components["responses"]["InstanceCredentialsFailed"];
             429: components["responses"]["ProviderRateLimited"];
+            500: components["responses"]["Internal"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["Overloaded"];
+            504: components["responses"]["ProviderTimeout"];
+        };
+    };
+    passGet: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The path below the provider's address, with its slashes as they are.
+                 * @example employees/directory
+                 */
+                path: components["parameters"]["ProviderPath"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ProviderAnswer"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            424: components["responses"]["InstanceCredentialsFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["Overloaded"];
+            504: components["responses"]["ProviderTimeout"];
+        };
+    };
+    passPut: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The path below the provider's address, with its slashes as they are.
+                 * @example employees/directory
+                 */
+                path: components["parameters"]["ProviderPath"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "*/*": string;
+            };
+        };
+        responses: {
+            200: components["responses"]["ProviderAnswer"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["PayloadTooLarge"];
+            424: components["responses"]["InstanceCredentialsFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["Overloaded"];
+            504: components["responses"]["ProviderTimeout"];
+        };
+    };
+    passPost: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The path below the provider's address, with its slashes as they are.
+                 * @example employees/directory
+                 */
+                path: components["parameters"]["ProviderPath"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "*/*": string;
+            };
+        };
+        responses: {
+            200: components["responses"]["ProviderAnswer"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["PayloadTooLarge"];
+            424: components["responses"]["InstanceCredentialsFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["Overloaded"];
+            504: components["responses"]["ProviderTimeout"];
+        };
+    };
+    passDelete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The path below the provider's address, with its slashes as they are.
+                 * @example employees/directory
+                 */
+                path: components["parameters"]["ProviderPath"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ProviderAnswer"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            424: components["responses"]["InstanceCredentialsFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["Overloaded"];
+            504: components["responses"]["ProviderTimeout"];
+        };
+    };
+    passPatch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The path below the provider's address, with its slashes as they are.
+                 * @example employees/directory
+                 */
+                path: components["parameters"]["ProviderPath"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "*/*": string;
+            };
+        };
+        responses: {
+            200: components["responses"]["ProviderAnswer"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["PayloadTooLarge"];
+            424: components["responses"]["InstanceCredentialsFailed"];
+            429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
             502: components["responses"]["BadGateway"];
             503: components["responses"]["Overloaded"];

@@ -16,6 +16,7 @@ import { createInstanceHandlers } from './api/instances.ts';
 import { createMeasurements, createMeasurementsRouter, servesMeasurements } from './api/measurements.ts';
 import { createNotificationHandlers } from './api/notifications.ts';
 import { createProxyHandlers } from './api/oauth-proxies.ts';
+import { createPassthrough } from './api/passthrough.ts';
 import { createQueryHandlers } from './api/query.ts';
 import { createRecordHandlers } from './api/records.ts';
 import { createProxyTrust } from './api/remote-address.ts';
@@ -310,8 +311,10 @@ async function build({ config, log, onLost, engineOptions, signal = NEVER }: App
           }),
           ...createQueryHandlers(resources),
         },
+        passthrough: createPassthrough(resources),
         publicUrl,
         listObjects: resources.listObjects,
+        corsOrigins: config.corsOrigins,
         authorization: createAuthorization({ accounts, instances, shares }),
         failedAuthorizations: createFailedAuthorizations({ nowMs }),
         callerLimits: createCallerLimits({

@@ -12,6 +12,7 @@ import {
   networksAndHosts,
   numberOrOff,
   oneOf,
+  origins,
   platformSecret,
   urlOf,
   word,
@@ -150,6 +151,14 @@ export const VARIABLES = {
     description:
       'Addresses and ranges (CIDR) of the proxies in front of the service, separated by commas. Their `X-Forwarded-For` is believed, nobody else’s.',
   },
+  corsOrigins: {
+    name: 'CORS_ORIGINS',
+    format: origins(),
+    shownDefault: 'none',
+    defaultText: () => '',
+    description:
+      'Origins, separated by commas, whose pages may call the API and read its headers (`https://app.example.com`). A page that calls has the secrets it calls with.',
+  },
   rateLimitUser: {
     name: 'RATE_LIMIT_USER',
     format: numberOrOff(1, 100_000_000),
@@ -266,6 +275,8 @@ export interface Config {
   readonly isLocal: boolean;
   /** Proxies whose word about the caller's address is believed. */
   readonly trustProxy: readonly string[];
+  /** Origins whose pages may call the API. */
+  readonly corsOrigins: readonly string[];
   /** Requests per minute of one user; undefined: any number. */
   readonly rateLimitUser: number | undefined;
   /** Requests per minute of all users of one account. */
@@ -324,6 +335,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     egressAllow: required(VARIABLES.egressAllow),
     isLocal: setting.local,
     trustProxy: required(VARIABLES.trustProxy),
+    corsOrigins: required(VARIABLES.corsOrigins),
     rateLimitUser: required(VARIABLES.rateLimitUser).number,
     rateLimitAccount: required(VARIABLES.rateLimitAccount).number,
     maxConnections: required(VARIABLES.maxConnections),

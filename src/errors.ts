@@ -13,6 +13,7 @@ export const ERROR_STATUS = {
   NOT_FOUND: 404,
   OPERATION_UNSUPPORTED: 405,
   NOT_ACCEPTABLE: 406,
+  REQUEST_TIMEOUT: 408,
   CONFLICT: 409,
   PAYLOAD_TOO_LARGE: 413,
   UNSUPPORTED_MEDIA_TYPE: 415,
@@ -20,6 +21,7 @@ export const ERROR_STATUS = {
   INSTANCE_CREDENTIALS_FAILED: 424,
   RATE_LIMITED: 429,
   PROVIDER_RATE_LIMITED: 429,
+  HEADERS_TOO_LARGE: 431,
   INTERNAL: 500,
   PROVIDER_UNAVAILABLE: 502,
   PROVIDER_PROTOCOL: 502,
@@ -29,7 +31,7 @@ export const ERROR_STATUS = {
 
 export type ErrorCode = keyof typeof ERROR_STATUS;
 
-/** One entry of `details`: where the fault is (`path` into the request, or a `position` in a `where`) and what is wrong. */
+/** One entry of `details`: where the fault is (`path`, a `pointer` into the request, or a `position` in a `where`) and what is wrong. */
 export interface ErrorDetail {
   readonly path?: string;
   readonly position?: number;
@@ -37,6 +39,16 @@ export interface ErrorDetail {
   readonly message: string;
   readonly expected?: readonly string[];
   readonly nearest?: string;
+}
+
+/** The place of a fault in a request, as a JSON pointer (RFC 6901) whose first segment is `body`, `query`, `path` or `headers`. */
+export function pointer(...segments: readonly string[]): string {
+  return segments.map((segment) => `/${cutText(segment).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+}
+
+/** `body.name` for `/body/name`, in messages. */
+export function inWords(place: string): string {
+  return place.slice(1).replaceAll('/', '.');
 }
 
 /** How a caller stands with a limit of this service. */

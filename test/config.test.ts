@@ -31,6 +31,7 @@ describe('readConfig', () => {
       egressAllow: ['127.0.0.0/8', '::1/128'],
       isLocal: true,
       trustProxy: [],
+      corsOrigins: [],
       rateLimitUser: 12_000,
       rateLimitAccount: 30_000,
       maxConnections: 10_000,
@@ -67,6 +68,7 @@ describe('readConfig', () => {
       BOOTSTRAP_USER_SECRET: 'user-secret-with-16',
       EGRESS_ALLOW: '10.0.0.0/8, erp.internal',
       TRUST_PROXY: '10.0.0.0/8, 2001:db8::1',
+      CORS_ORIGINS: 'https://app.example.com, http://localhost:3000',
       RATE_LIMIT_USER: '60',
       RATE_LIMIT_ACCOUNT: 'off',
       MAX_CONNECTIONS: '500',
@@ -95,6 +97,7 @@ describe('readConfig', () => {
       egressAllow: ['10.0.0.0/8', 'erp.internal'],
       isLocal: false,
       trustProxy: ['10.0.0.0/8', '2001:db8::1'],
+      corsOrigins: ['https://app.example.com', 'http://localhost:3000'],
       rateLimitUser: 60,
       rateLimitAccount: undefined,
       maxConnections: 500,
@@ -116,6 +119,21 @@ describe('readConfig', () => {
     const empty = Object.fromEntries(Object.values(others).map(({ name }) => [name, '']));
     expect(readConfig(empty)).to.deep.equal(readConfig({}));
   });
+
+  for (const origins of [
+    '*',
+    'app.example.com',
+    'https://app.example.com/',
+    'https://*.example.com',
+    'null',
+    'ftp://x.example',
+  ]) {
+    it(`takes no other origins than those of pages: ${origins}`, () => {
+      expect(problemsOf({ CORS_ORIGINS: origins })).to.deep.equal([
+        `CORS_ORIGINS is ${JSON.stringify(origins)}; expected origins like https://app.example.com, without a path, separated by commas`,
+      ]);
+    });
+  }
 
   it('allows no address that is not public when EGRESS_ALLOW is set to nothing', () => {
     expect(readConfig({ EGRESS_ALLOW: '' }).egressAllow).to.deep.equal([]);

@@ -74,7 +74,7 @@ describe('a newcomer', () => {
       ...blocks('bash').flatMap((block) => [block, `printf '${marker.replaceAll('\n', '\\n')}'`]),
     ].join('\n');
     const { stdout } = await promisify(execFile)('bash', ['-c', script], { cwd: folder });
-    const [, , discovery = '', query = '', mistake = '', authorized = ''] = stdout.split(marker);
+    const [, , discovery = '', query = '', mistake = '', passed = '', authorized = ''] = stdout.split(marker);
 
     const [objects = '', metadata = ''] = discovery.split(/(?<=\])(?=\{"name":"employees")/);
     expect(JSON.parse(objects)).to.include('employees');
@@ -95,6 +95,8 @@ describe('a newcomer', () => {
     const problem = JSON.parse(mistake);
     expect(problem.code).to.equal('WHERE_INVALID');
     expect(problem.message).to.equal("There is no field 'hireDat'. Did you mean 'hireDate'?");
+
+    expect(JSON.parse(passed)[0]).to.include.keys('id', 'name');
 
     const instance = JSON.parse(authorized);
     expect(instance.element.key).to.equal('salesforce');

@@ -102,6 +102,7 @@ async function recordProviderRequest(simulatorsUrl: string): Promise<EgressReque
   const sent: EgressRequest[] = [];
   const egress = createEgress({ allow: [], simulatorsUrl });
   const recording = {
+    ...egress,
     request: (request: EgressRequest) => {
       sent.push(request);
       return egress.request(request);

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { createAnnouncedCache } from '../db/announced-cache.ts';
 import type { Notifier } from '../db/notifier.ts';
-import { AppError, cutText, type ErrorDetail, listFaults, MOST_FAULTS, suggest } from '../errors.ts';
+import { AppError, cutText, type ErrorDetail, listFaults, MOST_FAULTS, pointer, suggest } from '../errors.ts';
 import type { DeliverySettings, FailurePolicy, RetryCount } from '../events/model.ts';
 import { createSettingsStore } from './settings-store.ts';
 
@@ -58,7 +58,7 @@ export function createSettings({ knex, notifier, assertCallable, ensureSubscript
   ): Promise<AccountSettings> {
     assertKnown(given);
     const url = given[OPERATIONAL_URL];
-    if (typeof url === 'string') await assertCallable(url, `body.${OPERATIONAL_URL}`);
+    if (typeof url === 'string') await assertCallable(url, pointer('body', OPERATIONAL_URL));
     await save(accountId, given);
     await cache.changed(String(accountId));
     if (typeof url === 'string') await ensureSubscription(accountId, url);
@@ -88,7 +88,12 @@ function assertKnown(given: object): void {
     .map((key): ErrorDetail => {
       const { hint, nearest } = suggest(key, known);
       const shown = cutText(key);
-      return { path: `body.${shown}`, message: `There is no setting '${shown}'.${hint}`, expected: known, ...nearest };
+      return {
+        path: pointer('body', key),
+        message: `There is no setting '${shown}'.${hint}`,
+        expected: known,
+        ...nearest,
+      };
     });
   const [first] = details;
   if (first !== undefined) throw new AppError('REQUEST_INVALID', first.message, { details: listFaults(details) });

@@ -19,6 +19,8 @@ export function identify({ log, trust, redactCall }: AccessLogPorts): RequestHan
   return (request, response, next) => {
     const startedAtMs = performance.now();
     const requestId = randomUUID();
+    // As it came: a HEAD is worked on as the GET that it is.
+    const { method } = request;
     const address = addressOf(request, trust);
     const trace: Trace = { requestId, providerCalls: 0 };
     response.locals.requestId = requestId;
@@ -44,7 +46,7 @@ export function identify({ log, trust, redactCall }: AccessLogPorts): RequestHan
             instanceId: caller.instance.id,
             element: caller.instance.connector.key,
           }),
-          method: request.method,
+          method,
           // Redacted here: the rest of the line has no foreign text, and is written for every request.
           path: redactCall(request, response).redact(path),
           status,

@@ -1,5 +1,6 @@
 import type { Request, Response } from 'express';
 import { AppError, type Budget } from '../errors.ts';
+import { chooseAnswer } from '../resources/accept.ts';
 import type { ApiOperationId, FileAnswer, FileOperationId } from './handler.ts';
 
 interface JsonAnswer {
@@ -37,7 +38,6 @@ export function answersFiles(id: ApiOperationId): boolean {
 
 /** @throws AppError NOT_ACCEPTABLE */
 export function assertAcceptsJson(request: Request): void {
-  const { accept } = request.headers;
-  if (accept === undefined || accept.includes('*/*') || request.accepts('json') !== false) return;
+  if (chooseAnswer(request.headers.accept, []).kind === 'record') return;
   throw new AppError('NOT_ACCEPTABLE', 'Answers are JSON: send Accept: application/json.');
 }

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { AppError, cutText, type ErrorDetail, listFaults, MOST_FAULTS } from '../errors.ts';
+import { AppError, type ErrorDetail, inWords, listFaults, MOST_FAULTS, pointer } from '../errors.ts';
 import { MASK } from '../instances/configuration.ts';
 
 export interface Shown {
@@ -19,7 +19,7 @@ export function assertAsRead(rest: object, { shown, drifting = [] }: Shown): voi
   const now = new Map(Object.entries(shown));
   for (const [name, value] of Object.entries(rest)) {
     if (drifting.includes(name)) continue;
-    const path = `body.${cutText(name)}`;
+    const path = pointer('body', name);
     if (!now.has(name)) faults.push({ path, message: 'is not known here' });
     else if (value !== MASK && !isDeepStrictEqual(value, now.get(name))) {
       faults.push({ path, message: 'cannot be changed; leave it out, or as it was read' });
@@ -29,5 +29,7 @@ export function assertAsRead(rest: object, { shown, drifting = [] }: Shown): voi
   const [first] = faults;
   if (first === undefined) return;
   const more = faults.length > 1 ? ` (and ${faults.length - 1} more, see details)` : '';
-  throw new AppError('REQUEST_INVALID', `${first.path} ${first.message}.${more}`, { details: listFaults(faults) });
+  throw new AppError('REQUEST_INVALID', `${inWords(first.path ?? '')} ${first.message}.${more}`, {
+    details: listFaults(faults),
+  });
 }

@@ -1,7 +1,7 @@
-import type { RequestHandler, Response } from 'express';
+import type { Request, RequestHandler, Response } from 'express';
 import { OPERATIONS } from '../../generated/operations.ts';
 import type { Principal } from '../accounts/accounts.ts';
-import { AppError } from '../errors.ts';
+import { AppError, cutText } from '../errors.ts';
 import type { Resources } from '../resources/resources.ts';
 import { setBudget } from './answer.ts';
 import { type Authorization, type Caller, readSecrets, type Secrets, unauthenticated } from './authorization.ts';
@@ -26,11 +26,20 @@ const INSTANCE_SEGMENTS = firstSegments('instance').union(new Set(['query', 'bul
 function scopeOf(path: string, secrets: Secrets): ApiScope {
   const [, first = '', second = ''] = path.split('/');
   if (secrets.element === undefined) {
-    if (PLATFORM_SEGMENTS.has(first)) return 'platform';
-    throw unauthenticated('This path is an object of an element: add `Element <token>` to the Authorization header.');
+    const isPlatform = PLATFORM_SEGMENTS.has(first) && !(first === 'hubs' && second !== '');
+    if (isPlatform || !INSTANCE_SEGMENTS.has(first)) return 'platform';
+    throw unauthenticated('This path is for calls on an instance: add `Element <token>` to the Authorization header.');
   }
   if (first === 'instances' && second !== '') return 'platform';
   return INSTANCE_SEGMENTS.has(first) ? 'instance' : 'record';
+}
+
+/** A stranger is not told what there is: it is asked only of callers who are known. */
+function assertPlatformPath({ method, baseUrl, path }: Request): void {
+  const [, first = ''] = path.split('/');
+  if (PLATFORM_SEGMENTS.has(first)) return;
+  const hint = 'If it is an object of an element, add `Element <token>` to the Authorization header.';
+  throw new AppError('NOT_FOUND', `There is no ${method} ${cutText(baseUrl + path)}. ${hint}`);
 }
 
 export interface AuthorizePorts {
@@ -63,6 +72,9 @@ export function createAuthorize(ports: AuthorizePorts): RequestHandler {
       assertOrganization(secrets);
       response.locals.scope = 'platform';
     }
+    if (response.locals.scope === 'platform') assertPlatformPath(request);
+    // On refusals too: they say which instance they are about.
+    else if (caller.instance !== undefined) response.setHeader('Elements-Element-Instance-Id', caller.instance.id);
     next();
   };
 

@@ -1,34 +1,30 @@
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { ErrorCode } from '../errors.ts';
+import { ERROR_STATUS, type ErrorCode } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { Problem } from './problem.ts';
 import { peerOf } from './remote-address.ts';
 
 interface Refusal {
-  readonly status: number;
   readonly code: ErrorCode;
   readonly message: string;
 }
 
-const MALFORMED: Refusal = { status: 400, code: 'REQUEST_INVALID', message: 'The request is not well-formed HTTP.' };
+const MALFORMED: Refusal = { code: 'REQUEST_INVALID', message: 'The request is not well-formed HTTP.' };
 
 /** What Node's parser and its time limits refuse before there is a request, by their `code`. */
 const REFUSALS: Readonly<Record<string, Refusal>> = {
   HPE_HEADER_OVERFLOW: {
-    status: 431,
-    code: 'REQUEST_INVALID',
+    code: 'HEADERS_TOO_LARGE',
     message: 'The request line and the headers are larger than 64 KB together.',
   },
   HPE_CHUNK_EXTENSIONS_OVERFLOW: {
-    status: 413,
     code: 'PAYLOAD_TOO_LARGE',
     message: 'The chunk extensions of the body are too large.',
   },
   ERR_HTTP_REQUEST_TIMEOUT: {
-    status: 408,
-    code: 'REQUEST_INVALID',
+    code: 'REQUEST_TIMEOUT',
     message: 'The request did not arrive completely in time.',
   },
 };
@@ -45,7 +41,7 @@ export function createClientErrorAnswer(log: Logger) {
     const refusal = REFUSALS[error.code ?? ''] ?? MALFORMED;
     const requestId = randomUUID();
     log.info(
-      { requestId, address: peerOf(Object(socket)), reason: error.code, status: refusal.status },
+      { requestId, address: peerOf(Object(socket)), reason: error.code, status: ERROR_STATUS[refusal.code] },
       'refused what is not a request',
     );
     socket.end(answerText(refusal, requestId));
@@ -69,7 +65,8 @@ function hasAnswerBegun(socket: Duplex): boolean {
   return Object(Object(socket)._httpMessage)._headerSent === true;
 }
 
-function answerText({ status, code, message }: Refusal, requestId: string): string {
+function answerText({ code, message }: Refusal, requestId: string): string {
+  const status = ERROR_STATUS[code];
   const problem: Problem = { requestId, code, message };
   const body = JSON.stringify(problem);
   return [

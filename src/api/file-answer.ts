@@ -1,11 +1,11 @@
 import type { RecordFile } from '../resources/media.ts';
 import type { FileAnswer } from './handler.ts';
 
-const MEDIA_TYPE = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:\s*;\s*[\w-]+=(?:[\w!#$&^.+:'()-]+|"[^"\\\p{Cc}]*"))*$/u;
+const MEDIA_TYPE = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:\s*;\s*[\w.-]+=(?:[\w!#$&^.+:'()-]+|"[^"\\\p{Cc}]*"))*$/u;
 
 /** Types that a browser shows without running what is in them. */
 const INERT_TYPE =
-  /^(?:application\/(?:pdf|octet-stream)|image\/(?!svg)[\w.+-]+|audio\/[\w.+-]+|video\/[\w.+-]+|text\/(?:plain|csv))$/;
+  /^(?:application\/(?:pdf|octet-stream|(?:[\w.-]+\+)?json)|image\/(?!svg)[\w.+-]+|audio\/[\w.+-]+|video\/[\w.+-]+|text\/(?:plain|csv))$/;
 
 /** A name for the file and nothing else (RFC 6266): no folder, no quoting within quotes. */
 const DISPOSITION =
@@ -15,17 +15,21 @@ const DISPOSITION =
  * The bytes of a provider under this service's own origin: whatever they are, a browser must not take them for a page
  * of ours. So the type is never guessed, scripts do not run, and what could have some is saved instead of shown.
  */
-export function fileAnswer({ bytes, contentType, contentDisposition, name }: RecordFile): FileAnswer {
+export function safeFileHeaders({
+  contentType,
+  contentDisposition,
+  name,
+}: Partial<Pick<RecordFile, 'contentType' | 'contentDisposition' | 'name'>>) {
   const type = contentType !== undefined && MEDIA_TYPE.test(contentType) ? contentType : 'application/octet-stream';
   return {
-    file: bytes,
-    headers: {
-      'Content-Type': type,
-      'Content-Disposition': dispositionOf(type, contentDisposition ?? (name && writeDisposition(name))),
-      'Content-Security-Policy': "default-src 'none'; sandbox",
-      'Cache-Control': 'private',
-    },
+    'Content-Type': type,
+    'Content-Disposition': dispositionOf(type, contentDisposition ?? (name && writeDisposition(name))),
+    'Content-Security-Policy': "default-src 'none'; sandbox",
   };
+}
+
+export function fileAnswer({ bytes, ...file }: RecordFile): FileAnswer {
+  return { file: bytes, headers: safeFileHeaders(file) };
 }
 
 function dispositionOf(type: string, given: string | undefined): string | undefined {

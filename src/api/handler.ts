@@ -44,8 +44,12 @@ export interface FileAnswer {
 
 /** The operations that the spec lets answer a file. */
 export type FileOperationId = {
-  [Id in OperationId]: operations[Id]['responses'] extends { 200: { content: { '*/*': unknown } } } ? Id : never;
-}[OperationId];
+  [Id in Exclude<OperationId, PassthroughOperationId>]: operations[Id]['responses'] extends {
+    200: { content: { '*/*': unknown } };
+  }
+    ? Id
+    : never;
+}[Exclude<OperationId, PassthroughOperationId>];
 
 /** What a handler answers; the status is 200. */
 export type OperationAnswer<Id extends OperationId> =
@@ -61,7 +65,12 @@ export type RootOperationId = {
   [Id in OperationId]: 'root' extends Scope<Id> ? Id : never;
 }[OperationId];
 
-export type ApiOperationId = Exclude<OperationId, RootOperationId>;
+/** Requests that are passed on as they are: they have no handler that sees them validated. */
+export type PassthroughOperationId = {
+  [Id in OperationId]: (typeof OPERATIONS)[Id]['tag'] extends 'passthrough' ? Id : never;
+}[OperationId];
+
+export type ApiOperationId = Exclude<OperationId, RootOperationId | PassthroughOperationId>;
 
 /** One handler per operation of the spec: one that is missing, or one too many, does not compile. */
 export type Handlers = { readonly [Id in ApiOperationId]: Handler<Id> };

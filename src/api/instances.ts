@@ -118,7 +118,7 @@ export function createInstanceHandlers(ports: InstanceHandlerPorts): InstanceHan
       const { key } = registry.getConnector(path.keyOrId);
       if (element === undefined || element.key === key) return create(principal, { ...body, element: key }, signal);
       const message = `The path is of the element '${key}', the body of '${cutText(element.key)}'.`;
-      throw new AppError('REQUEST_INVALID', message, { details: [{ path: 'body.element.key', message }] });
+      throw new AppError('REQUEST_INVALID', message, { details: [{ path: '/body/element/key', message }] });
     },
 
     listInstances: ({ principal, instance, query, url }) =>
@@ -149,7 +149,9 @@ export function createInstanceHandlers(ports: InstanceHandlerPorts): InstanceHan
       body: toConfigurationRecord(await instances.get(principal.accountId, path.id)),
     }),
     updateInstanceConfiguration: async ({ principal, path, body, signal }) => ({
-      body: toConfigurationRecord(await instances.update(principal, path.id, { configuration: body }, signal)),
+      body: toConfigurationRecord(
+        await asWholeBody(instances.update(principal, path.id, { configuration: body }, signal)),
+      ),
     }),
 
     listOwnAccountInstances: ({ principal }) => listAccount(principal),
@@ -173,5 +175,23 @@ function grantOf<Grant extends object>(providerData: Grant | undefined): Grant |
 /** An instance stays with its element: naming another one is a mistake, not a move. */
 function anotherElement({ id, connector }: Instance): AppError {
   const message = `Instance ${id} belongs to the element '${connector.key}'; make a new instance for another one.`;
-  return new AppError('REQUEST_INVALID', message, { details: [{ path: 'body.element.key', message }] });
+  return new AppError('REQUEST_INVALID', message, { details: [{ path: '/body/element/key', message }] });
+}
+
+/** Where the configuration is not a part of the body but all of it, faults are a step nearer. */
+async function asWholeBody<Result>(work: Promise<Result>): Promise<Result> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!(error instanceof AppError) || error.details === undefined) throw error;
+    const { code, message, details, providerMessage, retryAfterSeconds } = error;
+    throw new AppError(code, message, {
+      details: details.map(({ path, ...rest }) =>
+        path === undefined ? rest : { ...rest, path: path.replace(/^\/body\/configuration(?=\/)/, '/body') },
+      ),
+      ...(providerMessage !== undefined && { providerMessage }),
+      ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+      cause: error,
+    });
+  }
 }

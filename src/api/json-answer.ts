@@ -1,35 +1,68 @@
 import { once } from 'node:events';
+import type { Writable } from 'node:stream';
 import express, { type Response } from 'express';
 import { createPacer } from '../pace.ts';
+import { COMPRESSORS, type Encoding, encodingOf, LEAST_COMPRESSED } from './compression.ts';
 import { isLarge, printPieces } from './json-printing.ts';
 
 /** A caller that reads nothing for so long gets no more: what it was answered is kept for it in memory. */
 const STALL_MS = 60_000;
 
-/** `response.json` for answers of any size: a large one is printed and sent piece by piece, as fast as the caller takes it. */
+/**
+ * `response.json` for answers of any size: a large one is printed and sent piece by piece, as fast as the caller takes it. Packed where
+ * the caller takes that and it may be (compression.ts).
+ */
 export function sendJson(this: Response, body: unknown): Response {
-  if (!isLarge(body)) return express.response.json.call(this, body);
+  const encoding = encodingOf(this);
+  const large = isLarge(body);
+  if (!large && encoding === undefined) return express.response.json.call(this, body);
   if (!this.get('Content-Type')) this.type('json');
-  sendPieces(this, body).catch((error: unknown) => this.req.next?.(error));
+  const sending = large ? sendPieces(this, body, encoding) : sendText(this, JSON.stringify(body), encoding);
+  sending.catch((error: unknown) => this.req.next?.(error));
   return this;
 }
 
-async function sendPieces(response: Response, body: unknown): Promise<void> {
+async function sendText(response: Response, text: string, encoding: Encoding | undefined): Promise<void> {
+  const bytes = Buffer.from(text);
+  if (encoding === undefined || bytes.length < LEAST_COMPRESSED) {
+    response.send(bytes);
+    return;
+  }
+  const packed = await COMPRESSORS[encoding].compress(bytes);
+  response.setHeader('Content-Encoding', encoding);
+  response.send(packed);
+}
+
+async function sendPieces(response: Response, body: unknown, encoding: Encoding | undefined): Promise<void> {
   // Gone before its answer was there: no event would tell so any more.
   if (response.destroyed) return;
   const ended = new AbortController();
   response.once('close', () => ended.abort());
   response.setTimeout(STALL_MS);
   const pacer = createPacer(ended.signal);
+  const sink = openSink(response, encoding);
   try {
     for (const piece of printPieces(body)) {
-      if (!response.write(piece)) await once(response, 'drain', { signal: ended.signal });
+      if (!sink.write(piece)) await once(sink, 'drain', { signal: ended.signal });
       if (pacer.isDue()) await pacer.pause();
     }
   } catch (error) {
     // The caller hung up: there is nobody left to tell.
     if (ended.signal.aborted) return;
+    // What is packed already would come behind the error.
+    if (sink !== response) response.destroy();
     throw error;
   }
-  response.end();
+  sink.end();
+}
+
+/** Where pieces are written. What goes wrong in it ends the answer, and with it the writing. */
+function openSink(response: Response, encoding: Encoding | undefined): Writable {
+  if (encoding === undefined) return response;
+  response.setHeader('Content-Encoding', encoding);
+  const packer = COMPRESSORS[encoding].createStream();
+  packer.once('error', () => response.destroy());
+  response.once('close', () => packer.destroy());
+  packer.pipe(response);
+  return packer;
 }

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
-import express, { type RequestHandler } from 'express';
+import express, { type Request, type RequestHandler, type Response } from 'express';
 import { AppError } from '../errors.ts';
 import { parseJson } from '../numbers/exact-json.ts';
 import { type BodyLimits, bodyLimitsOf } from './body-limits.ts';
@@ -15,8 +15,25 @@ const readText: RequestHandler = (request, response, next) => {
   // The validator compiles its schemas anew for every spelling of the type, and keeps them all.
   headers['content-type'] = 'application/json';
   if (!isThere) return next();
-  readerFor(bodyLimitsOf(response.locals.scope, request.method, request.path))(request, response, next);
+  const limits = bodyLimitsOf(response.locals.scope, request.method, request.path);
+  assertLength(headers, limits);
+  askForBody(request, response);
+  readerFor(limits)(request, response, next);
 };
+
+/** The reader would say so as well, but only after all of it has come. */
+function assertLength(
+  { 'content-length': length, 'content-encoding': encoding }: IncomingHttpHeaders,
+  limits: BodyLimits,
+) {
+  const isPacked = encoding !== undefined && encoding.toLowerCase() !== 'identity';
+  if (!isPacked && Number(length) > limits.bytes) throw new BodyFault('entity.too.large', limits.bytes);
+}
+
+/** The caller waits for the word before it sends a body (RFC 9110, 10.1.1): by now it is authorized and the length is right. */
+export function askForBody(request: Request, response: Response): void {
+  if (/(?:^|\W)100-continue(?:$|\W)/i.test(request.headers.expect ?? '')) response.writeContinue();
+}
 
 const parseText: RequestHandler = (request, _response, next) => {
   const text: unknown = request.body;
@@ -82,7 +99,7 @@ class BodyFault extends Error {
 }
 
 /** A length of 0 is no body; the parser would make an empty object of it. */
-function hasBody({ 'content-length': length, 'transfer-encoding': encoding }: IncomingHttpHeaders): boolean {
+export function hasBody({ 'content-length': length, 'transfer-encoding': encoding }: IncomingHttpHeaders): boolean {
   return encoding !== undefined || (length !== undefined && Number(length) !== 0);
 }
 

@@ -21,7 +21,7 @@ export function createPageTokens({ seal, open }: PageSeal, context: string): Pag
       if (plain !== undefined) return Number(plain);
       const message =
         'nextPage does not belong to this listing: send the token of the page before, with the same filters.';
-      throw new AppError('REQUEST_INVALID', message, { details: [{ path: 'query.nextPage', message }] });
+      throw new AppError('REQUEST_INVALID', message, { details: [{ path: '/query/nextPage', message }] });
     },
     write: (afterId) => (afterId === undefined ? undefined : seal(String(afterId), context)),
   };

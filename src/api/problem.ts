@@ -1,11 +1,20 @@
 import type { ErrorRequestHandler, Request, Response } from 'express';
 import { DatabaseUnavailableError, isOutOfTime } from '../db/unavailable.ts';
-import { AppError, cutText, type ErrorCode, type ErrorDetail, MOST_FAULTS, redactAppError } from '../errors.ts';
+import {
+  AppError,
+  cutText,
+  type ErrorCode,
+  type ErrorDetail,
+  inWords,
+  MOST_FAULTS,
+  redactAppError,
+} from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { Redactor } from '../redaction.ts';
 import { setBudget } from './answer.ts';
 import { sizeText } from './body-limits.ts';
 import type { RedactCall } from './call-redactor.ts';
+import { suggestQueryName } from './query-names.ts';
 
 /** The body of every error (decisions D4). */
 export interface Problem {
@@ -37,8 +46,13 @@ export function createProblemHandler({ log, redactCall }: ProblemPorts): ErrorRe
       return;
     }
     setHeaders(response, error);
-    response.status(error.status).type('application/json');
-    response.end(JSON.stringify(toProblem(redactAppError(error, redactor), response.locals.requestId)));
+    const text = JSON.stringify(toProblem(redactAppError(error, redactor), response.locals.requestId));
+    // Said here for the answers to HEAD, where Node sees no body to count.
+    response
+      .status(error.status)
+      .type('application/json')
+      .set('Content-Length', String(Buffer.byteLength(text)));
+    response.end(text);
   };
 }
 
@@ -56,8 +70,13 @@ function setHeaders(response: Response, error: AppError): void {
   if (error.code === 'UNAUTHENTICATED' && !response.hasHeader('WWW-Authenticate'))
     response.set('WWW-Authenticate', 'User realm="causeway"');
   if (error.budget !== undefined) setBudget(response, error.budget);
-  if (error.allow !== undefined) response.set('Allow', error.allow.join(', '));
+  if (error.allow !== undefined) response.set('Allow', withHead(error.allow).join(', '));
   if (error.retryAfterSeconds !== undefined) response.set('Retry-After', String(Math.ceil(error.retryAfterSeconds)));
+}
+
+/** What takes GET takes HEAD. */
+function withHead(methods: readonly string[]): readonly string[] {
+  return [...new Set(methods.flatMap((method) => (method === 'GET' ? [method, 'HEAD'] : [method])))];
 }
 
 function toAppError(thrown: unknown, request: Request, redact: Redactor['redact']): AppError {
@@ -65,7 +84,7 @@ function toAppError(thrown: unknown, request: Request, redact: Redactor['redact'
   if (thrown instanceof DatabaseUnavailableError)
     return overloaded('The database cannot be reached at the moment.', thrown);
   if (isOutOfTime(thrown)) return overloaded('The database did not get to this in time.', thrown);
-  const fault = readFault(thrown, redact);
+  const fault = readFault(thrown, (error) => toDetail(error, request, redact));
   const translate = fault.type === undefined ? undefined : BODY_FAULTS[fault.type];
   if (translate !== undefined) return translate(fault);
   const code = fault.status === undefined ? undefined : CODE_OF_STATUS[fault.status];
@@ -134,7 +153,7 @@ interface Fault {
   readonly allow: readonly string[];
 }
 
-function readFault(thrown: unknown, redact: Redactor['redact']): Fault {
+function readFault(thrown: unknown, toDetail: (error: ValidatorError) => ErrorDetail): Fault {
   const { type, status, message, errors, headers, code, limit } = Object(thrown);
   const faults: readonly unknown[] = Array.isArray(errors) ? errors : [];
   return {
@@ -142,7 +161,7 @@ function readFault(thrown: unknown, redact: Redactor['redact']): Fault {
     status: typeof status === 'number' ? status : undefined,
     message: isZlibCode(code) ? 'The body cannot be unpacked as its Content-Encoding says.' : String(message ?? ''),
     limit: Number(limit),
-    details: faults.slice(0, MOST_FAULTS).map((fault) => toDetail(Object(fault), redact)),
+    details: faults.slice(0, MOST_FAULTS).map((fault) => toDetail(Object(fault))),
     faults: faults.length,
     allow: String(Object(headers).Allow ?? '')
       .split(', ')
@@ -164,16 +183,18 @@ interface ValidatorError {
 /** Where the validator's words do not fit behind the place that they are about. */
 const WORDS: Readonly<Record<string, string>> = { additionalProperties: 'is not known here', required: 'is missing' };
 
-/**
- * The validator writes `/body/name` and `/query/pageSize`: the place in the request, as a path with dots. A secret in the place of
- * a name is taken out before: with dots for its slashes it would not be found.
- */
-function toDetail({ path, message, errorCode }: ValidatorError, redact: Redactor['redact']): ErrorDetail {
-  const place = redact(String(path ?? ''))
-    .replace(/^\//, '')
-    .replaceAll('/', '.');
+/** The validator writes `/body/name`, and `/params/id` for what is in the path. */
+function toDetail(
+  { path, message, errorCode }: ValidatorError,
+  request: Request,
+  redact: Redactor['redact'],
+): ErrorDetail {
+  const place = redact(String(path ?? '')).replace(/^\/params(?=\/|$)/, '/path');
   const [keyword = ''] = String(errorCode).split('.');
-  return { path: cutText(place), message: WORDS[keyword] ?? cutNames(String(message ?? '')) };
+  const text = WORDS[keyword] ?? cutNames(String(message ?? ''));
+  if (!text.startsWith('Unknown query parameter ')) return { path: cutText(place), message: text };
+  const { hint, nearest } = suggestQueryName(request, place.slice(place.lastIndexOf('/') + 1));
+  return { path: cutText(place), message: `${text}${hint === '' ? '' : `.${hint}`}`, ...nearest };
 }
 
 function cutNames(message: string): string {
@@ -185,7 +206,7 @@ function sentence({ details, faults, message }: Fault): string {
   if (first === undefined) return message;
   const more = faults > 1 ? ` (and ${faults - 1} more, see details)` : '';
   // Some of the validator's messages are sentences of their own.
-  return `${/^[A-Z]/.test(first.message) ? '' : `${first.path} `}${first.message}.${more}`;
+  return `${/^[A-Z]/.test(first.message) ? '' : `${inWords(first.path ?? '')} `}${first.message}${first.message.endsWith('?') ? '' : '.'}${more}`;
 }
 
 /** Answers a path that leads nowhere. */

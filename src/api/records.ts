@@ -165,7 +165,8 @@ function instanceHeader(instance: Instance) {
   return { 'Elements-Element-Instance-Id': instance.id };
 }
 
-function callHeaders(instance: Instance, { providerCalls, rateLimit }: CallReport) {
+/** What a call on an instance did at the provider. */
+export function callHeaders(instance: Instance, { providerCalls, rateLimit }: CallReport) {
   return {
     ...instanceHeader(instance),
     'Elements-Provider-Calls': providerCalls,

@@ -4,7 +4,7 @@ import type { OpenAPIV3 } from 'express-openapi-validator/dist/framework/types.j
 import document from '../../generated/openapi.json' with { type: 'json' };
 import { OPERATIONS } from '../../generated/operations.ts';
 import type { Idempotency } from '../accounts/idempotency/index.ts';
-import { AppError, cutText } from '../errors.ts';
+import { AppError, cutText, pointer } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { type Trace, withTrace } from '../trace.ts';
@@ -13,6 +13,7 @@ import { type Answer, answersFiles, assertAcceptsJson, sendAnswer } from './answ
 import type { Caller } from './authorization.ts';
 import { type ApiScope, type AuthorizePorts, createAuthorize } from './authorize.ts';
 import type { RedactCall } from './call-redactor.ts';
+import { createCors } from './cors.ts';
 import type { ApiOperationId, Handlers } from './handler.ts';
 import { sendJson } from './json-answer.ts';
 import { jsonBody } from './json-body.ts';
@@ -36,7 +37,11 @@ export interface ServerPorts {
 
 export interface ApiPorts extends AuthorizePorts {
   readonly handlers: Handlers;
+  /** Takes the requests that go to a provider as they are. */
+  readonly passthrough: RequestHandler;
   readonly idempotency: Pick<Idempotency, 'once'>;
+  /** Origins whose pages may call. */
+  readonly corsOrigins: readonly string[];
   /** Without a slash at the end. */
   readonly publicUrl: () => string;
   /** Checks every answer against the spec; one that does not fit becomes an INTERNAL error. */
@@ -65,8 +70,31 @@ export function createServer(ports: ServerPorts): Express {
 }
 
 function createApi(api: ApiPorts): RequestHandler[] {
-  return [createAuthorize(api), checkPath, checkQueryNames, ...jsonBody, createScopes(api)];
+  return [
+    forbidStoring,
+    createCors(api.corsOrigins),
+    answerHeadAsGet,
+    createAuthorize(api),
+    api.passthrough,
+    checkPath,
+    checkQueryNames,
+    ...jsonBody,
+    createScopes(api),
+  ];
 }
+
+/** Tokens, secrets and the records of people are in the answers: no cache keeps them. */
+const forbidStoring: RequestHandler = (_request, response, next) => {
+  response.setHeader('Cache-Control', 'no-store');
+  next();
+};
+
+/** Node leaves the body out by what the request was when it came; to everything from here on it is the GET. */
+const answerHeadAsGet: RequestHandler = (request, response, next) => {
+  response.locals.isHead = request.method === 'HEAD';
+  if (response.locals.isHead) request.method = 'GET';
+  next();
+};
 
 /** The validator would say no more than "malformed uri". */
 const checkPath: RequestHandler = (request, _response, next) => {
@@ -84,7 +112,7 @@ const checkQueryNames: RequestHandler = (request, _response, next) => {
   const nested = Object.keys(request.query).find((name) => name.includes('['));
   if (nested === undefined) return next();
   const message = `Unknown query parameter '${cutText(nested)}'.`;
-  throw new AppError('REQUEST_INVALID', message, { details: [{ path: `query.${cutText(nested)}`, message }] });
+  throw new AppError('REQUEST_INVALID', message, { details: [{ path: pointer('query', nested), message }] });
 };
 
 /**
@@ -117,10 +145,14 @@ function createScopeRouter(scope: ApiScope, ports: ApiPorts): Router {
   );
   for (const id of Object.keys(OPERATIONS) as (keyof typeof OPERATIONS)[]) {
     const { method, path, scopes } = OPERATIONS[id];
-    if (!(scopes as readonly Scope[]).includes(scope)) continue;
-    router[method](path.replace(/\{(\w+)\}/g, ':$1'), createRoute(id as ApiOperationId, ports));
+    if (!(scopes as readonly Scope[]).includes(scope) || !isHandled(id, ports.handlers)) continue;
+    router[method](path.replace(/\{(\w+)\}/g, ':$1'), createRoute(id, ports));
   }
   return router;
+}
+
+function isHandled(id: keyof typeof OPERATIONS, handlers: Handlers): id is ApiOperationId {
+  return id in handlers;
 }
 
 function createRoute(id: ApiOperationId, { handlers, idempotency, publicUrl }: ApiPorts): RequestHandler {
@@ -160,9 +192,21 @@ function createRoute(id: ApiOperationId, { handlers, idempotency, publicUrl }: A
   };
 }
 
-/** The router's own parameters are texts; the validator keeps the numbers that it made of them elsewhere. */
-function convertedPath(request: Request & { readonly openapi?: { readonly pathParams: object } }): object {
-  return request.openapi?.pathParams ?? request.params;
+type ValidatedRequest = Request & { readonly openapi?: { readonly pathParams: Readonly<Record<string, unknown>> } };
+
+/**
+ * The router's own parameters are texts; the validator keeps the numbers that it made of them elsewhere.
+ * @throws AppError REQUEST_INVALID for a number in another spelling than its digits: to the validator `0x1`, `1e0` and `+1` are 1
+ */
+function convertedPath({ openapi, params }: ValidatedRequest): object {
+  if (openapi === undefined) return params;
+  for (const [name, value] of Object.entries(openapi.pathParams)) {
+    if (typeof value !== 'number' || params[name] === String(value)) continue;
+    const message = 'must be integer';
+    const details = [{ path: pointer('path', name), message }];
+    throw new AppError('REQUEST_INVALID', `path.${name} ${message}.`, { details });
+  }
+  return openapi.pathParams;
 }
 
 /** Every operation that takes a body needs it. The validator asks for one only where its schema has required members. */
@@ -173,5 +217,5 @@ function takesBody(id: ApiOperationId): boolean {
 }
 
 function missingBody(): AppError {
-  return new AppError('REQUEST_INVALID', 'body is missing.', { details: [{ path: 'body', message: 'is missing' }] });
+  return new AppError('REQUEST_INVALID', 'body is missing.', { details: [{ path: '/body', message: 'is missing' }] });
 }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { dirname, extname, join } from 'node:path';
 import { type RequestHandler, Router } from 'express';
 import document from '../../generated/openapi.json' with { type: 'json' };
 import { OPERATIONS } from '../../generated/operations.ts';
@@ -36,6 +36,10 @@ const CHECK_TIMEOUT_MS = 2000;
 /** Whoever asks more often gets the same answer: anybody may ask, and it costs a query. */
 const CHECK_KEEP_MS = 500;
 const ASSETS_PATH = '/docs/assets';
+const ASSET_TYPES: Readonly<Record<string, string>> = {
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+};
 
 /** What every process answers, whatever its role. */
 const OF_EVERY_ROLE: readonly RootOperationId[] = ['getLiveness', 'getReadiness', 'getMetrics'];
@@ -82,7 +86,7 @@ export function createServiceRouter(ports: ServiceRouterPorts): Router {
       throw wrongMethod(request, ['GET', 'HEAD']);
     });
   }
-  if (role !== 'worker') router.get(`${ASSETS_PATH}/:file`, sendAsset);
+  if (role !== 'worker') router.get(`${ASSETS_PATH}/:file`, createAssets());
   return router;
 }
 
@@ -152,9 +156,17 @@ async function runChecks(checks: ServiceRouterPorts['checks']): Promise<Record<s
   return Object.fromEntries(await Promise.all(states));
 }
 
-const sendAsset: RequestHandler = (request, response, next) => {
-  const file = DOCS_ASSETS.find((name) => name === request.params.file);
-  if (file === undefined) return next();
+function createAssets(): RequestHandler {
+  const assets = new Map<string, KeptDocument>(DOCS_ASSETS.map((name) => [name, once(() => keepAsset(name))]));
+  return async (request, response, next) => {
+    const asset = assets.get(String(request.params.file));
+    if (asset === undefined) return next();
+    await sendKept(response, await asset());
+  };
+}
+
+async function keepAsset(name: (typeof DOCS_ASSETS)[number]): Promise<KeptAnswer> {
   const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
-  response.sendFile(file, { root: folder, maxAge: '1d' });
-};
+  const text = await readFile(join(folder, name), 'utf8');
+  return createKept(ASSET_TYPES[extname(name)] ?? 'text/plain', text, { 'Cache-Control': 'public, max-age=86400' });
+}

@@ -110,6 +110,14 @@ export function host(): Format<string> {
   };
 }
 
+export function origins(): Format<readonly string[]> {
+  return list({
+    separator: ',',
+    expected: 'origins like https://app.example.com, without a path, separated by commas',
+    takes: (entry) => /^https?:[^*]*$/.test(entry) && URL.parse(entry)?.origin === entry,
+  });
+}
+
 export function urlOf(protocols: readonly string[], expected: string): Format<string> {
   return {
     expected,

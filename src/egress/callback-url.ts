@@ -22,7 +22,7 @@ export function createCallbackCheck(egress: Pick<Egress, 'check'>) {
 }
 
 function refused(path: string, reason: string, cause?: unknown): AppError {
-  const key = path.slice(path.indexOf('.') + 1);
+  const key = path.slice(path.lastIndexOf('/') + 1);
   const message = `'${key}' cannot be called: ${reason}`;
   return new AppError('REQUEST_INVALID', message, { details: [{ path, message }], cause });
 }

@@ -141,7 +141,7 @@ export function noRoom({ hostname }: { readonly hostname: string }): EgressError
   return new EgressError('no-room', `There is no room here for what ${hostname} sent.`);
 }
 
-function joinHeaders(headers: IncomingHeaders): Record<string, string> {
+export function joinHeaders(headers: IncomingHeaders): Record<string, string> {
   const joined: Record<string, string> = {};
   for (const name in headers) {
     const value = headers[name];
@@ -155,7 +155,7 @@ export function joinChunks(chunks: readonly Buffer[]): Buffer {
   return chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
 }
 
-function toEgressError(error: Error, hostname: string): EgressError {
+export function toEgressError(error: Error, hostname: string): EgressError {
   if (error instanceof EgressError) return error;
   if (error instanceof errors.ClientDestroyedError || error instanceof errors.ClientClosedError) {
     return new EgressError('aborted', 'Outgoing calls are being closed.', error);

@@ -6,9 +6,11 @@ import { ACCEPTED_ENCODINGS, decodeResponse } from './decode.ts';
 import { EgressError } from './error.ts';
 import { aborted, Exchange, type RawResponse } from './exchange.ts';
 import { assertHeaders, parseTarget, type Target } from './outgoing.ts';
+import { type EgressStream, type EgressStreamRequest, openStream } from './stream.ts';
 
 export type { Lookup, ResolvedAddress } from './connect.ts';
 export { EgressError, type EgressReason } from './error.ts';
+export type { EgressStream, EgressStreamRequest } from './stream.ts';
 
 export interface EgressOptions {
   /** CIDRs, addresses and host names that may be called beyond public addresses, and without TLS. */
@@ -62,6 +64,8 @@ export interface EgressResponse extends RawResponse {
 export interface Egress {
   /** Answers any status; redirects are not followed. @throws EgressError and nothing else. */
   readonly request: (request: EgressRequest) => Promise<EgressResponse>;
+  /** As `request`, for a body that is passed on and not kept. Its length is the reader's to bound. */
+  readonly stream: (request: EgressStreamRequest) => Promise<EgressStream>;
   /**
    * Resolves when a call to this URL would be allowed now. Nothing is connected. Every call is checked again, so this is for
    * telling early whoever configures a URL. @throws EgressError and nothing else.
@@ -90,18 +94,30 @@ export function createEgress(options: EgressOptions): Egress {
   const simulatorsOrigin = options.simulatorsUrl && new URL(options.simulatorsUrl).origin;
   let closing: Promise<void> | undefined;
 
-  function request(request: EgressRequest): Promise<EgressResponse> {
-    const target = parseTarget(request.url);
-    if (request.toSimulator !== true) {
+  /** Where a request goes, and by what connections. */
+  function route({ url, toSimulator }: Pick<EgressRequest, 'url' | 'toSimulator'>) {
+    const target = parseTarget(url);
+    if (toSimulator !== true) {
       const isQuotable = () => options.quotesPrivate !== false || ports.reach.isPublic(target.hostname);
-      return send(agent, request, target, isQuotable);
+      return [agent, target, isQuotable] as const;
     }
-    if (target.origin === simulatorsOrigin) return send(simulators, request, target, () => true);
+    if (target.origin === simulatorsOrigin) return [simulators, target, () => true] as const;
     throw new EgressError('refused', `${target.origin} is not where the simulators are.`);
   }
 
+  async function request(given: EgressRequest): Promise<EgressResponse> {
+    const [by, target, isQuotable] = route(given);
+    return send(by, given, target, isQuotable);
+  }
+
+  async function stream(given: EgressStreamRequest): Promise<EgressStream> {
+    const [by, target, isQuotable] = route(given);
+    return openStream(by, given, target, isQuotable);
+  }
+
   return {
-    request: async (given) => request(given),
+    request,
+    stream,
     check: (url, signal) => checkTarget(ports, url, signal),
     close: () => {
       closing ??= Promise.all([agent.close(), simulators.close()]).then(() => undefined);

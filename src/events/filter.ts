@@ -33,10 +33,12 @@ export const DELIVERY_FIELDS = {
   attempts: integer,
   'event.type': text,
   'event.id': text,
+  'event.timestamp': { ...instant, nullable: true },
   'instance.id': { ...integer, nullable: true },
   createdDate: instant,
   updatedDate: instant,
   nextAttemptDate: { ...instant, nullable: true },
+  lastError: { ...text, nullable: true },
 } as const satisfies Readonly<Record<string, FieldSpec>>;
 
 export type DeliveryField = keyof typeof DELIVERY_FIELDS;

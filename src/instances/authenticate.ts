@@ -170,5 +170,5 @@ function onlyToken(accessToken: string): AccessTokens {
 function assertNoCode(connector: Connector, providerData: ProviderData | undefined): void {
   if (providerData === undefined) return;
   const message = `${connector.name} does not use OAuth: leave out providerData and give its configuration keys.`;
-  throw new AppError('REQUEST_INVALID', message, { details: [{ path: 'providerData', message }] });
+  throw new AppError('REQUEST_INVALID', message, { details: [{ path: '/body/providerData', message }] });
 }

@@ -1,5 +1,5 @@
 import type { Config, ConfigField, Connector } from '../connector/contract.ts';
-import { AppError, cutText, type ErrorDetail, nearestName, suggestName } from '../errors.ts';
+import { AppError, cutText, type ErrorDetail, nearestName, pointer, suggestName } from '../errors.ts';
 import { ExactNumber } from '../numbers/exact-json.ts';
 import { toJsonNumber } from '../numbers/number-value.ts';
 import { EVENT_FIELDS, missingCallback } from './event-settings.ts';
@@ -81,7 +81,7 @@ function unknownKeys(connector: Connector, fields: readonly ConfigField[], setti
 }
 
 function fault(key: string, message: string): ErrorDetail {
-  return { path: `configuration.${cutText(key)}`, message };
+  return { path: pointer('body', 'configuration', key), message };
 }
 
 /** `faults` are of keys of a configuration, at least one. */

@@ -1,3 +1,4 @@
+import { pointer } from '../errors.ts';
 import { CALLBACK_URL, readEventSettings } from './event-settings.ts';
 import type { Instance, Instances } from './instances.ts';
 
@@ -19,7 +20,8 @@ export function withEventCallbacks(
   async function check(configuration: Readonly<Record<string, unknown>> = {}): Promise<void> {
     const url = configuration[CALLBACK_URL];
     // What is no URL at all is reported with the rest of the configuration.
-    if (typeof url === 'string' && URL.canParse(url)) await assertCallable(url, `configuration.${CALLBACK_URL}`);
+    if (typeof url === 'string' && URL.canParse(url))
+      await assertCallable(url, pointer('body', 'configuration', CALLBACK_URL));
   }
 
   async function ready(instance: Instance): Promise<Instance> {

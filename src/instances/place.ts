@@ -1,4 +1,5 @@
 import type { Config, Connector } from '../connector/contract.ts';
+import { pointer } from '../errors.ts';
 import { invalidConfiguration, MASK, providerSecrets } from './configuration.ts';
 
 /**
@@ -52,7 +53,7 @@ export function findStrayingSecrets(connector: Connector, { config: before, show
   return providerSecrets(connector)
     .filter((key) => config[key] !== undefined && !shown.has(key))
     .map((key) => ({
-      path: `configuration.${key}`,
+      path: pointer('body', 'configuration', key),
       message: `'${key}' must be sent in clear: with these settings calls go to another address, and the secret that is stored was given for the one of before.`,
     }));
 }

@@ -1,4 +1,4 @@
-import { AppError, type ErrorDetail } from '../errors.ts';
+import { AppError, type ErrorDetail, pointer } from '../errors.ts';
 
 export const UNSTORABLE = 'holds a character that cannot be stored: NUL, or half of a surrogate pair.';
 
@@ -21,11 +21,16 @@ export function assertStorable({ name = '', tags = [], configuration = {} }: Giv
   const texts = [['body.name', name], ...tags.map((tag, index) => [`body.tags.${index}`, tag])] as const;
   const faults = [
     ...texts.flatMap(([path = '', text = '']): ErrorDetail[] =>
-      isStorable(text) ? [] : [{ path, message: `${path} ${UNSTORABLE}` }],
+      isStorable(text) ? [] : [{ path: pointer(...path.split('.')), message: `${path} ${UNSTORABLE}` }],
     ),
     ...Object.entries(configuration).flatMap(([key, value]): ErrorDetail[] =>
       typeof value === 'string' && value.length > MAX_SETTING_CHARACTERS
-        ? [{ path: `configuration.${key}`, message: `'${key}' is longer than ${MAX_SETTING_CHARACTERS} characters.` }]
+        ? [
+            {
+              path: pointer('body', 'configuration', key),
+              message: `'${key}' is longer than ${MAX_SETTING_CHARACTERS} characters.`,
+            },
+          ]
         : [],
     ),
   ];

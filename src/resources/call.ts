@@ -1,4 +1,11 @@
-import { judgeRateLimit, type ProviderFile, type RateLimitState, readRateLimit } from '../connector/client/index.ts';
+import {
+  judgeRateLimit,
+  type PassedAnswer,
+  type PassedRequest,
+  type ProviderFile,
+  type RateLimitState,
+  readRateLimit,
+} from '../connector/client/index.ts';
 import type { Operation, ProviderRequest, ProviderResponse } from '../connector/contract.ts';
 import { AppError, isAppError } from '../errors.ts';
 import type { ConnectedInstance, ResourcePorts } from './ports.ts';
@@ -14,6 +21,8 @@ export interface InstanceCall {
   readonly instance: ConnectedInstance;
   readonly send: (request: ProviderRequest) => Promise<ProviderResponse>;
   readonly sendForFile: (request: ProviderRequest) => Promise<ProviderFile>;
+  /** What it answers is the caller's to judge: a refusal says nothing about the credentials. */
+  readonly pass: (request: PassedRequest) => Promise<PassedAnswer>;
   readonly execute: <Input, Output>(operation: Operation<Input, Output>, input: Input) => Promise<Output>;
   /** As `execute`, for what only describes objects. Many providers tell that to everybody, so it proves nothing of records. */
   readonly discover: InstanceCall['execute'];
@@ -81,6 +90,7 @@ export function startCall(
     signal,
     keep: hold.keep,
     send: (request) => judged(records, ports.client.send(call, request)),
+    pass: (request) => ports.client.pass(call, request),
     sendForFile: (request) => judged(`${records} as a file`, ports.client.sendForFile(call, request)),
     execute: (operation, input) => judged(records, ports.client.execute(operation, input, call)),
     discover: (operation, input) => judged(DISCOVERY, ports.client.execute(operation, input, call)),

@@ -126,6 +126,6 @@ function unknownObject(call: InstanceCall, name: string, names: readonly string[
   throw new AppError(
     'NOT_FOUND',
     `${call.instance.connector.name} has no object '${shown}'.${hint} GET /objects lists them all.`,
-    { details: [{ path: 'objectName', message: `Unknown object '${shown}'.`, ...nearest }] },
+    { details: [{ path: '/path/objectName', message: `Unknown object '${shown}'.`, ...nearest }] },
   );
 }

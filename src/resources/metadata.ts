@@ -38,9 +38,13 @@ function operationsOf(object: ObjectSpec): ObjectSummary['operations'] {
 
 /** The fields and abilities of an object, as its connector declares them. */
 export function describeObject(name: string, object: ObjectSpec) {
+  const identifier = object.idField ?? 'id';
   return {
     name,
-    fields: Object.entries(object.fields).map(([field, spec]) => describeField(field, spec)),
+    fields: Object.entries(object.fields).map(([field, spec]) => ({
+      ...describeField(field, spec),
+      ...(field === identifier && { identifier: true }),
+    })),
     parameters: Object.entries(object.parameters ?? {}).map(([parameter, spec]) => describeParameter(parameter, spec)),
     limits: describeLimits(object),
   };

@@ -36,7 +36,7 @@ export function openPosition({ open }: Pick<ResourcePorts, 'open'>, token: strin
   const message =
     'nextPage does not belong to this query: send the token of the page before, with the same instance, object, where, orderBy and fields.';
   throw new AppError('REQUEST_INVALID', message, {
-    details: [{ path: 'nextPage', message: 'Not a token of this query.' }],
+    details: [{ path: '/query/nextPage', message: 'Not a token of this query.' }],
   });
 }
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ObjectSpec } from '../connector/contract.ts';
-import { AppError, cutText, type ErrorDetail, nearestName, suggestName } from '../errors.ts';
+import { AppError, cutText, type ErrorDetail, nearestName, pointer, suggestName } from '../errors.ts';
 import { ExactNumber } from '../numbers/exact-json.ts';
 import { toJsonNumber } from '../numbers/number-value.ts';
 import { type FieldSpec, type FieldType, type PushedField, pushedField, type Row, reader } from '../where/index.ts';
@@ -116,7 +116,8 @@ export function writeRecord(body: Row, object: ObjectSpec, action: 'create' | 'u
     } else if (spec[SETTABLE[action]] !== true) {
       const isAsStored = stored !== undefined && isDeepStrictEqual(value, reader(name)(stored));
       const other = stored === undefined ? '' : ', and is not what the record has';
-      if (!isAsStored) faults.push({ path: name, message: `'${name}' cannot be set on ${action}${other}.` });
+      if (!isAsStored)
+        faults.push({ path: pointer('body', name), message: `'${name}' cannot be set on ${action}${other}.` });
     } else {
       const fault = faultOf(name, spec, value);
       if (fault !== undefined) faults.push(fault);
@@ -134,9 +135,9 @@ export function writeRecord(body: Row, object: ObjectSpec, action: 'create' | 'u
 
 function faultOf(name: string, spec: FieldSpec, value: unknown): ErrorDetail | undefined {
   if (isObject(value) && !STRUCTURED.has(spec.type))
-    return { path: name, message: `'${name}' is of type ${spec.type}: expected a single value.` };
+    return { path: pointer('body', name), message: `'${name}' is of type ${spec.type}: expected a single value.` };
   const fault = faultOfNumber(spec, value);
-  return fault === undefined ? undefined : { path: name, message: `'${name}' ${fault}` };
+  return fault === undefined ? undefined : { path: pointer('body', name), message: `'${name}' ${fault}` };
 }
 
 function isObject(value: unknown): boolean {
@@ -150,11 +151,11 @@ function isNumeric({ type }: FieldSpec): boolean {
 function unknownField(name: string, names: readonly string[]): ErrorDetail {
   const nearest = nearestName(name, names);
   const message = `There is no field '${cutText(name)}'.${suggestName(name, names)}`;
-  return { path: cutText(name), message, ...(nearest !== undefined && { nearest }) };
+  return { path: pointer('body', name), message, ...(nearest !== undefined && { nearest }) };
 }
 
 function missingFields(body: Row, object: ObjectSpec): readonly ErrorDetail[] {
   return Object.entries(object.fields)
     .filter(([name, spec]) => spec.required === true && body[name] == null)
-    .map(([name]) => ({ path: name, message: `'${name}' is required.` }));
+    .map(([name]) => ({ path: pointer('body', name), message: `'${name}' is required.` }));
 }

@@ -1,3 +1,4 @@
+import type { PassedAnswer, PassedRequest } from '../connector/client/index.ts';
 import type { ListOperation, ObjectSpec, Objects } from '../connector/index.ts';
 import { createOffload } from '../connector/offload/index.ts';
 import { AppError, isAppError } from '../errors.ts';
@@ -68,6 +69,11 @@ export interface Resources {
   readonly updateRecord: (target: Target, id: string, body: Row) => Promise<OneRecord>;
   readonly replaceRecord: (target: Target, id: string, body: Row) => Promise<OneRecord>;
   readonly deleteRecord: (target: Target, id: string) => Promise<CallReport>;
+  /** Any request to the provider, made as the instance. */
+  readonly pass: (
+    target: Omit<Target, 'objectName'>,
+    request: PassedRequest,
+  ) => Promise<{ readonly answer: PassedAnswer; readonly report: CallReport }>;
 }
 
 /** Normalised calls on an instance: each finds the object, does its work at the provider and answers our records. */
@@ -184,6 +190,12 @@ export function createResources(ports: ResourcePorts): Resources {
 
     updateRecord: (target, id, body) => write(target, 'update', id, body),
     replaceRecord: (target, id, body) => write(target, 'replace', id, body),
+
+    pass: async ({ instance, signal }, request) => {
+      const call = startCall(ports, instance, signal, 'passthrough');
+      const answer = await call.pass(request);
+      return { answer, report: call.report() };
+    },
 
     deleteRecord: async (target, id) => {
       const { call, object } = await open(target, 'delete');

@@ -209,7 +209,7 @@ function tooLargeToSort(plan: Plan): AppError {
 function notSortable({ orderBy }: Plan, why: string): AppError {
   const names = orderBy.map(({ field }) => `'${field.name}'`).join(', ');
   return new AppError('WHERE_UNSUPPORTED', `The provider cannot sort by ${names}, and ${why}`, {
-    details: [{ path: 'orderBy', message: 'Not sortable at the provider.' }],
+    details: [{ path: '/query/orderBy', message: 'Not sortable at the provider.' }],
   });
 }
 

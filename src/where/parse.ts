@@ -23,9 +23,20 @@ export function parseWhere(text: string): Filter {
 
 /** Parses `a, b desc`. @throws AppError WHERE_SYNTAX */
 export function parseOrderBy(text: string): readonly OrderTerm[] {
+  assertUnsigned(text);
   const terms = parse('order', text, (parser) => parser.orderBy());
   assertOrderLength(terms);
   return terms;
+}
+
+/** Other APIs write the direction in front: `-a`. */
+function assertUnsigned(text: string): void {
+  const [whole, before = '', sign, name = ''] = /^((?:[^,]*,)*?\s*)([-+])\s*([\w.]+)/.exec(text) ?? [];
+  if (whole === undefined) return;
+  const meant = `${name} ${sign === '-' ? 'desc' : 'asc'}`;
+  const place = { position: before.length, length: whole.length - before.length };
+  const message = `The direction stands behind the field: '${cutText(meant)}'.`;
+  throw syntaxError('order', [{ ...place, message, expected: [cutText(meant)] }]);
 }
 
 /** Parses `a, b.c`. @throws AppError WHERE_SYNTAX */

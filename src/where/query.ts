@@ -1,6 +1,9 @@
+import type { ErrorDetail } from '../errors.ts';
+import type { FieldRef } from './ast.ts';
 import { checkFilter, pushedField, resolveFields } from './check.ts';
 import type { Condition } from './condition.ts';
-import type { FieldSpec, PushedField, Queryable } from './model.ts';
+import { faultyText } from './faults.ts';
+import type { FieldSpec, FieldType, PushedField, Queryable } from './model.ts';
 import { normalise } from './normalise.ts';
 import { parseFieldList, parseOrderBy, parseWhere } from './parse.ts';
 import { type OrderBy, type Plan, planQuery } from './plan.ts';
@@ -65,11 +68,28 @@ export function prepareCondition(where: string, queryable: Queryable): Condition
 
 function resolveOrder(text: string, queryable: Queryable): readonly OrderBy[] {
   const terms = parseOrderBy(text);
-  const fields = resolveFields(
-    terms.map(({ field }) => field),
-    queryable,
-  );
+  const refs = terms.map(({ field }) => field);
+  const fields = resolveFields(refs, queryable);
+  assertHaveOrder(refs, fields);
   return fields.map((field, index) => ({ field, direction: terms[index]?.direction ?? 'asc' }));
+}
+
+const NO_ORDER: ReadonlySet<FieldType> = new Set(['object', 'array']);
+
+/** Rows in the order of lists or objects would come in any. */
+function assertHaveOrder(refs: readonly FieldRef[], fields: readonly PushedField[]): void {
+  const faults = fields.flatMap(({ name, type }, index): ErrorDetail[] => {
+    const ref = refs[index];
+    if (ref === undefined || !NO_ORDER.has(type)) return [];
+    return [
+      {
+        position: ref.loc.offset,
+        length: ref.loc.length,
+        message: `Rows have no order by '${name}': it is of type ${type}.`,
+      },
+    ];
+  });
+  if (faults.length > 0) throw faultyText('WHERE_INVALID', faults);
 }
 
 /** Nested fields come with the object that holds them, and some only when they are named. */

@@ -127,10 +127,29 @@ describe('authorization', () => {
       expectUnauthenticated(answer, `The Authorization header has no User; it is ${FORM}.`);
     });
 
-    it('needs a token for an object', async () => {
-      const message = 'This path is an object of an element: add `Element <token>` to the Authorization header.';
-      for (const path of ['/Products', '/Products/1', '/objects', '/objects/Products/metadata', '/']) {
+    it('needs a token for the paths of an instance', async () => {
+      const message = 'This path is for calls on an instance: add `Element <token>` to the Authorization header.';
+      for (const path of [
+        '/objects',
+        '/objects/Products/metadata',
+        '/query/explain',
+        '/ping',
+        '/bulk/query',
+        '/hubs/general/Products',
+        '/hubs/general/objects',
+      ]) {
         expectUnauthenticated(await get(path, `${USER}, ${ORGANIZATION}`), message);
+      }
+      expect((await get('/hubs', `${USER}, ${ORGANIZATION}`)).status).to.equal(200);
+      expect((await get('/hubs/', `${USER}, ${ORGANIZATION}`)).status).to.equal(200);
+    });
+
+    it('is needed to find an object: without a token there is no such path, for those who are known', async () => {
+      const hint = 'If it is an object of an element, add `Element <token>` to the Authorization header.';
+      for (const path of ['/Products', '/Products/1', '/']) {
+        const message = `There is no GET /elements/api-v2${path}. ${hint}`;
+        expectProblem(await get(path, `${USER}, ${ORGANIZATION}`), 'NOT_FOUND', message);
+        expectUnauthenticated(await get(path, `${USER}, Organization wrong`), WRONG_SECRET);
       }
     });
 

@@ -14,21 +14,25 @@ const REFUSED = {
   'a request line that is too long': {
     bytes: `GET /${LONG} HTTP/1.1\r\nhost: x\r\n\r\n`,
     statusLine: 'HTTP/1.1 431 Request Header Fields Too Large',
+    code: 'HEADERS_TOO_LARGE',
     message: 'The request line and the headers are larger than 64 KB together.',
   },
   'headers that are too long': {
     bytes: `GET /elements HTTP/1.1\r\nhost: x\r\nx-long: ${LONG}\r\n\r\n`,
     statusLine: 'HTTP/1.1 431 Request Header Fields Too Large',
+    code: 'HEADERS_TOO_LARGE',
     message: 'The request line and the headers are larger than 64 KB together.',
   },
   'what is not HTTP': {
     bytes: 'nonsense\r\n\r\n',
     statusLine: 'HTTP/1.1 400 Bad Request',
+    code: 'REQUEST_INVALID',
     message: 'The request is not well-formed HTTP.',
   },
   'two lengths of one body': {
     bytes: 'POST /elements HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab',
     statusLine: 'HTTP/1.1 400 Bad Request',
+    code: 'REQUEST_INVALID',
     message: 'The request is not well-formed HTTP.',
   },
 } as const;
@@ -36,14 +40,14 @@ const REFUSED = {
 describe('what never becomes a request', () => {
   const service = useApp();
 
-  for (const [what, { bytes, statusLine, message }] of Object.entries(REFUSED)) {
+  for (const [what, { bytes, statusLine, code, message }] of Object.entries(REFUSED)) {
     it(`is answered in the form of every error: ${what}`, async () => {
       const answer = await sendBytes(service.app.url, bytes);
       const [head = '', body = ''] = answer.split('\r\n\r\n');
       const [first, ...headers] = head.split('\r\n');
       expect(first).to.equal(statusLine);
       const problem = JSON.parse(body);
-      expect(problem).to.deep.equal({ requestId: problem.requestId, code: 'REQUEST_INVALID', message });
+      expect(problem).to.deep.equal({ requestId: problem.requestId, code, message });
       expect(headers).to.have.members([
         `Elements-Request-Id: ${problem.requestId}`,
         'X-Content-Type-Options: nosniff',

@@ -39,8 +39,8 @@ describe('creating instances', () => {
           `The configuration of BambooHR: ${USERNAME_MISSING} (and 1 more, see details)`,
         );
         expect(faultsOf(answer)).to.deep.equal({
-          'configuration.username': USERNAME_MISSING,
-          'configuration.company.name': COMPANY_MISSING,
+          'body.configuration.username': USERNAME_MISSING,
+          'body.configuration.company.name': COMPANY_MISSING,
         });
       }
     });
@@ -58,11 +58,11 @@ describe('creating instances', () => {
         "The configuration of BambooHR: BambooHR has no configuration key 'usrname'. Did you mean 'username'? (and 4 more, see details)",
       );
       expect(faultsOf(answer)).to.deep.equal({
-        'configuration.usrname': "BambooHR has no configuration key 'usrname'. Did you mean 'username'?",
-        'configuration.constructor': "BambooHR has no configuration key 'constructor'.",
-        'configuration.username': USERNAME_MISSING,
-        'configuration.company.name': "'company.name' must be a text such as acme.",
-        'configuration.simulator': "'simulator' must be true or false.",
+        'body.configuration.usrname': "BambooHR has no configuration key 'usrname'. Did you mean 'username'?",
+        'body.configuration.constructor': "BambooHR has no configuration key 'constructor'.",
+        'body.configuration.username': USERNAME_MISSING,
+        'body.configuration.company.name': "'company.name' must be a text such as acme.",
+        'body.configuration.simulator': "'simulator' must be true or false.",
       });
       expect(answer.body.details[0]).to.deep.include({
         nearest: 'username',
@@ -85,7 +85,7 @@ describe('creating instances', () => {
         '{"element":{"key":"odata"},"name":"x","configuration":{"__proto__":{"base.url":"https://a.example"}}}';
       const answer = await service.call('/instances', { method: 'POST', body });
       expectProblem(answer, 'REQUEST_INVALID');
-      expect(faultsOf(answer)).to.include.keys('configuration.__proto__', 'configuration.base.url');
+      expect(faultsOf(answer)).to.include.keys('body.configuration.__proto__', 'body.configuration.base.url');
     });
 
     it('names every value of the wrong type', async () => {
@@ -98,11 +98,11 @@ describe('creating instances', () => {
       });
       expectProblem(answer, 'REQUEST_INVALID');
       expect(faultsOf(answer)).to.deep.equal({
-        'configuration.base.url': "'base.url' must be a URL that begins with https:// or http://.",
-        'configuration.username': "'username' must be a text.",
-        'configuration.password': "'password' must be a text.",
-        'configuration.text.binary': "'text.binary' must be true or false.",
-        'configuration.simulator': "'simulator' must be true or false.",
+        'body.configuration.base.url': "'base.url' must be a URL that begins with https:// or http://.",
+        'body.configuration.username': "'username' must be a text.",
+        'body.configuration.password': "'password' must be a text.",
+        'body.configuration.text.binary': "'text.binary' must be true or false.",
+        'body.configuration.simulator': "'simulator' must be true or false.",
       });
     });
 
@@ -186,8 +186,8 @@ describe('creating instances', () => {
       const settings = await create('odata', { ...SHOP, username: 'a\0b', password: 'a\ud800b' });
       expectProblem(settings, 'REQUEST_INVALID');
       expect(faultsOf(settings)).to.deep.equal({
-        'configuration.username': `'username' ${UNSTORABLE}`,
-        'configuration.password': `'password' ${UNSTORABLE}`,
+        'body.configuration.username': `'username' ${UNSTORABLE}`,
+        'body.configuration.password': `'password' ${UNSTORABLE}`,
       });
     });
   });

@@ -117,7 +117,7 @@ describe('discovery', () => {
       const answer = await service.call(path, { token: shop.token });
       expectProblem(answer, 'NOT_FOUND', message);
       expect(answer.body.details).to.deep.equal([
-        { path: 'objectName', message: "Unknown object 'Prodcts'.", nearest: 'Products' },
+        { path: '/path/objectName', message: "Unknown object 'Prodcts'.", nearest: 'Products' },
       ]);
     }
   });

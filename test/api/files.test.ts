@@ -22,7 +22,7 @@ describe('the file of a record', () => {
         expect(answer.headers.get('content-length')).to.equal(String(BYTES.length));
         expect(answer.headers.get('content-disposition')).to.equal(null);
         expect(answer.headers.get('x-content-type-options')).to.equal('nosniff');
-        expect(answer.headers.get('cache-control')).to.equal('private');
+        expect(answer.headers.get('cache-control')).to.equal('no-store');
         expect(answer.headers.get('content-security-policy')).to.equal("default-src 'none'; sandbox");
         expect(answer.headers.get('elements-request-id')).to.match(/^[0-9a-f-]{36}$/);
         expect(answer.headers.get('elements-element-instance-id')).to.equal(String(filing.instance.id));
@@ -151,7 +151,7 @@ describe('the file of a record', () => {
       it(`${path} with '${accept}' is neither, which says what there is`, async () => {
         const answer = await get(path, accept);
         expectProblem(answer, 'NOT_ACCEPTABLE', message);
-        expect(answer.body.details[0]).to.include({ path: 'headers.accept' });
+        expect(answer.body.details[0]).to.include({ path: '/headers/accept' });
         expect(answer.body.details[0].expected[0]).to.equal('application/json');
         expect(filing.provider.requests.map(({ url }) => url)).to.deep.equal(['/me']);
       });

@@ -45,7 +45,7 @@ describe('hostile and clumsy requests', () => {
           }
           expectProblem(await raw(`/${segment}`, token, 'POST', '{}'), 'NOT_FOUND');
         }
-        expect((await raw(`/${segment}`)).status).to.equal(401);
+        expectProblem(await raw(`/${segment}`), 'NOT_FOUND');
       });
     }
   });
@@ -120,17 +120,17 @@ describe('hostile and clumsy requests', () => {
   it('that are too long are refused by what is too long', async () => {
     const long = 'x'.repeat(10_000);
     const cases = {
-      [`/${long}`]: 'params.objectName must NOT have more than 255 characters.',
-      [`/Products/${long}`]: 'params.objectId must NOT have more than 1024 characters.',
-      [`/Products/1/${long}`]: 'params.childObjectName must NOT have more than 255 characters.',
-      [`/hubs/${long}/Products`]: 'params.hub must NOT have more than 255 characters.',
+      [`/${long}`]: 'path.objectName must NOT have more than 255 characters.',
+      [`/Products/${long}`]: 'path.objectId must NOT have more than 1024 characters.',
+      [`/Products/1/${long}`]: 'path.childObjectName must NOT have more than 255 characters.',
+      [`/hubs/${long}/Products`]: 'path.hub must NOT have more than 255 characters.',
       [`/Products?nextPage=${long}`]: 'query.nextPage must NOT have more than 8192 characters.',
       [`/Products?fields=${long}`]: 'query.fields must NOT have more than 8192 characters.',
     };
     for (const [path, message] of Object.entries(cases)) {
       expectProblem(await raw(path, tokens.shop), 'REQUEST_INVALID', message);
     }
-    const element = 'params.keyOrId must NOT have more than 255 characters.';
+    const element = 'path.keyOrId must NOT have more than 255 characters.';
     expectProblem(await raw(`/elements/${long}`), 'REQUEST_INVALID', element);
     expect(await sendBytes(service.app.url, `GET /${'x'.repeat(100_000)} HTTP/1.1\r\nhost: x\r\n\r\n`)).to.match(
       /^HTTP\/1\.1 431 /,

@@ -149,7 +149,7 @@ describe('the life of an instance', () => {
       const answer = await service.call(path, { method: 'PATCH', body });
       expect(answer.body).to.deep.equal({ ...SHOP, 'text.binary': false, 'filter.local': false });
       const needed = await service.call(path, { method: 'PATCH', body: { 'base.url': null } });
-      expect(Object.keys(faultsOf(needed))).to.deep.equal(['configuration.base.url']);
+      expect(Object.keys(faultsOf(needed))).to.deep.equal(['body.base.url']);
     });
   });
 

@@ -372,8 +372,8 @@ describe('OAuth proxies', () => {
       it(`which cannot be ${JSON.stringify(url)}`, async () => {
         const { id } = await createProxy(service);
         const answer = await service.call(`${PATH}/${id}/applicationUrls`, { method: 'POST', body: { url } });
-        expectProblem(answer, 'REQUEST_INVALID', /^url must /);
-        expect(Object.keys(faultsOf(answer))).to.deep.equal(['url']);
+        expectProblem(answer, 'REQUEST_INVALID', /^body\.url must /);
+        expect(Object.keys(faultsOf(answer))).to.deep.equal(['body.url']);
       });
     }
   });

@@ -45,10 +45,10 @@ describe('a stored secret', () => {
       for (const secret of [{}, { password: '********' }]) {
         const answer = await change(id, { configuration: { 'base.url': evil.url, ...secret } });
         expectProblem(answer, 'REQUEST_INVALID', `The configuration of OData: ${NEEDED}`);
-        expect(faultsOf(answer)).to.deep.equal({ 'configuration.password': NEEDED });
+        expect(faultsOf(answer)).to.deep.equal({ 'body.configuration.password': NEEDED });
         const path = `/instances/${id}/configuration`;
         const inner = await service.call(path, { method: 'PATCH', body: { 'base.url': evil.url, ...secret } });
-        expect(faultsOf(inner)).to.deep.equal({ 'configuration.password': NEEDED });
+        expect(faultsOf(inner)).to.deep.equal({ 'body.password': NEEDED });
       }
       expect((await read(id)).configuration).to.deep.include({ 'base.url': provider.url, password: '********' });
     });
@@ -57,29 +57,29 @@ describe('a stored secret', () => {
       const { id } = await createInstance();
       const moved = { ...configuration(), 'base.url': evil.url, password: '********' };
       const answer = await change(id, { name: 'Moved', configuration: moved }, 'PUT');
-      expect(faultsOf(answer)).to.deep.equal({ 'configuration.password': NEEDED });
+      expect(faultsOf(answer)).to.deep.equal({ 'body.configuration.password': NEEDED });
     });
 
     it('when calls would lose their TLS', async () => {
       const { id } = await createInstance();
       // Not the same origin, as that of the provider has none.
       const answer = await change(id, { configuration: { 'base.url': provider.url.replace('http:', 'https:') } });
-      expect(faultsOf(answer)).to.deep.equal({ 'configuration.password': NEEDED });
+      expect(faultsOf(answer)).to.deep.equal({ 'body.configuration.password': NEEDED });
     });
 
     it('when the simulator takes the place of the provider, and the other way round', async () => {
       const simulated = await service.createInstance('bamboohr', BAMBOOHR);
       const away = await change(simulated.id, { configuration: { simulator: false } });
-      expect(Object.keys(faultsOf(away))).to.deep.equal(['configuration.username']);
+      expect(Object.keys(faultsOf(away))).to.deep.equal(['body.configuration.username']);
       const { id } = await createInstance();
       const entered = await change(id, { configuration: { simulator: true } });
-      expect(faultsOf(entered)).to.deep.equal({ 'configuration.password': NEEDED });
+      expect(faultsOf(entered)).to.deep.equal({ 'body.configuration.password': NEEDED });
     });
 
     it('when a name in the settings makes another host', async () => {
       const { id } = await service.createInstance('bamboohr', BAMBOOHR);
       const answer = await change(id, { configuration: { 'company.name': 'evil' } });
-      expect(Object.keys(faultsOf(answer))).to.deep.equal(['configuration.username']);
+      expect(Object.keys(faultsOf(answer))).to.deep.equal(['body.configuration.username']);
     });
 
     it('while everything else can be changed without it', async () => {
@@ -153,11 +153,11 @@ describe('a stored secret', () => {
       const { id } = await createTampered();
       const requests = evil.requests.length;
       const partial = await change(id, { configuration: { 'text.binary': true } });
-      expect(Object.keys(faultsOf(partial))).to.deep.equal(['configuration.base.url']);
+      expect(Object.keys(faultsOf(partial))).to.deep.equal(['body.configuration.base.url']);
       for (const method of ['PATCH', 'PUT']) {
         const masked = { name: 'x', configuration: { ...configuration(), password: '********' } };
         expect(faultsOf(await change(id, masked, method))).to.deep.equal({
-          'configuration.password': "'password' must be sent in clear: what was stored cannot be read any more.",
+          'body.configuration.password': "'password' must be sent in clear: what was stored cannot be read any more.",
         });
       }
       expect((await change(id, { name: 'Renamed' })).body).to.include({ name: 'Renamed', valid: false });

@@ -148,7 +148,7 @@ describe('instances that cannot be used', () => {
     ]) {
       expectProblem(answer, 'REQUEST_INVALID');
       expect(faultsOf(answer)).to.deep.equal({
-        'configuration.password': `'password' must be sent in clear: what was stored cannot be read any more.`,
+        'body.configuration.password': `'password' must be sent in clear: what was stored cannot be read any more.`,
       });
     }
   });
@@ -157,7 +157,7 @@ describe('instances that cannot be used', () => {
     const { username, password } = PRIVATE_SHOP;
     const answer = await change(damaged.id, { configuration: { username, password } });
     expectProblem(answer, 'REQUEST_INVALID');
-    expect(faultsOf(answer)).to.have.property('configuration.base.url');
+    expect(faultsOf(answer)).to.have.property('body.configuration.base.url');
   });
 
   it('work again with their whole configuration, under the same id and token', async () => {

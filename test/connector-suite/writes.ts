@@ -136,7 +136,7 @@ interface Refused {
 
 async function expectRefusal(target: Target, { path, method, body, paths }: Refused): Promise<string[]> {
   const answer = await target.call(path, { method, body });
-  const named = (answer.body.details ?? []).map((detail: { readonly path?: string }) => detail.path);
+  const named = (answer.body.details ?? []).map(({ path }: { readonly path?: string }) => path?.replace('/body/', ''));
   if (
     answer.status === 400 &&
     answer.body.code === 'REQUEST_INVALID' &&

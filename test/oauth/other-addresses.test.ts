@@ -5,7 +5,7 @@ import { json, type MisbehavingServer, startMisbehavingServer } from '../support
 import { useOAuth } from './support/setup.ts';
 
 const CODE = { 'body.providerData.code': 'is missing' };
-const SECRET = 'configuration.oauth.api.secret';
+const SECRET = 'body.configuration.oauth.api.secret';
 
 describe('tokens and the secret of a client', () => {
   const setup = useOAuth();

@@ -147,6 +147,6 @@ describe('an instance by tokens that were obtained elsewhere', () => {
   it('needs what the URL would have brought', async () => {
     const answer = await create(undefined, { 'oauth.user.refresh_token': 'some-refresh-token' });
     expectProblem(answer, 'REQUEST_INVALID');
-    expect(faultsOf(answer)).to.have.keys('configuration.base.url');
+    expect(faultsOf(answer)).to.have.keys('body.configuration.base.url');
   });
 });

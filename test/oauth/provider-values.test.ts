@@ -77,7 +77,7 @@ describe('what a provider tells beside code and token', () => {
     const refreshed = { 'oauth.user.refresh_token': 'a-refresh-token' };
     const answer = await create(undefined, refreshed);
     expectProblem(answer, 'REQUEST_INVALID');
-    expect(faultsOf(answer)).to.have.keys('configuration.realm.id');
+    expect(faultsOf(answer)).to.have.keys('body.configuration.realm.id');
     const evil = await create(undefined, { ...refreshed, 'realm.id': '1', 'api.url': 'https://evil.example' });
     expectProblem(evil, 'REQUEST_INVALID', /'api.url' must lead to a host of Realm/);
     expect((await create(undefined, { ...refreshed, 'realm.id': '1' })).status).to.equal(200);

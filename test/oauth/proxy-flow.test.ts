@@ -177,7 +177,7 @@ describe('the flow through an OAuth proxy', () => {
       const answer = await create('invented', { ...WITHOUT_CLIENT, 'base.url': evil.url }, headers);
       const message = `'oauth.api.secret' is missing: the settings lead to ${evil.url}, and the OAuth proxy 'shop' sends its secret only where "tokenOrigins" of its configuration says.`;
       expectProblem(answer, 'REQUEST_INVALID', message);
-      expect(Object.keys(faultsOf(answer))).to.deep.equal(['configuration.oauth.api.secret']);
+      expect(Object.keys(faultsOf(answer))).to.deep.equal(['body.configuration.oauth.api.secret']);
     }
     expect(evil.requests).to.deep.equal([]);
     await evil.close();

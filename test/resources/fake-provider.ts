@@ -195,6 +195,9 @@ function createClient(onSend: (request: unknown) => Promise<void>): ResourcePort
     sendForFile: () => {
       throw new Error('There are no files here.');
     },
+    pass: () => {
+      throw new Error('Nothing is passed on here.');
+    },
     preview: () => {
       throw new Error('Nothing is explained here.');
     },

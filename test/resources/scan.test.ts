@@ -356,7 +356,7 @@ describe('a page token', () => {
     it(`does not open with another query: ${what}`, async () => {
       const { code, details } = await failureOf(service.list({ ...query, ...changes, nextPage }));
       expect(code).to.equal('REQUEST_INVALID');
-      expect(details).to.deep.equal([{ path: 'nextPage', message: 'Not a token of this query.' }]);
+      expect(details).to.deep.equal([{ path: '/query/nextPage', message: 'Not a token of this query.' }]);
     });
   }
 

@@ -5,12 +5,14 @@ import { createBindings, createTokenBinder } from './binding.ts';
 import { createByteBudget } from './byte-budget.ts';
 import { execute } from './execute.ts';
 import { prepareOutgoing } from './outgoing.ts';
+import { type PassedAnswer, type PassedRequest, pass, passWithToken } from './passthrough.ts';
 import type { AccessTokens, ClientPorts, ProviderCall } from './ports.ts';
 import { isIdempotent, planRetry } from './retry.ts';
 import { resolveTarget } from './target.ts';
 
 export { type ByteBudget, createByteBudget, type Hold } from './byte-budget.ts';
 export { toUnreadable } from './execute.ts';
+export type { PassedAnswer, PassedRequest } from './passthrough.ts';
 export type { AccessTokens, ClientPorts, ProviderCall } from './ports.ts';
 export { judgeRateLimit, type RateLimitState, readRateLimit } from './rate-limit.ts';
 
@@ -19,6 +21,8 @@ export interface ProviderClient {
   readonly send: (call: ProviderCall, request: ProviderRequest) => Promise<ProviderResponse>;
   /** As `send`, for an answer that is passed on byte for byte, whatever it is. */
   readonly sendForFile: (call: ProviderCall, request: ProviderRequest) => Promise<ProviderFile>;
+  /** Passes a request on as it is, but for the authentication, and answers what the provider says, whatever that is. @throws AppError where it says nothing */
+  readonly pass: (call: ProviderCall, request: PassedRequest) => Promise<PassedAnswer>;
   /** What `send` would send first, with every secret masked; nothing is sent. */
   readonly preview: (call: Pick<ProviderCall, 'connector' | 'config'>, request: ProviderRequest) => RequestPreview;
   readonly execute: <Input, Output>(
@@ -121,6 +125,11 @@ export function createProviderClient(ports: ClientPorts): ProviderClient {
   return {
     send: (call, request) => send(call, request),
     sendForFile,
+    pass: async (call, request) => {
+      const binding = getBinding(call.connector, call.config);
+      if (call.connector.auth.type !== 'oauth2') return pass(ports, { call, binding }, request);
+      return passWithToken(ports, { call, bind: (token) => bindToken(binding, token) }, request);
+    },
     preview,
     execute: (operation, input, call) => execute(send, operation, input, call),
   };

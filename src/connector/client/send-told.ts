@@ -3,7 +3,7 @@ import { isEgressError } from './egress-failure.ts';
 import type { SentRequest } from './measure.ts';
 
 export interface TellingPorts {
-  readonly egress: Pick<Egress, 'request'>;
+  readonly egress: Pick<Egress, 'request' | 'stream'>;
   /** Called for every request that was sent, when it has ended. */
   readonly onRequest?: (request: SentRequest) => void;
 }

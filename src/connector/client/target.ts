@@ -22,6 +22,33 @@ function resolvePath(binding: Binding, request: ProviderRequest): URL {
   return new URL(appendQuery(binding.base + path, request.query));
 }
 
+/** Dots that climb, plain or encoded, alone or with a parameter behind them (`..;x`), which some servers drop before they resolve them. */
+const CLIMBING = /(?:^|\/)(?:\.|%2e){1,2}(?:;[^/]*)?(?=\/|$)/i;
+/** A slash, a backslash or a control character in disguise; what a segment is must be plain. */
+const DISGUISED = /%(?:2f|5c|[01][0-9a-f]|7f)/i;
+const ABSOLUTE = /^\/(?:\/|[a-z][a-z0-9+.-]*:\/)/i;
+
+/**
+ * The provider's URL of a path that a caller wrote, percent-encoded, with its query.
+ * @throws AppError REQUEST_INVALID for one that does not plainly stay below the base URL
+ */
+export function resolveBelow(binding: Binding, path: string, search: string): URL {
+  const url = isPlain(path) && !CONTROL.test(search) ? URL.parse(binding.base + path + search) : null;
+  if (url?.origin === binding.origin && url.href === new URL(binding.base).href.replace(/\/$/, '') + path + url.search)
+    return url;
+  const message = `The path is not one below the address of ${binding.connector.name}: it has segments of its own, without '.' and '..', encoded slashes, control characters or an address in it.`;
+  throw new AppError('REQUEST_INVALID', message, { details: [{ path: '/path/path', message }] });
+}
+
+const CONTROL = /\p{Cc}/u;
+
+function isPlain(path: string): boolean {
+  return (
+    path.startsWith('/') &&
+    ![CLIMBING, DISGUISED, ABSOLUTE, CONTROL, /[\\#?]/, /%(?![0-9a-f]{2})/i].some((bad) => bad.test(path))
+  );
+}
+
 /** A link in a provider's answer, absolute or relative to `from`, checked against the connector's hosts. */
 export function followLink(binding: Binding, link: string, from: string): URL {
   const url = leaveSimulator(binding, parseLink(binding, link, from));

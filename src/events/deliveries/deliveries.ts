@@ -233,7 +233,7 @@ export function createDeliveries(ports: DeliveryPorts): Deliveries {
       );
       if (count > MAX_REDELIVERIES) {
         const message = `There are more than ${MAX_REDELIVERIES} events to send again, and none was sent. Narrow down from and to, or name a subscriptionId or a status.`;
-        throw new AppError('REQUEST_INVALID', message, { details: [{ path: 'body', message }] });
+        throw new AppError('REQUEST_INVALID', message, { details: [{ path: '/body', message }] });
       }
       if (count > 0) await announceDue();
       return count;
@@ -252,7 +252,7 @@ function toDelivery({ eventId, eventAt: _, ...row }: DeliveryRow, payload?: stri
 function assertPeriod({ from, to }: RedeliveryPeriod): void {
   if (from < to) return;
   const message = 'from must be before to.';
-  throw new AppError('REQUEST_INVALID', message, { details: [{ path: 'body.to', message }] });
+  throw new AppError('REQUEST_INVALID', message, { details: [{ path: '/body/to', message }] });
 }
 
 function notFound(id: number): AppError {

@@ -7,7 +7,7 @@ export const DELIVERY_STATUSES = ['queued', 'delivering', 'retrying', 'delivered
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
 /** Expressions over the tables of a source, under the names that filters use, and some of our own. */
-export type Columns = Readonly<Record<DeliveryField | 'lastError' | 'eventId' | 'eventAt', string>>;
+export type Columns = Readonly<Record<DeliveryField | 'eventId' | 'eventAt', string>>;
 
 /** A place where deliveries are; `from` ends with the account's id as its only binding. */
 export interface Source {
@@ -17,6 +17,11 @@ export interface Source {
 
 const shownEventId = (column: string) => `'evt_' || replace(${column}::text, '-', '')`;
 
+/** It stands at the beginning of the payload (accept/payload.ts), behind an id and a type that no quote leaves. */
+const shownTimestamp = (table: string) =>
+  `(select substring(left(e.payload, 2000) from '"timestamp":"([^"]+)"')::timestamptz from event e
+    where e.account_id = ${table}.account_id and e.created_at = ${table}.event_at and e.id = ${table}.event_id)`;
+
 const HOT: Omit<Columns, 'status'> = {
   id: 'd.id',
   channel: `'webhook'::text`,
@@ -25,6 +30,7 @@ const HOT: Omit<Columns, 'status'> = {
   attempts: 'd.attempts',
   'event.type': 'd.type',
   'event.id': shownEventId('d.event_id'),
+  'event.timestamp': shownTimestamp('d'),
   'instance.id': 'd.instance_id',
   createdDate: shownInstant('d.created_at'),
   updatedDate: shownInstant('d.updated_at'),
@@ -63,6 +69,7 @@ const BY_STATUS: Readonly<Record<DeliveryStatus, Source>> = {
       attempts: 'a.attempt',
       'event.type': 'a.type',
       'event.id': shownEventId('a.event_id'),
+      'event.timestamp': shownTimestamp('a'),
       'instance.id': 'a.instance_id',
       createdDate: shownInstant('a.delivery_created_at'),
       updatedDate: 'a.attempted_at',

@@ -39,7 +39,7 @@ describe('the configuration of events', () => {
     const answer = await create({ ...BAMBOOHR, 'event.notification.enabled': true });
     expectProblem(answer, 'REQUEST_INVALID');
     expect(faultsOf(answer)).to.deep.equal({
-      'configuration.event.notification.callback.url':
+      'body.configuration.event.notification.callback.url':
         "'event.notification.callback.url' is required while 'event.notification.enabled' is true.",
     });
   });
@@ -54,7 +54,7 @@ describe('the configuration of events', () => {
       const answer = await create({ ...ON, 'event.notification.callback.url': url });
       expectProblem(answer, 'REQUEST_INVALID', reason);
       expect(answer.body.message).to.match(/^'event\.notification\.callback\.url' cannot be called: /);
-      expect(Object.keys(faultsOf(answer))).to.deep.equal(['configuration.event.notification.callback.url']);
+      expect(Object.keys(faultsOf(answer))).to.deep.equal(['body.configuration.event.notification.callback.url']);
     }
     for (const url of ['x', 'ftp://127.0.0.1/', 'https://user:word@127.0.0.1/']) {
       expectProblem(await create({ ...ON, 'event.notification.callback.url': url }), 'REQUEST_INVALID');
@@ -82,7 +82,7 @@ describe('the configuration of events', () => {
     ]) {
       const answer = await create({ ...ON, ...wrong });
       expectProblem(answer, 'REQUEST_INVALID');
-      expect(Object.keys(faultsOf(answer))).to.deep.equal([`configuration.${Object.keys(wrong)[0]}`]);
+      expect(Object.keys(faultsOf(answer))).to.deep.equal([`body.configuration.${Object.keys(wrong)[0]}`]);
     }
   });
 

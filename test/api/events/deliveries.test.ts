@@ -138,6 +138,9 @@ describe('deliveries', () => {
       expect(queued.map(({ event }: { event: { id: string } }) => event.id)).to.deep.equal(sent);
       expect(queued[0]).to.include({ attempts: 6 });
       expect(queued[0].lastError).to.match(/503/);
+      const quoted = `'${queued[0].lastError.replaceAll("'", "''")}'`;
+      const same = await listDeliveries(service, `lastError = ${quoted} AND id = ${queued[0].id}`);
+      expect(same).to.deep.equal([queued[0]]);
       expect((await service.call(SETTINGS)).body).to.include({ 'notification.webhook.failure.policy': 'retry' });
 
       receiver.recover(url);
@@ -239,6 +242,8 @@ describe('deliveries', () => {
         `attempts = 0`,
         `event.type = 'test.created'`,
         `event.id = '${shown.event.id}'`,
+        `event.timestamp = ${shown.event.timestamp}`,
+        `lastError IS NULL`,
         `instance.id = ${shown.instance.id}`,
         `createdDate = ${shown.createdDate}`,
         `updatedDate = ${shown.updatedDate}`,
@@ -252,6 +257,8 @@ describe('deliveries', () => {
         `attempts > 0`,
         `event.type LIKE 'x%'`,
         `event.id = 'evt_${'0'.repeat(32)}'`,
+        `event.timestamp > ${shown.event.timestamp}`,
+        `lastError LIKE '%'`,
         `instance.id != ${shown.instance.id}`,
         `createdDate > ${shown.createdDate}`,
         `updatedDate < ${shown.updatedDate}`,

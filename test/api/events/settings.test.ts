@@ -94,7 +94,7 @@ describe('the settings of an account', () => {
         const answer = await send(method, { [key]: url });
         expectProblem(answer, 'REQUEST_INVALID', reason);
         expect(answer.body.message).to.match(new RegExp(`^'${key}' cannot be called: `));
-        expect(answer.body.details[0].path).to.equal(`body.${key}`);
+        expect(answer.body.details[0].path).to.equal(`/body/${key}`);
       }
       expect(await get()).to.deep.equal(DEFAULTS);
     });

@@ -15,8 +15,13 @@ export function expectProblem(answer: Readonly<ApiAnswer>, code: ErrorCode, mess
   if (message instanceof RegExp) expect(body.message).to.match(message);
 }
 
-/** The paths of `details`, and what is said of each. */
+/** The places of `details`, which are JSON pointers (RFC 6901), with dots for their slashes; and what is said of each. */
 export function faultsOf({ body }: Readonly<ApiAnswer>): Record<string, string> {
   const details: readonly { readonly path: string; readonly message: string }[] = body.details ?? [];
-  return Object.fromEntries(details.map(({ path, message }) => [path, message]));
+  return Object.fromEntries(
+    details.map(({ path, message }) => {
+      expect(path).to.match(/^\/(?:body|query|path|headers)(?:\/(?:[^/~]|~[01])*)*$/);
+      return [path.slice(1).replaceAll('/', '.'), message];
+    }),
+  );
 }

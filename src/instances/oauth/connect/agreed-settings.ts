@@ -1,5 +1,5 @@
 import type { Config } from '../../../connector/contract.ts';
-import { AppError } from '../../../errors.ts';
+import { AppError, pointer } from '../../../errors.ts';
 import { OAUTH_KEYS } from '../fields.ts';
 import type { OAuthConnector } from '../grant.ts';
 import type { OpenAuthorizations } from './authorizations.ts';
@@ -49,8 +49,11 @@ function describeDifference({ name }: OAuthConnector, keys: readonly string[], s
   const message = `Several authorizations of ${name} are open with this ${of}, and they differ in ${differing}. ${way}, or send ${differing} in the configuration. The code was not used.`;
   return new AppError('REQUEST_INVALID', message, {
     details: [
-      { path: 'body.providerData.state', message: state === undefined ? 'is missing' : 'fits several authorizations' },
-      ...keys.map((key) => ({ path: `configuration.${key}`, message: 'differs between the open authorizations' })),
+      { path: '/body/providerData/state', message: state === undefined ? 'is missing' : 'fits several authorizations' },
+      ...keys.map((key) => ({
+        path: pointer('body', 'configuration', key),
+        message: 'differs between the open authorizations',
+      })),
     ],
   });
 }

@@ -222,7 +222,7 @@ function readCallbackUrl({ callbackUrl }: UrlRequest, proxy: OAuthProxy | undefi
     callbackUrl ?? proxy?.proxyUrl,
     'the redirect URL registered with the provider',
   );
-  readRedirectUrl(given, 'query.callbackUrl');
+  readRedirectUrl(given, '/query/callbackUrl');
   if (proxy === undefined || given === proxy.proxyUrl) return given;
   throw invalidParameter(
     'callbackUrl',

@@ -1,5 +1,5 @@
 import type { Config } from '../../../connector/contract.ts';
-import { AppError } from '../../../errors.ts';
+import { AppError, pointer } from '../../../errors.ts';
 import { invalidConfiguration, resolveConfiguration } from '../../configuration.ts';
 import { assertSecretsStay, type EarlierSettings } from '../../place.ts';
 import { simulatorOf, tokenUrlOf } from '../endpoint/addresses.ts';
@@ -122,7 +122,7 @@ async function findAuthorization(
   if (typeof callbackUrl !== 'string' || callbackUrl === '') {
     const key = OAUTH_KEYS.callbackUrl;
     const message = `'${key}' is required: the callbackUrl that the code came to.`;
-    throw invalidConfiguration(connector, [{ path: `configuration.${key}`, message }]);
+    throw invalidConfiguration(connector, [{ path: pointer('body', 'configuration', key), message }]);
   }
   const clientId = String(known[OAUTH_KEYS.clientId] ?? '');
   const key = { accountId, userId, elementKey: connector.key, clientId, callbackUrl };
@@ -148,7 +148,7 @@ function assertSimulatorStated(
   const message = isSimulated
     ? `'simulator' must be true: the code comes from the simulator of ${connector.name}, and without it an instance talks to ${connector.name} itself.`
     : `'simulator' must not be true: the code comes from ${connector.name} itself. For the simulator, authorize at the URL of simulator=true.`;
-  throw invalidConfiguration(connector, [{ path: 'configuration.simulator', message }]);
+  throw invalidConfiguration(connector, [{ path: '/body/configuration/simulator', message }]);
 }
 
 function readCallbackValues(
@@ -172,7 +172,7 @@ function readCallbackValues(
     if (!(error instanceof ValueFault)) throw error;
     const message = `providerData: ${error.message}. Pass on every parameter that came to the callback URL beside the code.`;
     throw new AppError('REQUEST_INVALID', message, {
-      details: [{ path: `body.providerData.${error.member}`, message: error.message }],
+      details: [{ path: pointer('body', 'providerData', error.member), message: error.message }],
       cause: error,
     });
   }

@@ -42,7 +42,7 @@ export function assertSameClient(connector: OAuthConnector, earlier: EarlierSett
   const message = `${connector.name} granted access to another client, or at another address: send a new providerData.code with these settings.`;
   throw new AppError('REQUEST_INVALID', message, {
     details: [
-      { path: 'body.providerData.code', message: 'is missing' },
+      { path: '/body/providerData/code', message: 'is missing' },
       ...findStrayingSecrets(connector, earlier, after),
     ],
   });

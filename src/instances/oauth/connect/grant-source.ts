@@ -40,7 +40,7 @@ export function chooseSource({ connector, given, providerData }: Given): GrantSo
 function assertNoProviderData({ name }: OAuthConnector, providerData: ProviderData | undefined): void {
   if (providerData === undefined) return;
   const message = `${name} needs no user to authorize, so there is no code: leave out providerData.`;
-  throw new AppError('REQUEST_INVALID', message, { details: [{ path: 'body.providerData', message }] });
+  throw new AppError('REQUEST_INVALID', message, { details: [{ path: '/body/providerData', message }] });
 }
 
 /** Tokens that were obtained elsewhere; a mask is none. */
@@ -58,7 +58,7 @@ function codeMissing(
   given: Given['given'],
   { error, error_description }: ProviderData = {},
 ) {
-  const path = 'body.providerData.code';
+  const path = '/body/providerData/code';
   const how = `Open the oauthUrl of GET /elements/${key}/oauth/url, authorize there, and send the code that comes back as providerData.code.`;
   const words = [error, error_description].filter((part) => part !== undefined && part !== '');
   const message =

@@ -1,4 +1,5 @@
 import type { Config } from '../../../connector/contract.ts';
+import { pointer } from '../../../errors.ts';
 import { invalidConfiguration } from '../../configuration.ts';
 import { OAUTH_KEYS } from '../fields.ts';
 import { isClientRefusal, type OAuthConnector, type TokenEndpoint, TokenError, type TokenGrant } from '../grant.ts';
@@ -108,7 +109,7 @@ function assertNoValueIsMissing(connector: OAuthConnector, config: Config): void
   throw invalidConfiguration(
     connector,
     missing.map(([key, { description }]) => ({
-      path: `configuration.${key}`,
+      path: pointer('body', 'configuration', key),
       message: `'${key}' is required with a token that was obtained elsewhere: ${description}`,
     })),
   );

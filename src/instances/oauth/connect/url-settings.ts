@@ -1,6 +1,6 @@
 import { matchesHost } from '../../../connector/client/hosts.ts';
 import type { Config } from '../../../connector/contract.ts';
-import { AppError } from '../../../errors.ts';
+import { AppError, pointer } from '../../../errors.ts';
 import { hostsOf } from '../endpoint/addresses.ts';
 import { OAUTH_KEYS } from '../fields.ts';
 import type { OAuthConnector } from '../grant.ts';
@@ -68,5 +68,5 @@ function readSite(connector: OAuthConnector, settings: Config, text: string): st
 }
 
 export function invalidParameter(parameter: string, message: string): AppError {
-  return new AppError('REQUEST_INVALID', message, { details: [{ path: `query.${parameter}`, message }] });
+  return new AppError('REQUEST_INVALID', message, { details: [{ path: pointer('query', parameter), message }] });
 }

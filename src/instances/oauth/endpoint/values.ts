@@ -1,6 +1,7 @@
 import { matchesHost } from '../../../connector/client/hosts.ts';
 import type { SimulatorRoute } from '../../../connector/client/simulator-route.ts';
 import type { Config, OAuthValue } from '../../../connector/contract.ts';
+import { pointer } from '../../../errors.ts';
 import { ExactNumber } from '../../../numbers/exact-json.ts';
 import { invalidConfiguration } from '../../configuration.ts';
 import type { OAuthConnector } from '../grant.ts';
@@ -79,7 +80,9 @@ export function assertGivenValues(connector: OAuthConnector, config: Config): vo
     if (type !== 'url' || value === undefined) return [];
     const host = parseRedirectUrl(String(value))?.host;
     if (host !== undefined && matchesHost(host, hostsOf(connector, config))) return [];
-    return [{ path: `configuration.${key}`, message: `'${key}' must lead to a host of ${connector.name}.` }];
+    return [
+      { path: pointer('body', 'configuration', key), message: `'${key}' must lead to a host of ${connector.name}.` },
+    ];
   });
   if (faults.length > 0) throw invalidConfiguration(connector, faults);
 }

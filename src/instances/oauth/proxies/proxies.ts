@@ -148,7 +148,7 @@ export function createProxies({ knex, shares, keyring, digest, random, publicUrl
       const { configuration = '{}', apiKey, apiSecret } = input;
       const name = input.name.trim();
       assertAllStorable({ name, apiKey, configuration });
-      const tokenOrigins = readTokenOrigins(configuration, 'body.configuration');
+      const tokenOrigins = readTokenOrigins(configuration, '/body/configuration');
       const key = random(KEY_BYTES).toString('base64url');
       const row = { accountId, organizationId, id: await store.nextId(), key, name, apiKey, configuration };
       const sealedSecret = encryptBound(keyring, apiSecret, placeOf(row));
@@ -183,7 +183,7 @@ export function createProxies({ knex, shares, keyring, digest, random, publicUrl
     openClient: (proxy) => {
       const { plain: apiSecret, isBound } = open(proxy);
       // Of an earlier release, which knew no origins: nobody can have meant any.
-      const tokenOrigins = isBound ? readTokenOrigins(proxy.configuration, 'configuration') : [];
+      const tokenOrigins = isBound ? readTokenOrigins(proxy.configuration, '/body/configuration') : [];
       return Object.freeze({ ...proxy, apiSecret, tokenOrigins });
     },
 
@@ -245,7 +245,7 @@ export function createProxies({ knex, shares, keyring, digest, random, publicUrl
     },
 
     allowTarget: async (caller, proxy, text) => {
-      const url = readRedirectUrl(text, 'query.state');
+      const url = readRedirectUrl(text, '/query/state');
       if (mayChange(caller, proxy)) return store.nameTarget(proxy, hashOf(url));
       if (proxy.applicationUrls.includes(withoutQuery(url))) return;
       throw foreignTarget(proxy);
@@ -284,7 +284,7 @@ function assertMayChange(caller: ProxyCaller, proxy: OAuthProxy): void {
 function foreignTarget({ id, name, accountId }: OAuthProxy): AppError {
   const message = `The OAuth proxy '${name}' belongs to account ${accountId} of your organization. From other accounts, state must be one of its application URLs, which account ${accountId} adds with POST /elements/oauthProxies/${id}/applicationUrls.`;
   return new AppError('FORBIDDEN', message, {
-    details: [{ path: 'query.state', message: 'is not an application URL of the proxy' }],
+    details: [{ path: '/query/state', message: 'is not an application URL of the proxy' }],
   });
 }
 
@@ -309,7 +309,7 @@ export function assertProxyMayServe(client: ProxyClient, { caller, connector, or
     throw new AppError('FORBIDDEN', message);
   }
   if (typeof connector.hosts !== 'function' || tokenOrigins.includes(origin)) return;
-  const path = 'configuration.oauth.api.secret';
+  const path = '/body/configuration/oauth.api.secret';
   const message = `'oauth.api.secret' is missing: the settings lead to ${origin}, and the OAuth proxy '${name}' sends its secret only where "tokenOrigins" of its configuration says.`;
   throw new AppError('REQUEST_INVALID', message, { details: [{ path, message }] });
 }
@@ -335,10 +335,10 @@ function refused(reason: RedirectRefusal): Redirect {
 }
 
 function readApplicationUrl(text: string): string {
-  const url = readRedirectUrl(text, 'url');
+  const url = readRedirectUrl(text, '/body/url');
   if (!url.href.includes('?')) return url.href;
-  const message = 'url must have no query: the proxy redirects to the URL with any query.';
-  throw new AppError('REQUEST_INVALID', message, { details: [{ path: 'url', message }] });
+  const message = 'body.url must have no query: the proxy redirects to the URL with any query.';
+  throw new AppError('REQUEST_INVALID', message, { details: [{ path: '/body/url', message }] });
 }
 
 function placeOf({

@@ -1,4 +1,4 @@
-import { AppError, type ErrorDetail } from '../../../errors.ts';
+import { AppError, type ErrorDetail, pointer } from '../../../errors.ts';
 import { MASK } from '../../configuration.ts';
 import { isStorable, UNSTORABLE } from '../../storable.ts';
 import type { NewProxy, OAuthProxy, ProxyChanges } from './proxies.ts';
@@ -8,7 +8,7 @@ import { readTokenOrigins } from './proxy-settings.ts';
 export function assertFixed(proxy: OAuthProxy, changes: ProxyChanges): void {
   const faults = (['id', 'proxyUrl'] as const)
     .filter((member) => changes[member] !== undefined && changes[member] !== proxy[member])
-    .map((member) => ({ path: `body.${member}`, message: `${member} of an OAuth proxy cannot change.` }));
+    .map((member) => ({ path: pointer('body', member), message: `${member} of an OAuth proxy cannot change.` }));
   refuse(faults);
 }
 
@@ -49,7 +49,7 @@ const GOES = 'it goes to the tokenOrigins, and there are new ones.';
 const NOT_IN_FORCE = 'the tokenOrigins that are stored were not in force.';
 
 function missing(member: keyof NewProxy, why: string): ErrorDetail {
-  return { path: `body.${member}`, message: `${member} must be sent in clear: ${why}` };
+  return { path: pointer('body', member), message: `${member} must be sent in clear: ${why}` };
 }
 
 /** @throws AppError REQUEST_INVALID for what PostgreSQL cannot hold */
@@ -57,7 +57,7 @@ export function assertAllStorable(texts: Readonly<Record<string, string>>): void
   refuse(
     Object.entries(texts)
       .filter(([, text]) => !isStorable(text))
-      .map(([member]) => ({ path: `body.${member}`, message: `body.${member} ${UNSTORABLE}` })),
+      .map(([member]) => ({ path: pointer('body', member), message: `body.${member} ${UNSTORABLE}` })),
   );
 }
 

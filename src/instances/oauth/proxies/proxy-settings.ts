@@ -1,4 +1,4 @@
-import { AppError } from '../../../errors.ts';
+import { AppError, inWords } from '../../../errors.ts';
 import { parseRedirectUrl } from './redirect-url.ts';
 
 /** The one member of a proxy's `configuration` that means something here; the others are the caller's. */
@@ -10,11 +10,14 @@ const TOKEN_ORIGINS = 'tokenOrigins';
  */
 export function readTokenOrigins(configuration: string, path: string): readonly string[] {
   const settings = parseObject(configuration);
-  if (settings === undefined) throw invalid(path, `${path} must be a text that holds a JSON object.`);
+  if (settings === undefined) throw invalid(path, `${inWords(path)} must be a text that holds a JSON object.`);
   const origins = settings[TOKEN_ORIGINS] ?? [];
   const read = Array.isArray(origins) ? origins.map(readOrigin) : [undefined];
   if (read.every((origin) => origin !== undefined)) return read;
-  throw invalid(path, `${TOKEN_ORIGINS} in ${path} must be a list of origins, such as https://acme.example.com.`);
+  throw invalid(
+    path,
+    `${TOKEN_ORIGINS} in ${inWords(path)} must be a list of origins, such as https://acme.example.com.`,
+  );
 }
 
 function readOrigin(text: unknown): string | undefined {

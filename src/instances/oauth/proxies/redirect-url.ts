@@ -1,4 +1,4 @@
-import { AppError } from '../../../errors.ts';
+import { AppError, inWords } from '../../../errors.ts';
 
 /**
  * Where a browser may be sent, by the parsed form (WHATWG URL): two texts that browsers take for the same address are
@@ -21,7 +21,7 @@ export function parseRedirectUrl(text: string): URL | undefined {
 export function readRedirectUrl(text: string, path: string): URL {
   const url = parseRedirectUrl(text);
   if (url !== undefined) return url;
-  const message = `${path} must be an absolute http or https URL without user name, password, fragment, blank, backslash or control character.`;
+  const message = `${inWords(path)} must be an absolute http or https URL without user name, password, fragment, blank, backslash or control character.`;
   throw new AppError('REQUEST_INVALID', message, { details: [{ path, message }] });
 }
 

@@ -1,0 +1,79 @@
+import type { Transform } from 'node:stream';
+import { promisify } from 'node:util';
+import {
+  type BrotliOptions,
+  brotliCompress,
+  constants,
+  createBrotliCompress,
+  createGzip,
+  gzip,
+  type ZlibOptions,
+} from 'node:zlib';
+import type { Response } from 'express';
+import { OPERATIONS, type OperationId } from '../../generated/operations.ts';
+
+export type Encoding = 'br' | 'gzip';
+
+/** Bytes. What is smaller fits into one packet either way. */
+export const LEAST_COMPRESSED = 1024;
+
+/** About as fast as gzip and a little smaller; the window is what a large answer costs in memory (512 kB). */
+const BROTLI: BrotliOptions = {
+  params: { [constants.BROTLI_PARAM_QUALITY]: 4, [constants.BROTLI_PARAM_LGWIN]: 19 },
+};
+const GZIP: ZlibOptions = { level: 5 };
+
+interface Compressor {
+  readonly compress: (bytes: Buffer) => Promise<Buffer>;
+  readonly createStream: () => Transform;
+}
+
+const pack = {
+  br: promisify<Buffer, BrotliOptions, Buffer>(brotliCompress),
+  gzip: promisify<Buffer, ZlibOptions, Buffer>(gzip),
+};
+
+/** The one that is liked as well as another comes first. */
+export const COMPRESSORS: Readonly<Record<Encoding, Compressor>> = {
+  br: { compress: (bytes) => pack.br(bytes, BROTLI), createStream: () => createBrotliCompress(BROTLI) },
+  gzip: { compress: (bytes) => pack.gzip(bytes, GZIP), createStream: () => createGzip(GZIP) },
+};
+
+/** Tags of operations whose answers are descriptions and records: no secret of this service is in them. */
+const OPEN_TAGS: ReadonlySet<string> = new Set(['objects', 'query', 'records']);
+const OPEN_OPERATIONS: ReadonlySet<string> = new Set<OperationId>([
+  'listElements',
+  'getElement',
+  'listDeliveries',
+  'getDelivery',
+  'listNotifications',
+]);
+
+/**
+ * How to pack the JSON of an answer; undefined: not at all. Answers with tokens and secrets are never packed, because their
+ * length would then tell of what is in them (BREACH).
+ */
+export function encodingOf(response: Response): Encoding | undefined {
+  const id: OperationId | undefined = response.locals.operation;
+  if (id === undefined || !(OPEN_OPERATIONS.has(id) || OPEN_TAGS.has(OPERATIONS[id].tag))) return undefined;
+  response.vary('Accept-Encoding');
+  return chooseEncoding(response.req.headers['accept-encoding']);
+}
+
+/** The encoding that an `Accept-Encoding` header likes best (RFC 9110, 12.5.3). */
+export function chooseEncoding(header: string | undefined): Encoding | undefined {
+  if (header === undefined) return undefined;
+  const qualities = parseAcceptEncoding(header);
+  const qualityOf = (name: string) => qualities.get(name) ?? qualities.get('*') ?? 0;
+  const names = Object.keys(COMPRESSORS) as Encoding[];
+  const [best] = names.filter((name) => qualityOf(name) > 0).sort((a, b) => qualityOf(b) - qualityOf(a));
+  return best !== undefined && qualityOf(best) >= (qualities.get('identity') ?? 0) ? best : undefined;
+}
+
+function parseAcceptEncoding(header: string): ReadonlyMap<string, number> {
+  const entries = header.split(',').flatMap((entry): [string, number][] => {
+    const [, name, quality = '1'] = /^\s*([\w*-]+)\s*(?:;\s*q=([\d.]+)\s*)?$/i.exec(entry) ?? [];
+    return name === undefined ? [] : [[name.toLowerCase(), Number(quality)]];
+  });
+  return new Map(entries);
+}

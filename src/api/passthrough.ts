@@ -1,0 +1,163 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+import type { Request, RequestHandler, Response } from 'express';
+import { AppError } from '../errors.ts';
+import type { Resources } from '../resources/resources.ts';
+import type { Caller } from './authorization.ts';
+import { sizeText } from './body-limits.ts';
+import { safeFileHeaders } from './file-answer.ts';
+import type { PassthroughOperationId } from './handler.ts';
+import { askForBody, hasBody } from './json-body.ts';
+import { notFound, wrongMethod } from './problem.ts';
+import { callHeaders } from './records.ts';
+import { signalEnd } from './request-end.ts';
+
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+const METHODS: Readonly<Record<Method, PassthroughOperationId>> = {
+  GET: 'passGet',
+  POST: 'passPost',
+  PUT: 'passPut',
+  PATCH: 'passPatch',
+  DELETE: 'passDelete',
+};
+
+const MB = 1024 * 1024;
+const MOST_BYTES = 100 * MB;
+/** A body that can be sent again with another access token is kept; a larger one is only passed on. */
+const MOST_KEPT_BYTES = MB;
+
+const PLACE = '/passthrough/';
+
+/** Any request to the provider, made as the instance: the answer is the provider's. It stands before the validation of the API, which knows none of this. */
+export function createPassthrough(resources: Pick<Resources, 'pass'>): RequestHandler {
+  return async (request, response, next) => {
+    const { scope, caller }: { readonly scope: string; readonly caller: Caller } = Object(response.locals);
+    if (scope !== 'instance' || request.path.split('/')[1] !== 'passthrough') return next();
+    if (!request.path.startsWith(PLACE)) return notFound(request);
+    const method = methodOf(request);
+    response.locals.operation = METHODS[method];
+    const { instance } = caller;
+    if (instance === undefined) throw new AppError('INTERNAL', 'A call on an instance without one');
+    const { answer, report } = await resources.pass(
+      { instance, signal: signalEnd(response) },
+      {
+        method,
+        path: request.path.slice(PLACE.length - 1),
+        search: searchOf(request.url),
+        headers: passedHeaders(request.headers),
+        ...(await takeBody(request, response)),
+      },
+    );
+    assertLength(answer.headers, answer.cancel);
+    for (const [name, value] of Object.entries({ ...callHeaders(instance, report) }))
+      if (value !== undefined) response.setHeader(name, value);
+    for (const [name, value] of Object.entries(answerHeaders(answer.headers)))
+      if (value !== undefined) response.setHeader(name, answer.redactor.redact(value));
+    response.status(answer.status);
+    // The words of an address that is not public are not shown, unless the call succeeded.
+    const isShown = answer.quotable || answer.status < 300;
+    if (response.locals.isHead === true || !isShown) {
+      answer.cancel();
+      if (!isShown) for (const name of ['Content-Length', 'Content-Encoding']) response.removeHeader(name);
+      response.end();
+      return;
+    }
+    await sendBody(limited(answer.body, tooMuchAnswered), response);
+  };
+}
+
+function methodOf(request: Request): Method {
+  const method = Object.keys(METHODS).find((known): known is Method => known === request.method);
+  if (method === undefined) throw wrongMethod(request, Object.keys(METHODS));
+  return method;
+}
+
+function searchOf(url: string): string {
+  const at = url.indexOf('?');
+  return at < 0 ? '' : url.slice(at);
+}
+
+interface TakenBody {
+  readonly body?: Buffer | AsyncIterable<Buffer>;
+  readonly bodyLength?: number;
+}
+
+/** @throws AppError PAYLOAD_TOO_LARGE, at once where the length is told, while it is passed on where it is not */
+async function takeBody(request: Request, response: Response): Promise<TakenBody> {
+  if (!hasBody(request.headers)) return {};
+  const told = request.headers['content-length'];
+  const length = told === undefined ? undefined : Number(told);
+  if (length !== undefined && length > MOST_BYTES) throw tooMuchSent();
+  askForBody(request, response);
+  // Ending the request early must not end the connection: the caller is still to be told why.
+  const pieces = limited(request.iterator({ destroyOnReturn: false }), tooMuchSent);
+  if (length === undefined) return { body: pieces };
+  if (length > MOST_KEPT_BYTES) return { body: pieces, bodyLength: length };
+  return { body: Buffer.concat(await Array.fromAsync(pieces)), bodyLength: length };
+}
+
+async function* limited(pieces: AsyncIterable<Buffer>, excess: () => AppError): AsyncGenerator<Buffer, void> {
+  let taken = 0;
+  for await (const piece of pieces) {
+    taken += piece.length;
+    if (taken > MOST_BYTES) throw excess();
+    yield piece;
+  }
+}
+
+function tooMuchSent(): AppError {
+  return new AppError('PAYLOAD_TOO_LARGE', `The body is larger than ${sizeText(MOST_BYTES)}.`);
+}
+
+function tooMuchAnswered(): AppError {
+  return new AppError('PROVIDER_PROTOCOL', `The answer of the provider is larger than ${sizeText(MOST_BYTES)}.`);
+}
+
+function assertLength(headers: Readonly<Record<string, string>>, cancel: () => void): void {
+  if (!(Number(headers['content-length']) > MOST_BYTES)) return;
+  cancel();
+  throw tooMuchAnswered();
+}
+
+/** What began cannot become an error: it ends where it broke, which the caller sees by its framing and the access line by `cut`. */
+async function sendBody(pieces: AsyncIterable<Buffer>, response: Response): Promise<void> {
+  try {
+    await pipeline(pieces, response);
+  } catch (error) {
+    if (!response.destroyed) throw error;
+  }
+}
+
+/**
+ * What a caller may say to the provider. Nothing that authenticates, nothing of the connection, nothing that is about the way to this
+ * service (RFC 9110, 7.6.1 and Fetch, "forbidden request-header").
+ */
+const KEPT_BACK =
+  /^(?:authorization|cookie2?|host|connection|keep-alive|te|trailer|transfer-encoding|upgrade|content-length|expect|proxy-.*|sec-.*|origin|referer|forwarded|x-forwarded-.*|x-real-ip|via|user-agent|access-control-.*|elements-.*)$/;
+
+function passedHeaders(headers: IncomingHttpHeaders): Record<string, string> {
+  const ofConnection = new Set(headers.connection?.toLowerCase().split(/\s*,\s*/));
+  return Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]): [string, string][] => {
+      // Said by clients that were told nothing: then the connector's own word is better.
+      if (name === 'accept' && value === '*/*') return [];
+      if (value === undefined || KEPT_BACK.test(name) || ofConnection.has(name)) return [];
+      return [[name, typeof value === 'string' ? value : value.join(', ')]];
+    }),
+  );
+}
+
+/**
+ * What of an answer is passed on beside its type: what describes the body, and the provider's own headers. Nothing that a browser, a
+ * cache or a proxy in front of this service would obey as if it were ours: cookies, challenges, policies, `X-Accel-Redirect`.
+ */
+const PASSED_ON =
+  /^(?:content-(?:encoding|language|length|location|range)|accept-ranges|etag|last-modified|date|location|link|retry-after|preference-applied|x-(?!accel-|sendfile|lighttpd-|reproxy-|content-type-options$|frame-options$|xss-protection$|permitted-|dns-prefetch|robots-tag$|forwarded-|powered-by$).+)$/;
+
+function answerHeaders(headers: Readonly<Record<string, string>>): Record<string, string | undefined> {
+  return {
+    ...Object.fromEntries(Object.entries(headers).filter(([name]) => PASSED_ON.test(name))),
+    ...safeFileHeaders({ contentType: headers['content-type'], contentDisposition: headers['content-disposition'] }),
+  };
+}

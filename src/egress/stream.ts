@@ -1,0 +1,116 @@
+import { Readable } from 'node:stream';
+import type { Dispatcher } from 'undici';
+import { EgressError } from './error.ts';
+import { aborted, joinHeaders, toEgressError } from './exchange.ts';
+import { assertHeaders, type Target } from './outgoing.ts';
+
+export interface EgressStreamRequest {
+  readonly url: string | URL;
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** `accept-encoding` is `identity` unless it is here: nothing is decoded. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: Buffer | AsyncIterable<Buffer>;
+  /** Bytes of `body`, where they are known; otherwise it is sent in chunks. */
+  readonly bodyLength?: number | undefined;
+  /** How long nothing may move, in either direction, before the call is given up. */
+  readonly silenceMs: number;
+  /** The URL is one of a simulator; anything else is refused. */
+  readonly toSimulator?: boolean;
+  readonly signal: AbortSignal;
+}
+
+export interface EgressStream {
+  readonly status: number;
+  /** Lower-case names; repeated headers joined by `, `. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** As it comes, not decoded. @throws EgressError and nothing else */
+  readonly body: AsyncIterable<Buffer>;
+  /** For whoever does not read the body. */
+  readonly cancel: () => void;
+  /** What the answer says may be shown to whoever caused the call. */
+  readonly quotable: boolean;
+}
+
+/** One request and its answer, none of which is kept. */
+export async function openStream(
+  agent: Dispatcher,
+  request: EgressStreamRequest,
+  target: Target,
+  isQuotable: () => boolean,
+): Promise<EgressStream> {
+  const headers = { 'accept-encoding': 'identity', ...request.headers };
+  assertHeaders(headers);
+  const patience = createPatience(request, target.hostname);
+  try {
+    const answer = await agent.request({
+      origin: target.origin,
+      path: target.path,
+      method: request.method ?? 'GET',
+      headers: { ...headers, ...(request.bodyLength !== undefined && { 'content-length': `${request.bodyLength}` }) },
+      body: bodyOf(request, patience),
+      signal: patience.signal,
+    });
+    // Told to whoever reads it; nobody may be reading yet, or any more.
+    answer.body.on('error', () => {});
+    return {
+      status: answer.statusCode,
+      headers: joinHeaders(answer.headers),
+      body: readBody(answer.body, patience, target.hostname),
+      cancel: () => patience.give(aborted('The answer is not wanted.')),
+      quotable: isQuotable(),
+    };
+  } catch (error) {
+    patience.end();
+    throw toEgressError(Object(error), target.hostname);
+  }
+}
+
+function bodyOf({ body }: EgressStreamRequest, patience: Patience): Buffer | Readable | null {
+  if (body === undefined || Buffer.isBuffer(body)) return body ?? null;
+  return Readable.from(patience.watch(body), { objectMode: false });
+}
+
+async function* readBody(body: Readable, patience: Patience, hostname: string): AsyncGenerator<Buffer, void> {
+  try {
+    yield* patience.watch(body);
+  } catch (error) {
+    throw toEgressError(Object(error), hostname);
+  } finally {
+    patience.end();
+  }
+}
+
+interface Patience {
+  readonly signal: AbortSignal;
+  /** The same pieces; each of them begins the time anew. */
+  readonly watch: (pieces: AsyncIterable<Buffer>) => AsyncGenerator<Buffer, void>;
+  readonly give: (reason: EgressError) => void;
+  readonly end: () => void;
+}
+
+function createPatience({ silenceMs, signal }: EgressStreamRequest, hostname: string): Patience {
+  const controller = new AbortController();
+  const give = (reason: EgressError) => {
+    end();
+    controller.abort(reason);
+  };
+  const giveUp = () => give(aborted(signal.reason));
+  const timer = setTimeout(
+    () => give(new EgressError('timeout', `Nothing came from ${hostname} or went there for ${silenceMs} ms.`)),
+    silenceMs,
+  );
+  const end = () => {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', giveUp);
+  };
+  if (signal.aborted) giveUp();
+  else signal.addEventListener('abort', giveUp, { once: true });
+
+  async function* watch(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
+    for await (const piece of pieces) {
+      if (!controller.signal.aborted) timer.refresh();
+      yield piece;
+    }
+  }
+  return { signal: controller.signal, watch, give, end };
+}

@@ -1,0 +1,81 @@
+import { expect } from 'chai';
+import { pointer } from '../../src/errors.ts';
+import { useApp } from '../support/app.ts';
+import { expectProblem } from './support/expect-problem.ts';
+import { BAMBOOHR, SHOP } from './support/simulated.ts';
+
+describe('what an answer says beside its words', () => {
+  const service = useApp();
+  let shop: { id: number; token: string };
+  let people: { id: number; token: string };
+  before(async () => {
+    shop = await service.createInstance('odata', SHOP);
+    people = await service.createInstance('bamboohr', BAMBOOHR);
+  });
+  const get = (path: string) => service.call(path, { token: shop.token });
+
+  it('is which instance it is about, on refusals too', async () => {
+    for (const path of ['/Products/1', '/Nothing', '/Products?limit=1', '/Products?where=x', '/hubs/crm/Products']) {
+      expect((await get(path)).headers.get('elements-element-instance-id'), path).to.equal(String(shop.id));
+    }
+    const wrong = await service.call('/Products', { token: 'wrong' });
+    expect(wrong.headers.has('elements-element-instance-id')).to.equal(false);
+  });
+
+  it('is where a fault is, as a JSON pointer', async () => {
+    const pathsOf = ({ body }: { readonly body: { readonly details: readonly { readonly path: string }[] } }) =>
+      body.details.map(({ path }) => path);
+    const configuration = { 'base.urls': 'x', 'a/b~c': 1 };
+    const body = { element: { key: 'odata' }, name: 'x', configuration };
+    expect(pathsOf(await service.call('/instances', { method: 'POST', body }))).to.have.members([
+      '/body/configuration/base.urls',
+      '/body/configuration/a~1b~0c',
+      '/body/configuration/base.url',
+    ]);
+    expect(pathsOf(await service.call('/instances', { method: 'POST', body: { nmae: 1 } }))).to.include('/body/nmae');
+    expect(pathsOf(await service.call('/instances/0x1'))).to.deep.equal(['/path/id']);
+    expect(pathsOf(await get('/Products?pageSize=0'))).to.deep.equal(['/query/pageSize']);
+    const change = { 'base.urls': 'x' };
+    const changed = await service.call(`/instances/${shop.id}/configuration`, { method: 'PATCH', body: change });
+    expect(pathsOf(changed)).to.deep.equal(['/body/base.urls']);
+    const record = { method: 'POST', token: shop.token, body: { Nmae: 'x', Name: 'x' } };
+    expect(pathsOf(await service.call('/Products', record))).to.deep.equal(['/body/Nmae']);
+    expect(
+      pathsOf(await service.call('/Products', { ...record, headers: { 'elements-version': 'x' } })),
+    ).to.have.length(1);
+    expect(pointer('body', 'a/b', '~')).to.equal('/body/a~1b/~0');
+  });
+
+  it('is the field that identifies a record', async () => {
+    const identifiers = async (path: string, token: string) => {
+      const { body } = await service.call(path, { token });
+      const fields: readonly { readonly name: string; readonly identifier?: boolean }[] = body.fields;
+      return fields.filter((field) => 'identifier' in field).map(({ name, identifier }) => [name, identifier]);
+    };
+    expect(await identifiers('/objects/Products/metadata', shop.token)).to.deep.equal([['Id', true]]);
+    expect(await identifiers('/objects/employees/metadata', people.token)).to.deep.equal([['id', true]]);
+  });
+
+  it('is that rows have no order by lists and objects', async () => {
+    for (const [orderBy, type] of [
+      ['Tags', 'array'],
+      ['Package', 'object'],
+    ]) {
+      const answer = await get(`/Products?orderBy=Name,${orderBy} desc`);
+      expectProblem(answer, 'WHERE_INVALID', `Rows have no order by '${orderBy}': it is of type ${type}.`);
+      expect(answer.body.details[0]).to.include({ position: 5, length: orderBy?.length });
+    }
+  });
+
+  it('is what other APIs write differently', async () => {
+    const limit = await get('/Products?limit=5');
+    expectProblem(limit, 'REQUEST_INVALID', "Unknown query parameter 'limit'. Did you mean 'pageSize'?");
+    expect(limit.body.details[0]).to.include({ path: '/query/limit', nearest: 'pageSize' });
+    expectProblem(await service.call('/hubs?limit=5'), 'REQUEST_INVALID', "Unknown query parameter 'limit'.");
+    const descending = await get('/Products?orderBy=Name, -Price');
+    const message = /^The order cannot be read at position 6: The direction stands behind the field: 'Price desc'\.$/;
+    expectProblem(descending, 'WHERE_SYNTAX', message);
+    expect(descending.body.details[0]).to.deep.include({ position: 6, length: 6, expected: ['Price desc'] });
+    expectProblem(await get('/Products?orderBy=%2BName'), 'WHERE_SYNTAX', /'Name asc'/);
+  });
+});
