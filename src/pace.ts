@@ -27,7 +27,7 @@ export function createPacer(signal: AbortSignal): Pacer {
 const waiting: (() => void)[] = [];
 
 /** One slice a turn of the event loop, over all of the process: the slices of many requests would be one long stretch again. */
-function takeTurn(): Promise<void> {
+export function takeTurn(): Promise<void> {
   return new Promise((resolve) => {
     waiting.push(resolve);
     if (waiting.length === 1) setImmediate(giveTurn);

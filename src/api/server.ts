@@ -63,7 +63,7 @@ export function createServer(ports: ServerPorts): Express {
 }
 
 function createApi(api: ApiPorts): RequestHandler[] {
-  return [createAuthorize(api), checkPath, checkQueryNames, ...jsonBody, createScopes(api)];
+  return [createAuthorize(api), checkPath, checkQueryNames, jsonBody, createScopes(api)];
 }
 
 /** The validator would say no more than "malformed uri". */

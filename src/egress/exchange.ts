@@ -1,5 +1,5 @@
 import { type Dispatcher, errors } from 'undici';
-import { CollectedBytes } from './collected-bytes.ts';
+import { CollectedBytes } from '../collected-bytes.ts';
 import { EgressError } from './error.ts';
 import { onAbort } from './shared-abort.ts';
 

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { CollectedBytes } from '../../src/egress/collected-bytes.ts';
+import { CollectedBytes } from '../../src/collected-bytes.ts';
 import { Exchange } from '../../src/egress/exchange.ts';
 
 const CRUMBS = 100_000;
