@@ -1,4 +1,6 @@
+import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import { takeTurn } from '../pace.ts';
 
 /**
  * Reads nothing from a connection, though Node starts to read again whenever a body or an answer goes on.
@@ -13,4 +15,17 @@ export function holdReading(socket: Socket): () => void {
     socket.off('resume', again);
     if (!socket.destroyed) socket.resume();
   };
+}
+
+/**
+ * Reads no more of a chunked body until somebody takes it, or throws it away, and then in a turn of its own. Node would read on and keep 64 kB
+ * of it before it stops: of one-byte chunks that is long, and much.
+ */
+export function holdUntilTaken(request: IncomingMessage): void {
+  if (request.headers['transfer-encoding'] === undefined) return;
+  const readOn = holdReading(request.socket);
+  request.once('resume', () => {
+    if (request.complete) readOn();
+    else void takeTurn().then(readOn);
+  });
 }

@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 import { takeTurn } from '../pace.ts';
-import { holdReading } from './held-reading.ts';
+import { holdReading, holdUntilTaken } from './held-reading.ts';
 
 /** Requests of one connection that are begun and not answered. A caller that waits for its answers has one. */
 const MOST_BEGUN = 4;
@@ -27,6 +27,7 @@ export function handOnInARow(handle: RequestListener): RequestListener {
   return (request, response) => {
     const { socket } = request;
     if (socket.destroyed) return;
+    holdUntilTaken(request);
     const row = rows.get(socket) ?? { begun: 0, waiting: [], readOn: undefined };
     rows.set(socket, row);
     const begin = () => {

@@ -3,6 +3,7 @@ import { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { readBody } from '../../src/api/body-bytes.ts';
+import { holdUntilTaken } from '../../src/api/held-reading.ts';
 import { isAppError } from '../../src/errors.ts';
 
 const CRUMBS = 20_000;
@@ -31,6 +32,20 @@ describe('a body that comes byte by byte', () => {
     const bytes = await body;
     expect(turns).to.be.at.least(CRUMBS / 1024);
     expect(bytes).to.deep.equal(Buffer.from(Array.from({ length: CRUMBS }, (_, n) => n % 256)));
+  });
+
+  it('is not read before somebody takes it', async () => {
+    const request = new IncomingMessage(new Socket());
+    request.headers['transfer-encoding'] = 'chunked';
+    holdUntilTaken(request);
+    for (let n = 0; n < 3; n++) {
+      request.socket.resume();
+      await nextTurn();
+      expect(request.socket.isPaused()).to.equal(true);
+    }
+    request.resume();
+    for (let n = 0; n < 3; n++) await nextTurn();
+    expect(request.socket.isPaused()).to.equal(false);
   });
 
   it('is not kept when it is too large', async () => {

@@ -179,6 +179,16 @@ describe('the listener', () => {
     clearInterval(answerAll);
   });
 
+  it('throws a chunked body away that nobody takes, and answers what follows it', async () => {
+    const listener = await listen((_request, response) => void response.end('answer'));
+    const head = 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n';
+    const socket = open(listener, head);
+    const answers = text(socket);
+    await sleep(50);
+    socket.write(`${'1\r\n \r\n'.repeat(50_000)}0\r\n\r\n${LAST_GET}`);
+    expect((await answers).match(/200 OK/g)).to.have.length(2);
+  });
+
   it('closes a connection on which hundreds of requests wait', async () => {
     const responses: ServerResponse[] = [];
     const listener = await listen((_request, response) => void responses.push(response));
