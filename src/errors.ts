@@ -48,7 +48,19 @@ export function pointer(...segments: readonly string[]): string {
 
 /** `body.name` for `/body/name`, in messages. */
 export function inWords(place: string): string {
-  return place.slice(1).replaceAll('/', '.');
+  return segmentsOf(place).join('.');
+}
+
+function segmentsOf(place: string): readonly string[] {
+  return place
+    .slice(1)
+    .split('/')
+    .map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
+/** The names in it one by one, as they were before they were escaped for it: that form of a secret nobody looks for. */
+export function redactPointer(place: string, redact: Redactor['redact']): string {
+  return place.startsWith('/') ? pointer(...segmentsOf(place).map(redact)) : redact(place);
 }
 
 /** How a caller stands with a limit of this service. */
@@ -111,7 +123,7 @@ export function isAppError(error: unknown, ...codes: readonly ErrorCode[]): erro
 export function redactAppError(error: AppError, { redact }: Redactor): AppError {
   const redactDetail = (detail: ErrorDetail): ErrorDetail => ({
     ...detail,
-    ...(detail.path !== undefined && { path: redact(detail.path) }),
+    ...(detail.path !== undefined && { path: redactPointer(detail.path, redact) }),
     message: redact(detail.message),
     ...(detail.expected !== undefined && { expected: detail.expected.map(redact) }),
     ...(detail.nearest !== undefined && { nearest: redact(detail.nearest) }),

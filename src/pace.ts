@@ -27,11 +27,24 @@ export function createPacer(signal: AbortSignal): Pacer {
 const waiting: (() => void)[] = [];
 
 /** One slice a turn of the event loop, over all of the process: the slices of many requests would be one long stretch again. */
-function takeTurn(): Promise<void> {
+export function takeTurn(): Promise<void> {
   return new Promise((resolve) => {
     waiting.push(resolve);
     if (waiting.length === 1) setImmediate(giveTurn);
   });
+}
+
+const MOST_AT_ONCE = 8;
+let wentOn = 0;
+
+/** What hundreds wait for comes to all of them in one moment, and what they do then would be one long stretch: a few go on, each other in a turn. */
+export async function goOnInTurn(): Promise<void> {
+  if (wentOn === 0) setImmediate(countAnew);
+  if (++wentOn > MOST_AT_ONCE) await takeTurn();
+}
+
+function countAnew(): void {
+  wentOn = 0;
 }
 
 function giveTurn(): void {

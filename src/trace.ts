@@ -1,9 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Redactor } from './redaction.ts';
 
 /** What is noted of a call while it is worked on, for its line in the log. */
 export interface Trace {
   readonly requestId: string;
   instanceId?: number;
+  /** Of the secrets of the caller and the instance. */
+  redactor?: Redactor;
   /** Requests to the provider, retries and redirects included. */
   providerCalls: number;
 }

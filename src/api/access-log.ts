@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { RequestHandler } from 'express';
+import type { RequestHandler, Response } from 'express';
 import type { Principal } from '../accounts/accounts.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { Logger } from '../log.ts';
+import { combineRedactors } from '../redaction.ts';
 import type { Trace } from '../trace.ts';
 import type { Caller } from './authorization.ts';
 import type { RedactCall } from './call-redactor.ts';
@@ -60,4 +61,13 @@ export function identify({ log, trust, redactCall }: AccessLogPorts): RequestHan
     });
     next();
   };
+}
+
+/** The trace of the call, once it is known who calls. */
+export function traceOf(response: Response): Trace {
+  const { redactor, instance }: Caller = response.locals.caller;
+  const trace: Trace = response.locals.trace;
+  trace.redactor = instance === undefined ? redactor : combineRedactors([redactor, instance.redactor]);
+  if (instance !== undefined && response.locals.scope !== 'platform') trace.instanceId = instance.id;
+  return trace;
 }

@@ -3,6 +3,8 @@ import { pipeline } from 'node:stream/promises';
 import type { Request, RequestHandler, Response } from 'express';
 import { AppError } from '../errors.ts';
 import type { Resources } from '../resources/resources.ts';
+import { withTrace } from '../trace.ts';
+import { traceOf } from './access-log.ts';
 import type { Caller } from './authorization.ts';
 import { sizeText } from './body-limits.ts';
 import { safeFileHeaders } from './file-answer.ts';
@@ -39,15 +41,15 @@ export function createPassthrough(resources: Pick<Resources, 'pass'>): RequestHa
     response.locals.operation = METHODS[method];
     const { instance } = caller;
     if (instance === undefined) throw new AppError('INTERNAL', 'A call on an instance without one');
-    const { answer, report } = await resources.pass(
-      { instance, signal: signalEnd(response) },
-      {
-        method,
-        path: request.path.slice(PLACE.length - 1),
-        search: searchOf(request.url),
-        headers: passedHeaders(request.headers),
-        ...(await takeBody(request, response)),
-      },
+    const passed = {
+      method,
+      path: request.path.slice(PLACE.length - 1),
+      search: searchOf(request.url),
+      headers: passedHeaders(request.headers),
+      ...(await takeBody(request, response)),
+    };
+    const { answer, report } = await withTrace(traceOf(response), () =>
+      resources.pass({ instance, signal: signalEnd(response) }, passed),
     );
     assertLength(answer.headers, answer.cancel);
     for (const [name, value] of Object.entries({ ...callHeaders(instance, report) }))

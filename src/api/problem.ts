@@ -8,11 +8,11 @@ import {
   inWords,
   MOST_FAULTS,
   redactAppError,
+  redactPointer,
 } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { Redactor } from '../redaction.ts';
 import { setBudget } from './answer.ts';
-import { sizeText } from './body-limits.ts';
 import type { RedactCall } from './call-redactor.ts';
 import { suggestQueryName } from './query-names.ts';
 
@@ -85,8 +85,6 @@ function toAppError(thrown: unknown, request: Request, redact: Redactor['redact'
     return overloaded('The database cannot be reached at the moment.', thrown);
   if (isOutOfTime(thrown)) return overloaded('The database did not get to this in time.', thrown);
   const fault = readFault(thrown, (error) => toDetail(error, request, redact));
-  const translate = fault.type === undefined ? undefined : BODY_FAULTS[fault.type];
-  if (translate !== undefined) return translate(fault);
   const code = fault.status === undefined ? undefined : CODE_OF_STATUS[fault.status];
   switch (code) {
     case undefined:
@@ -116,20 +114,6 @@ export function wrongMethod({ method, path }: Request, allow: readonly string[])
   );
 }
 
-/** Errors of the body parser, by its `type` (npm body-parser, "Errors"), and those of json-body.ts. */
-const BODY_FAULTS: Readonly<Record<string, (fault: Fault) => AppError>> = {
-  'entity.not.utf8': () => new AppError('REQUEST_INVALID', 'The body is not well-formed UTF-8.'),
-  'entity.too.deep': ({ limit }) => new AppError('REQUEST_INVALID', `The body is nested deeper than ${limit} levels.`),
-  'entity.too.large': ({ limit }) => new AppError('PAYLOAD_TOO_LARGE', `The body is larger than ${sizeText(limit)}.`),
-  'entity.too.many.members': ({ limit }) =>
-    new AppError('PAYLOAD_TOO_LARGE', `The body has more than ${limit} members, those inside others counted.`),
-  'entity.too.many.own.members': ({ limit }) =>
-    new AppError('PAYLOAD_TOO_LARGE', `The body has more than ${limit} members.`),
-  'encoding.unsupported': () =>
-    new AppError('UNSUPPORTED_MEDIA_TYPE', 'The body has a Content-Encoding that is not supported.'),
-  'charset.unsupported': () => new AppError('UNSUPPORTED_MEDIA_TYPE', 'The body must be in UTF-8.'),
-};
-
 /** What the validator and Express say by status. */
 const CODE_OF_STATUS: Readonly<Record<number, ErrorCode>> = {
   400: 'REQUEST_INVALID',
@@ -141,11 +125,8 @@ const CODE_OF_STATUS: Readonly<Record<number, ErrorCode>> = {
 };
 
 interface Fault {
-  readonly type: string | undefined;
   readonly status: number | undefined;
   readonly message: string;
-  /** Of what there is too much. */
-  readonly limit: number;
   readonly details: readonly ErrorDetail[];
   /** How many there are, shown or not. */
   readonly faults: number;
@@ -154,23 +135,17 @@ interface Fault {
 }
 
 function readFault(thrown: unknown, toDetail: (error: ValidatorError) => ErrorDetail): Fault {
-  const { type, status, message, errors, headers, code, limit } = Object(thrown);
+  const { status, message, errors, headers } = Object(thrown);
   const faults: readonly unknown[] = Array.isArray(errors) ? errors : [];
   return {
-    type: typeof type === 'string' ? type : undefined,
     status: typeof status === 'number' ? status : undefined,
-    message: isZlibCode(code) ? 'The body cannot be unpacked as its Content-Encoding says.' : String(message ?? ''),
-    limit: Number(limit),
+    message: String(message ?? ''),
     details: faults.slice(0, MOST_FAULTS).map((fault) => toDetail(Object(fault))),
     faults: faults.length,
     allow: String(Object(headers).Allow ?? '')
       .split(', ')
       .sort(),
   };
-}
-
-function isZlibCode(code: unknown): boolean {
-  return typeof code === 'string' && /^(Z_|ERR__ERROR_|ZSTD_)/.test(code);
 }
 
 interface ValidatorError {
@@ -189,7 +164,7 @@ function toDetail(
   request: Request,
   redact: Redactor['redact'],
 ): ErrorDetail {
-  const place = redact(String(path ?? '')).replace(/^\/params(?=\/|$)/, '/path');
+  const place = redactPointer(String(path ?? ''), redact).replace(/^\/params(?=\/|$)/, '/path');
   const [keyword = ''] = String(errorCode).split('.');
   const text = WORDS[keyword] ?? cutNames(String(message ?? ''));
   if (!text.startsWith('Unknown query parameter ')) return { path: cutText(place), message: text };

@@ -7,8 +7,8 @@ import type { Idempotency } from '../accounts/idempotency/index.ts';
 import { AppError, cutText, pointer } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
-import { type Trace, withTrace } from '../trace.ts';
-import { identify } from './access-log.ts';
+import { withTrace } from '../trace.ts';
+import { identify, traceOf } from './access-log.ts';
 import { type Answer, answersFiles, assertAcceptsJson, sendAnswer } from './answer.ts';
 import type { Caller } from './authorization.ts';
 import { type ApiScope, type AuthorizePorts, createAuthorize } from './authorize.ts';
@@ -78,7 +78,7 @@ function createApi(api: ApiPorts): RequestHandler[] {
     api.passthrough,
     checkPath,
     checkQueryNames,
-    ...jsonBody,
+    jsonBody,
     createScopes(api),
   ];
 }
@@ -178,10 +178,8 @@ function createRoute(id: ApiOperationId, { handlers, idempotency, publicUrl }: A
       url: publicUrl() + request.originalUrl,
     };
     const key = request.method === 'POST' ? request.get('idempotency-key') : undefined;
-    const trace: Trace = response.locals.trace;
-    if (instance !== undefined) trace.instanceId = instance.id;
     // Not for the whole request: events of its socket come from outside of what would be run here.
-    const answer = await withTrace(trace, async () => (key === undefined ? handle(input) : once(key)));
+    const answer = await withTrace(traceOf(response), async () => (key === undefined ? handle(input) : once(key)));
     sendAnswer(response, answer);
 
     function once(given: string): Promise<Answer> {

@@ -2,6 +2,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { createClientErrorAnswer } from '../api/client-error.ts';
 import { startFairly } from '../api/fair-start.ts';
 import { addressOf, networkOf } from '../api/remote-address.ts';
+import { handOnInARow } from '../api/requests-in-a-row.ts';
 import type { Config } from '../config.ts';
 import { type ConnectionsOptions, watchConnections } from './connections.ts';
 
@@ -28,7 +29,7 @@ const LIMITS = {
 export async function openListener(handler: RequestListener, options: ListenerOptions): Promise<Listener> {
   const { trust } = options;
   const fair = startFairly(handler, (request) => networkOf(addressOf(request, trust)));
-  const server = createServer(LIMITS, fair);
+  const server = createServer(LIMITS, handOnInARow(fair));
   const connections = watchConnections(server, options);
   // Whoever waits for the word before it sends a body is authorized first; json-body.ts gives the word. Node would, unasked.
   server.on('checkContinue', (request, response) => server.emit('request', request, response));

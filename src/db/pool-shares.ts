@@ -31,8 +31,8 @@ export interface PoolShareOptions {
   readonly waitMs?: number;
 }
 
-/** Of one account. */
-const LISTINGS = { atOnce: 2, mostWaiting: 8 };
+/** Of one account. Who waits holds no connection: the line is as long as an ordinary burst. */
+const LISTINGS = { atOnce: 2, mostWaiting: 32 };
 const BULK_CHANGES = { atOnce: 1, mostWaiting: 2 };
 /** Of one account, or of all strangers. Each takes a moment, so that even a thousand do not wait long. */
 const WAITING_LOOK_UPS = 1_000;

@@ -1,7 +1,17 @@
 import type { Transform } from 'node:stream';
 import { brotliDecompressSync, createBrotliDecompress, createGunzip, gunzipSync } from 'node:zlib';
 import { EgressError } from './error.ts';
-import { aborted, type ExchangeLimits, joinChunks, noRoom, type RawResponse, tooLarge } from './exchange.ts';
+import {
+  aborted,
+  type ExchangeLimits,
+  getEncoding,
+  getFailureBytes,
+  isPacked,
+  joinChunks,
+  noRoom,
+  type RawResponse,
+  tooLarge,
+} from './exchange.ts';
 import { onAbort } from './shared-abort.ts';
 
 /**
@@ -34,17 +44,21 @@ const DECODERS: ReadonlyMap<string, Decoder> = new Map([
 
 /** Undoes the content encoding; `maxBytes` holds for the result too, so a small answer cannot grow without end. */
 export async function decodeResponse(response: RawResponse, limits: ExchangeLimits): Promise<RawResponse> {
-  const encoding = response.headers['content-encoding']?.trim().toLowerCase();
-  if (encoding === undefined || encoding === 'identity' || encoding === '' || response.body.length === 0)
-    return response;
-  const decoder = DECODERS.get(encoding);
+  if (!isPacked(response.headers) || response.body.length === 0) return response;
+  const decoder = DECODERS.get(getEncoding(response.headers));
   if (decoder === undefined) {
     throw new EgressError('protocol', `${limits.hostname} sent an encoding that was not asked for.`);
   }
-  return { ...response, body: await decodeBody(decoder, response.body, limits) };
+  const cutAt = getFailureBytes(limits, response.status);
+  return { ...response, body: await decodeBody(decoder, response.body, { ...limits, cutAt }) };
 }
 
-async function decodeBody(decoder: Decoder, body: Buffer, limits: ExchangeLimits): Promise<Buffer> {
+interface DecodeLimits extends ExchangeLimits {
+  /** After how many bytes the rest is not unpacked. */
+  readonly cutAt: number | undefined;
+}
+
+async function decodeBody(decoder: Decoder, body: Buffer, limits: DecodeLimits): Promise<Buffer> {
   try {
     const small = decodeSmall(decoder, body, limits.maxBytes);
     if (small === undefined) return await decodeLarge(decoder, body, limits);
@@ -72,8 +86,8 @@ function decodeSmall(decoder: Decoder, body: Buffer, maxBytes: number): Buffer |
 }
 
 /** Ends as soon as it is too much, and when the caller gives up. */
-async function decodeLarge(decoder: Decoder, body: Buffer, limits: ExchangeLimits): Promise<Buffer> {
-  const { maxBytes, takeBytes, signal } = limits;
+async function decodeLarge(decoder: Decoder, body: Buffer, limits: DecodeLimits): Promise<Buffer> {
+  const { maxBytes, takeBytes, signal, cutAt = Number.POSITIVE_INFINITY } = limits;
   const unpacked = decoder.createStream();
   const ignoreAbort = signal && onAbort(signal, () => unpacked.destroy(aborted(signal.reason)));
   const chunks: Buffer[] = [];
@@ -84,6 +98,7 @@ async function decodeLarge(decoder: Decoder, body: Buffer, limits: ExchangeLimit
       if (size > maxBytes) throw tooLarge(limits);
       if (takeBytes?.(chunk.length) === false) throw noRoom(limits);
       chunks.push(chunk);
+      if (size >= cutAt) break;
     }
   } finally {
     ignoreAbort?.();

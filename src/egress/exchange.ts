@@ -1,7 +1,9 @@
 import { type Dispatcher, errors } from 'undici';
-import { CollectedBytes } from './collected-bytes.ts';
+import { CollectedBytes } from '../collected-bytes.ts';
+import { takeTurn } from '../pace.ts';
 import { EgressError } from './error.ts';
 import { onAbort } from './shared-abort.ts';
+import { countPiece } from './turn-budget.ts';
 
 export interface RawResponse {
   readonly status: number;
@@ -15,12 +17,13 @@ export interface ExchangeLimits {
   readonly timeoutMs: number;
   readonly maxBytes: number;
   readonly onExcess: 'fail' | 'cut';
+  readonly failureBytes: number | undefined;
   readonly takeBytes: ((bytes: number) => boolean) | undefined;
   readonly signal: AbortSignal | undefined;
 }
 
-/** A body in chunks of one byte is millions of them; everything else goes on in between. */
-const PIECES_A_TURN = 4096;
+/** To put a larger body together takes milliseconds: one a turn. */
+const LARGE_BYTES = 1024 * 1024;
 
 type IncomingHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
@@ -38,9 +41,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #failure: EgressError | undefined;
   #isComplete = false;
   #status = 0;
+  /** After how many bytes the body is cut. Undefined: the call fails when there are too many. */
+  #cutAt: number | undefined;
   #headers: Readonly<Record<string, string>> = {};
   readonly #body = new CollectedBytes();
-  #pieces = 0;
   #size = 0;
 
   constructor(limits: ExchangeLimits) {
@@ -62,26 +66,26 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (status < 200) return;
     this.#status = status;
     this.#headers = joinHeaders(headers);
-    const { maxBytes, onExcess } = this.#limits;
-    if (onExcess === 'fail' && Number(this.#headers['content-length']) > maxBytes) this.#failBySize();
+    const { maxBytes } = this.#limits;
+    this.#cutAt = getCut(this.#limits, status, this.#headers);
+    if (this.#cutAt === undefined && Number(this.#headers['content-length']) > maxBytes) this.#failBySize();
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    const { maxBytes, onExcess, takeBytes } = this.#limits;
-    const room = maxBytes - this.#size;
+    const { maxBytes, takeBytes } = this.#limits;
+    const cutAt = this.#cutAt ?? Number.POSITIVE_INFINITY;
+    const room = Math.min(cutAt, maxBytes) - this.#size;
     this.#size += chunk.length;
     if (this.#failure !== undefined || this.#isComplete) return;
     if (takeBytes?.(chunk.length) === false) this.#fail(noRoom(this.#limits));
-    else if (onExcess === 'cut' && chunk.length >= room) this.#cut(controller, chunk.subarray(0, room));
+    else if (this.#size >= cutAt) this.#cut(controller, chunk.subarray(0, room));
     else if (chunk.length > room) this.#failBySize();
     else this.#keep(controller, chunk);
   }
 
   #keep(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#body.add(chunk);
-    if (++this.#pieces % PIECES_A_TURN > 0) return;
-    controller.pause();
-    setImmediate(() => controller.resume());
+    countPiece(controller, chunk.length);
   }
 
   onResponseEnd(): void {
@@ -98,6 +102,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #complete(): void {
     this.#isComplete = true;
     this.#release();
+    if (this.#size > LARGE_BYTES) void takeTurn().then(() => this.#resolve());
+    else this.#resolve();
+  }
+
+  #resolve(): void {
     this.#settle.resolve({ status: this.#status, headers: this.#headers, body: this.#body.join() });
   }
 
@@ -127,6 +136,25 @@ export class Exchange implements Dispatcher.DispatchHandler {
     clearTimeout(this.#timer);
     this.#ignoreAbort?.();
   }
+}
+
+/** What is packed cannot be unpacked without its end; decode.ts cuts it afterwards. */
+function getCut(limits: ExchangeLimits, status: number, headers: RawResponse['headers']): number | undefined {
+  if (limits.onExcess === 'cut') return limits.maxBytes;
+  return isPacked(headers) ? undefined : getFailureBytes(limits, status);
+}
+
+export function isPacked(headers: RawResponse['headers']): boolean {
+  return !['', 'identity'].includes(getEncoding(headers));
+}
+
+export function getEncoding(headers: RawResponse['headers']): string {
+  return headers['content-encoding']?.trim().toLowerCase() ?? '';
+}
+
+/** How much is kept of an answer with this status; undefined for a success. */
+export function getFailureBytes({ failureBytes }: ExchangeLimits, status: number): number | undefined {
+  return status >= 200 && status < 300 ? undefined : failureBytes;
 }
 
 export function aborted(reason: unknown): EgressError {

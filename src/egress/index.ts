@@ -45,6 +45,8 @@ export interface EgressRequest {
    * nor decoded), and the connection is closed; for whoever only looks at an answer. Default `fail`, with `too-large`.
    */
   readonly onExcess?: 'fail' | 'cut';
+  /** About how much is kept of the body of an answer whose status is not 2xx; the rest is not waited for. Default: as of any other. */
+  readonly failureBytes?: number;
   /** The URL is one of a simulator; anything else is refused. */
   readonly toSimulator?: boolean;
   /**
@@ -174,6 +176,7 @@ async function send(
     timeoutMs: request.timeoutMs ?? DEFAULT_TIMEOUT_MS,
     maxBytes: request.maxBytes ?? DEFAULT_MAX_BYTES,
     onExcess,
+    failureBytes: request.failureBytes,
     takeBytes: request.takeBytes,
     signal: request.signal,
   };

@@ -88,9 +88,9 @@ describe('clients of the original API', () => {
       });
       expectProblem(answer, 'REQUEST_INVALID', /^body\.\w+ .*\(and 2 more, see details\)$/);
       expect(answer.body.details.map(({ path: place }: { readonly path: string }) => place)).to.have.members([
-        'body.disabled',
-        'body.valid',
-        'body.nmae',
+        '/body/disabled',
+        '/body/valid',
+        '/body/nmae',
       ]);
       expect((await service.call(path)).body).to.deep.equal(read);
     });
@@ -125,7 +125,7 @@ describe('clients of the original API', () => {
         });
         expectProblem(answer, 'REQUEST_INVALID', "'Id' cannot be set on update, and is not what the record has.");
         expect(answer.body.details).to.deep.include({
-          path: 'Id',
+          path: '/body/Id',
           message: "'Id' cannot be set on update, and is not what the record has.",
         });
       }

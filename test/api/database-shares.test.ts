@@ -53,7 +53,7 @@ describe('what one tenant may have of the database', () => {
   it('is two counts at a time, while others list and change what is theirs', async () => {
     await lock('delivery_attempt');
     const refused: ApiAnswer[] = [];
-    const counts = repeat(12, async () => {
+    const counts = repeat(36, async () => {
       const answer = await service.call(COUNTS);
       if (answer.status === 429) refused.push(answer);
       return answer;
@@ -70,7 +70,7 @@ describe('what one tenant may have of the database', () => {
       expectProblem(
         answer,
         'RATE_LIMITED',
-        'The account has 10 listings under way or waiting. Send the next when one has ended.',
+        'The account has 34 listings under way or waiting. Send the next when one has ended.',
       );
       expect(answer.headers.get('retry-after')).to.equal('1');
     }

@@ -68,11 +68,11 @@ describe('numbers', () => {
       );
       expectProblem(refused, 'REQUEST_INVALID');
       expect(faultsOf(refused)).to.deep.equal({
-        Price: "'Price' is a number of more than 400 digits.",
-        Views: "'Views' must be from -9223372036854775808 to 9223372036854775807.",
-        Stock: "'Stock' is of type integer: expected a whole number.",
-        Rating: "'Rating' must be from -1.7976931348623157e+308 to 1.7976931348623157e+308.",
-        Weight: "'Weight' is a number of more than 400 digits.",
+        'body.Price': "'Price' is a number of more than 400 digits.",
+        'body.Views': "'Views' must be from -9223372036854775808 to 9223372036854775807.",
+        'body.Stock': "'Stock' is of type integer: expected a whole number.",
+        'body.Rating': "'Rating' must be from -1.7976931348623157e+308 to 1.7976931348623157e+308.",
+        'body.Weight': "'Weight' is a number of more than 400 digits.",
       });
       expectProblem(
         await create('"Stock":9007199254740993'),
@@ -127,7 +127,7 @@ describe('numbers', () => {
       expect(configuration.username).to.equal(LARGE);
       const refused = await service.call('/instances', { method: 'POST', body: body(`"text.binary":${LARGE}`) });
       expect(faultsOf(refused)).to.deep.equal({
-        'configuration.text.binary': "'text.binary' must be true or false.",
+        'body.configuration.text.binary': "'text.binary' must be true or false.",
       });
     });
 

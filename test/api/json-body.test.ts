@@ -38,7 +38,7 @@ describe('jsonBody', () => {
       response.locals.scope = 'platform';
       next();
     });
-    app.use(...jsonBody);
+    app.use(jsonBody);
     app.use((request, response) => void response.json(request.headers['content-type']));
     const server = app.listen(0, '127.0.0.1');
     await once(server, 'listening');

@@ -51,7 +51,7 @@ describe('the access log', () => {
 
   const lineOf = async (answer: { readonly headers: Headers }) => {
     const requestId = answer.headers.get('elements-request-id') ?? '';
-    const find = () => service.logged.find((line) => line.includes(requestId));
+    const find = () => service.logged.find((line) => line.includes(requestId) && line.includes('"msg":"request"'));
     await waitUntil(async () => find() !== undefined);
     return JSON.parse(find() ?? '');
   };

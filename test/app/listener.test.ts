@@ -52,6 +52,8 @@ describe('the listener', () => {
     new Promise<void>((resolve) => void socket.once('end', resolve).once('close', () => resolve()));
 
   const GET = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
+  const LAST_GET = 'GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
+  const LONG_GET = `GET /${'x'.repeat(8_000)} HTTP/1.1\r\nHost: x\r\n\r\n`;
   const POST = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n';
 
   it('closes at once what waits for its caller', async () => {
@@ -137,4 +139,67 @@ describe('the listener', () => {
     for (const socket of sockets) socket.destroy();
     await waitUntil(async () => (await answersTo(listener, 1)) === 1);
   });
+
+  it('begins requests that work long in a turn each, however many arrive together', async () => {
+    const begunIn: number[] = [];
+    let turn = 0;
+    let isOver = false;
+    const count = () => {
+      turn++;
+      if (!isOver) setImmediate(count);
+    };
+    const listener = await listen((_request, response) => {
+      begunIn.push(turn);
+      spend(8);
+      response.end('answer');
+    });
+    count();
+    const answers = text(open(listener, `${GET.repeat(3)}${LAST_GET}`));
+    expect((await answers).match(/200 OK/g)).to.have.length(4);
+    isOver = true;
+    expect(new Set(begunIn)).to.have.property('size', 4);
+  });
+
+  it('begins four requests of a connection, and reads a few more, until they are answered', async () => {
+    const responses: ServerResponse[] = [];
+    const listener = await listen((_request, response) => void responses.push(response));
+    const requests = 2_000;
+    const socket = open(listener);
+    const answers = text(socket);
+    const isWritten = new Promise((resolve) => socket.write(`${LONG_GET.repeat(requests)}${LAST_GET}`, resolve));
+    await waitUntil(async () => responses.length === 4);
+    await sleep(200);
+    expect(responses).to.have.length(4);
+    // 16 MB are more than what waits on the way: the rest is not read.
+    expect(await Promise.race([isWritten.then(() => 'written'), sleep(0, 'waits')])).to.equal('waits');
+    const answerAll = setInterval(() => {
+      for (const response of responses.splice(0)) response.end('answer');
+    });
+    expect((await answers).match(/200 OK/g)).to.have.length(requests + 1);
+    clearInterval(answerAll);
+  });
+
+  it('throws a chunked body away that nobody takes, and answers what follows it', async () => {
+    const listener = await listen((_request, response) => void response.end('answer'));
+    const head = 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n';
+    const socket = open(listener, head);
+    const answers = text(socket);
+    await sleep(50);
+    socket.write(`${'1\r\n \r\n'.repeat(50_000)}0\r\n\r\n${LAST_GET}`);
+    expect((await answers).match(/200 OK/g)).to.have.length(2);
+  });
+
+  it('closes a connection on which hundreds of requests wait', async () => {
+    const responses: ServerResponse[] = [];
+    const listener = await listen((_request, response) => void responses.push(response));
+    const [patient, impatient] = [open(listener, GET.repeat(200)), open(listener, GET.repeat(300))];
+    await closeOf(impatient.resume());
+    await waitUntil(async () => responses.filter(({ destroyed }) => !destroyed).length === 4);
+    expect(patient.closed).to.equal(false);
+  });
 });
+
+function spend(ms: number): void {
+  const endsAtMs = performance.now() + ms;
+  while (performance.now() < endsAtMs);
+}

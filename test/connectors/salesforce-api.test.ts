@@ -57,9 +57,9 @@ describe('Salesforce through the API', () => {
     const { status, body: problem } = await call('/Account', { method: 'POST', body });
     expect(status).to.equal(400);
     expect(problem.details).to.deep.equal([
-      { path: 'NumberOfEmployees', message: "'NumberOfEmployees' must be from -2147483648 to 2147483647." },
+      { path: '/body/NumberOfEmployees', message: "'NumberOfEmployees' must be from -2147483648 to 2147483647." },
       {
-        path: 'AnnualRevenue',
+        path: '/body/AnnualRevenue',
         message: "'AnnualRevenue' must be from -1.7976931348623157e+308 to 1.7976931348623157e+308.",
       },
     ]);
@@ -118,7 +118,7 @@ describe('Salesforce through the API', () => {
     expect([unsaid.status, unsaid.body.code, unsaid.body.details[0].path]).to.deep.equal([
       400,
       'REQUEST_INVALID',
-      'configuration.simulator',
+      '/body/configuration/simulator',
     ]);
     expect(unsaid.body.message).to.equal(
       "The configuration of Salesforce: 'simulator' must be true: the code comes from the simulator of Salesforce, and without it an instance talks to Salesforce itself.",

@@ -44,11 +44,11 @@ describe('createPoolShares', () => {
     expect(error).to.have.property('code', '22012');
   });
 
-  it('lets an account list twice at a time, eight wait, and refuses more', async () => {
+  it('lets an account list twice at a time, 32 wait, and refuses more', async () => {
     const held = shares({ poolSize: 10 });
     const { promise, resolve } = Promise.withResolvers<void>();
     const started: number[] = [];
-    const works = Array.from({ length: 12 }, (_, index) =>
+    const works = Array.from({ length: 36 }, (_, index) =>
       failureOf(
         held.list(1, async () => {
           started.push(index);
@@ -56,20 +56,20 @@ describe('createPoolShares', () => {
         }),
       ),
     );
-    const refused = await Promise.all([works[10], works[11]]);
+    const refused = await Promise.all([works[34], works[35]]);
     for (const error of refused) {
       expect(isAppError(error, 'RATE_LIMITED')).to.equal(true);
       expect(error).to.include({ retryAfterSeconds: 1 });
       expect(error).to.have.property(
         'message',
-        'The account has 10 listings under way or waiting. Send the next when one has ended.',
+        'The account has 34 listings under way or waiting. Send the next when one has ended.',
       );
     }
     await waitUntil(async () => started.length === 2);
     expect(await held.list(2, async () => 'listed')).to.equal('listed');
     expect(started).to.deep.equal([0, 1]);
     resolve();
-    expect(await Promise.all(works.slice(0, 10))).to.deep.equal(Array(10).fill(undefined));
+    expect(await Promise.all(works.slice(0, 34))).to.deep.equal(Array(34).fill(undefined));
   });
 
   it('leaves half of the pool to others, whatever many accounts list and change', async () => {

@@ -1,9 +1,20 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { CollectedBytes } from '../../src/egress/collected-bytes.ts';
+import { CollectedBytes } from '../../src/collected-bytes.ts';
+import { decodeResponse } from '../../src/egress/decode.ts';
 import { Exchange } from '../../src/egress/exchange.ts';
 
 const CRUMBS = 100_000;
+const LIMITS = {
+  hostname: 'provider.example',
+  timeoutMs: 60_000,
+  maxBytes: 1_000_000_000,
+  onExcess: 'fail',
+  failureBytes: undefined,
+  takeBytes: undefined,
+  signal: undefined,
+} as const;
 
 describe('an answer that comes byte by byte', () => {
   it('is not kept byte by byte', () => {
@@ -25,14 +36,7 @@ describe('an answer that comes byte by byte', () => {
   }
 
   it('lets everything else go on in between', async () => {
-    const exchange = new Exchange({
-      hostname: 'provider.example',
-      timeoutMs: 60_000,
-      maxBytes: CRUMBS,
-      onExcess: 'fail',
-      takeBytes: undefined,
-      signal: undefined,
-    });
+    const exchange = new Exchange({ ...LIMITS, maxBytes: CRUMBS });
     const controller = createController();
     exchange.onRequestStart(controller);
     exchange.onResponseStart(controller, 200, {});
@@ -48,6 +52,67 @@ describe('an answer that comes byte by byte', () => {
   });
 });
 
+describe('answers that come together', () => {
+  it('share the bytes of a turn', async () => {
+    const piece = Buffer.alloc(64 * 1024);
+    const controllers = Array.from({ length: 40 }, createController);
+    let pieces = 0;
+    const exchanges = controllers.map((controller) => {
+      const exchange = new Exchange(LIMITS);
+      const receive = () => {
+        for (let n = 0; n < 4 && !controller.paused; n++, pieces++) exchange.onResponseData(controller, piece);
+      };
+      exchange.onRequestStart(controller);
+      exchange.onResponseStart(controller, 200, {});
+      controller.onResume = receive;
+      return { exchange, receive };
+    });
+    const perTurn: number[] = [];
+    for (const { receive } of exchanges) receive();
+    perTurn.push(pieces);
+    while (controllers.some(({ paused }) => paused)) {
+      const before = pieces;
+      await nextTurn();
+      perTurn.push(pieces - before);
+    }
+    // 1 MB; of each of the others the one piece that had come already.
+    expect(Math.max(...perTurn)).to.be.at.most(16 + 40);
+    expect(Math.max(...perTurn.slice(1))).to.be.at.most(16);
+    for (const { exchange } of exchanges) exchange.onResponseEnd();
+    await Promise.all(exchanges.map(({ exchange }) => exchange.response));
+  });
+});
+
+describe('an answer that is a failure', () => {
+  const receive = async (status: number, headers: Record<string, string>) => {
+    const exchange = new Exchange({ ...LIMITS, failureBytes: 100 });
+    const controller = createController();
+    exchange.onRequestStart(controller);
+    exchange.onResponseStart(controller, status, headers);
+    for (let n = 0; n < 5; n++) exchange.onResponseData(controller, Buffer.alloc(60, n));
+    exchange.onResponseEnd();
+    const { body } = await exchange.response;
+    return { bytes: body.length, aborted: controller.aborted };
+  };
+
+  it('is read as far as its words may be', async () => {
+    expect(await receive(500, { 'content-length': '1000000000000' })).to.deep.equal({ bytes: 100, aborted: true });
+    expect(await receive(404, {})).to.deep.equal({ bytes: 100, aborted: true });
+    expect(await receive(200, {})).to.deep.equal({ bytes: 300, aborted: false });
+  });
+
+  it('is read to its end where it is packed, and unpacked as far as that', async () => {
+    expect(await receive(500, { 'content-encoding': 'gzip' })).to.deep.equal({ bytes: 300, aborted: false });
+    const limits = { ...LIMITS, failureBytes: 2_000_000 };
+    const body = gzipSync(Buffer.alloc(30_000_000));
+    const headers = { 'content-encoding': 'gzip' };
+    const failure = await decodeResponse({ status: 500, headers, body }, limits);
+    expect(failure.body.length).to.be.within(2_000_000, 3_000_000);
+    const success = await decodeResponse({ status: 200, headers, body }, limits);
+    expect(success.body.length).to.equal(30_000_000);
+  });
+});
+
 function createController() {
   return {
     paused: false,
@@ -60,7 +125,11 @@ function createController() {
     },
     resume() {
       this.paused = false;
+      this.onResume();
     },
-    abort() {},
+    onResume() {},
+    abort() {
+      this.aborted = true;
+    },
   };
 }

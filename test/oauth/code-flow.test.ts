@@ -207,7 +207,7 @@ describe('an instance by authorization code', () => {
       expectProblem(answer, 'REQUEST_INVALID', message('client and callback URL', way));
       expect(faultsOf(answer)).to.deep.equal({
         'body.providerData.state': 'is missing',
-        'configuration.base.url': 'differs between the open authorizations',
+        'body.configuration.base.url': 'differs between the open authorizations',
       });
       expect(setup.server.tokenRequests.length).to.equal(requests);
       expect((await create(back)).status).to.equal(200);

@@ -13,6 +13,8 @@ import { followLink } from './target.ts';
 export const DEFAULT_TIMEOUT_MS = 30_000;
 
 const MAX_BYTES = 32 * 1024 * 1024;
+/** Plenty for words. */
+const FAILURE_BYTES = 256 * 1024;
 const MAX_REDIRECTS = 3;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
@@ -71,6 +73,7 @@ async function exchange(ports: ClientPorts, attempt: Attempt, url: URL): Promise
       body: outgoing.body,
       timeoutMs: Math.max(1, attempt.deadlineMs - ports.now()),
       maxBytes: MAX_BYTES,
+      failureBytes: FAILURE_BYTES,
       toSimulator: binding.simulator !== undefined,
       takeBytes,
       signal: call.signal,

@@ -1,6 +1,6 @@
 import type { Logger } from '../../log.ts';
 import type { Metrics } from '../../metrics.ts';
-import type { Redactor } from '../../redaction.ts';
+import { combineRedactors, type Redactor } from '../../redaction.ts';
 import { currentTrace } from '../../trace.ts';
 import type { ByteBudget } from './byte-budget.ts';
 
@@ -40,10 +40,10 @@ function classOf(outcome: SentRequest['outcome']): string {
 /** A line for each request, at the level `debug`. Of a query nothing is said: filters and keys stand there. */
 export function logProviderCalls(log: Logger): (request: SentRequest) => void {
   return ({ element, method, url, toSimulator, outcome, durationMs, redactor }) => {
-    const { requestId, instanceId } = currentTrace() ?? {};
+    const { requestId, instanceId, redactor: ofCall } = currentTrace() ?? {};
     log.debug(
       {
-        redactor,
+        redactor: ofCall === undefined ? redactor : combineRedactors([redactor, ofCall]),
         ...(requestId !== undefined && { requestId }),
         ...(instanceId !== undefined && { instanceId }),
         element,

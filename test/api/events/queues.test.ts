@@ -188,9 +188,9 @@ describe('a subscription', () => {
       const message = 'body.id cannot be changed; leave it out, or as it was read. (and 2 more, see details)';
       expectProblem(wrong, 'REQUEST_INVALID', message);
       expect(wrong.body.details.map(({ path }: { readonly path: string }) => path)).to.have.members([
-        'body.id',
-        'body.config',
-        'body.x',
+        '/body/id',
+        '/body/config',
+        '/body/x',
       ]);
       expect(JSON.stringify(wrong.body)).not.to.include(subscription.secret);
     });

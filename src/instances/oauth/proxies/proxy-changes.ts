@@ -36,7 +36,7 @@ export function assertSecretMayStay(
   const { apiKey = before.apiKey, apiSecret, configuration } = given;
   const origins = readTokenOrigins(before.configuration, 'configuration');
   const isNew = (origin: string) => !origins.includes(origin);
-  const hasNewOrigins = readTokenOrigins(configuration ?? stored, 'body.configuration').some(isNew);
+  const hasNewOrigins = readTokenOrigins(configuration ?? stored, '/body/configuration').some(isNew);
   const faults: ErrorDetail[] = [];
   if (apiSecret === undefined && apiKey !== before.apiKey) faults.push(missing('apiSecret', BELONGS));
   if (apiSecret === undefined && hasNewOrigins) faults.push(missing('apiSecret', GOES));

@@ -1,9 +1,9 @@
-/** Of everyday answers each piece is kept as it came. */
+/** Of everyday bodies each piece is kept as it came. */
 const WHOLE_PIECES = 16;
 const BLOCK_BYTES = 64 * 1024;
 
 /**
- * The pieces of an answer until it is whole. A piece is a view of a larger buffer that it keeps, and an object of some hundred bytes
+ * The pieces of a body until it is whole. A piece is a view of a larger buffer that it keeps, and an object of some hundred bytes
  * itself; one byte in each would cost a hundred times what was counted. So all but the first are copied together.
  */
 export class CollectedBytes {

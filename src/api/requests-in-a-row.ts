@@ -1,0 +1,60 @@
+import type { RequestListener } from 'node:http';
+import type { Socket } from 'node:net';
+import { takeTurn } from '../pace.ts';
+import { holdReading, holdUntilTaken } from './held-reading.ts';
+
+/** Requests of one connection that are begun and not answered. A caller that waits for its answers has one. */
+const MOST_BEGUN = 4;
+/** Of one connection. Nothing more is read from it then; others may have come with them in one piece. */
+const READ_WHILE_WAITING = 16;
+/** A connection with more is closed: a piece of 64 kB has room for two thousand, and they take some megabytes. */
+const MOST_WAITING = 256;
+
+interface Row {
+  begun: number;
+  readonly waiting: (() => void)[];
+  /** While nothing is read. */
+  readOn: (() => void) | undefined;
+}
+
+/**
+ * Hands on a few requests of a connection at a time, as many can be written to it in a row without reading one answer; begun together,
+ * they would be worked on, kept and, when the connection breaks, ended together. A connection that is sent too many is closed.
+ */
+export function handOnInARow(handle: RequestListener): RequestListener {
+  const rows = new WeakMap<Socket, Row>();
+
+  return (request, response) => {
+    const { socket } = request;
+    if (socket.destroyed) return;
+    holdUntilTaken(request);
+    const row = rows.get(socket) ?? { begun: 0, waiting: [], readOn: undefined };
+    rows.set(socket, row);
+    const begin = () => {
+      row.begun++;
+      response.once('close', () => {
+        row.begun--;
+        goOn(socket, row);
+      });
+      handle(request, response);
+    };
+    if (row.begun < MOST_BEGUN) return begin();
+    row.waiting.push(begin);
+    if (row.waiting.length === READ_WHILE_WAITING) row.readOn ??= holdReading(socket);
+    if (row.waiting.length === MOST_WAITING) void closeInTurn(socket);
+  };
+}
+
+/** Node ends each request by itself, which takes long for so many: one connection a turn. */
+async function closeInTurn(socket: Socket): Promise<void> {
+  await takeTurn();
+  socket.destroy();
+}
+
+function goOn(socket: Socket, row: Row): void {
+  if (socket.destroyed) return;
+  row.waiting.shift()?.();
+  if (row.waiting.length >= READ_WHILE_WAITING) return;
+  row.readOn?.();
+  row.readOn = undefined;
+}
