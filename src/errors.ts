@@ -58,9 +58,10 @@ function segmentsOf(place: string): readonly string[] {
     .map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-/** The names in it one by one, as they were before they were escaped for it: that form of a secret nobody looks for. */
+/** As a whole, and name by name as they were before they were escaped for it: that form of a secret nobody looks for. */
 export function redactPointer(place: string, redact: Redactor['redact']): string {
-  return place.startsWith('/') ? pointer(...segmentsOf(place).map(redact)) : redact(place);
+  const redacted = redact(place);
+  return redacted.startsWith('/') ? pointer(...segmentsOf(redacted).map(redact)) : redacted;
 }
 
 /** How a caller stands with a limit of this service. */
