@@ -4,6 +4,8 @@ import { performance } from 'node:perf_hooks';
 export interface Pacer {
   /** A slice has lasted long enough: pause before going on. */
   readonly isDue: () => boolean;
+  /** A slice begins now: what was waited for before it kept nobody else waiting. */
+  readonly begin: () => void;
   /** Lets everything else that is ready go first. @throws the reason of the signal, when it has aborted */
   readonly pause: () => Promise<void>;
 }
@@ -11,15 +13,19 @@ export interface Pacer {
 /** What one request may add to the wait of all others; a thousandth of it is lost to the pauses. */
 const SLICE_MS = 5;
 
-/** The first slice begins now. */
-export function createPacer(signal: AbortSignal): Pacer {
-  let startedAtMs = performance.now();
+/** The first slice begins now. `nowMs` is a clock that only goes on. */
+export function createPacer(signal: AbortSignal, nowMs = () => performance.now()): Pacer {
+  let startedAtMs = nowMs();
+  const begin = () => {
+    startedAtMs = nowMs();
+  };
   return {
-    isDue: () => performance.now() - startedAtMs >= SLICE_MS,
+    isDue: () => nowMs() - startedAtMs >= SLICE_MS,
+    begin,
     pause: async () => {
       await takeTurn();
       signal.throwIfAborted();
-      startedAtMs = performance.now();
+      begin();
     },
   };
 }

@@ -78,6 +78,7 @@ async function scanInOrder(call: InstanceCall, input: ScanInput): Promise<ScanRe
   for (;;) {
     const { query = 0 } = position;
     const page = await fetchPage(call, input, position);
+    pacer.begin();
     if (!isChecked && plan.queries.length === 1) total = page.total ?? total;
     let { skipMatches } = position;
     for (let index = position.skipRows; index < page.records.length; index++) {
@@ -169,6 +170,7 @@ async function scanAndSort(call: InstanceCall, input: ScanInput): Promise<ScanRe
     const isFirst = place.query === undefined;
     if (!isFirst && call.providerCalls() >= input.maxProviderCalls) throw tooManyToSort(plan, input);
     const page: FetchedPage = await fetchPage(call, input, place);
+    pacer.begin();
     for (const native of page.records) {
       if (pacer.isDue()) await pacer.pause();
       const row = steps.map(page.read(native));
