@@ -1,5 +1,5 @@
 import type { Config, ConfigField, Connector } from '../connector/contract.ts';
-import { AppError, cutText, type ErrorDetail, nearestName, pointer, suggestName } from '../errors.ts';
+import { AppError, cutText, type ErrorDetail, pointer, suggest } from '../errors.ts';
 import { ExactNumber } from '../numbers/exact-json.ts';
 import { toJsonNumber } from '../numbers/number-value.ts';
 import { EVENT_FIELDS, missingCallback } from './event-settings.ts';
@@ -74,9 +74,9 @@ function unknownKeys(connector: Connector, fields: readonly ConfigField[], setti
     .filter((key) => !known.includes(key))
     .slice(0, MAX_UNKNOWN_KEYS)
     .map((key) => {
-      const nearest = nearestName(key, known);
-      const message = `${connector.name} has no configuration key '${cutText(key)}'.${suggestName(key, known)}`;
-      return { ...fault(key, message), expected: known, ...(nearest !== undefined && { nearest }) };
+      const { hint, nearest } = suggest(key, known);
+      const message = `${connector.name} has no configuration key '${cutText(key)}'.${hint}`;
+      return { ...fault(key, message), expected: known, ...nearest };
     });
 }
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ObjectSpec } from '../connector/contract.ts';
-import { AppError, cutText, type ErrorDetail, nearestName, pointer, suggestName } from '../errors.ts';
+import { AppError, cutText, type ErrorDetail, pointer, suggest } from '../errors.ts';
 import { ExactNumber } from '../numbers/exact-json.ts';
 import { toJsonNumber } from '../numbers/number-value.ts';
 import { type FieldSpec, type FieldType, type PushedField, pushedField, type Row, reader } from '../where/index.ts';
@@ -149,9 +149,8 @@ function isNumeric({ type }: FieldSpec): boolean {
 }
 
 function unknownField(name: string, names: readonly string[]): ErrorDetail {
-  const nearest = nearestName(name, names);
-  const message = `There is no field '${cutText(name)}'.${suggestName(name, names)}`;
-  return { path: pointer('body', name), message, ...(nearest !== undefined && { nearest }) };
+  const { hint, nearest } = suggest(name, names);
+  return { path: pointer('body', name), message: `There is no field '${cutText(name)}'.${hint}`, ...nearest };
 }
 
 function missingFields(body: Row, object: ObjectSpec): readonly ErrorDetail[] {
