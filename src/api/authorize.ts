@@ -1,4 +1,4 @@
-import type { Request, RequestHandler, Response } from 'express';
+import type { Request, Response } from 'express';
 import { OPERATIONS } from '../../generated/operations.ts';
 import type { Principal } from '../accounts/accounts.ts';
 import { AppError, cutText } from '../errors.ts';
@@ -50,9 +50,9 @@ export interface AuthorizePorts {
 }
 
 /** Finds out who calls and what may be meant, before a byte of the body is read. Bounds what both cost. */
-export function createAuthorize(ports: AuthorizePorts): RequestHandler {
+export function createAuthorize(ports: AuthorizePorts): (request: Request, response: Response) => Promise<void> {
   const { authorization, failedAuthorizations, callerLimits } = ports;
-  return async (request, response, next) => {
+  return async (request, response) => {
     const secrets = readSecrets(request.headers.authorization);
     const scope = scopeOf(request.path, secrets);
     if (scope === 'platform') assertOrganization(secrets);
@@ -75,7 +75,6 @@ export function createAuthorize(ports: AuthorizePorts): RequestHandler {
     if (response.locals.scope === 'platform') assertPlatformPath(request);
     // On refusals too: they say which instance they are about.
     else if (caller.instance !== undefined) response.setHeader('Elements-Element-Instance-Id', caller.instance.id);
-    next();
   };
 
   /** On an instance `RateLimit-*` is the provider's budget (decisions D3), save in a refusal of ours. */

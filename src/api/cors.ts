@@ -1,4 +1,4 @@
-import type { RequestHandler } from 'express';
+import type { Request, Response } from 'express';
 import document from '../../generated/openapi.json' with { type: 'json' };
 
 /** All that the contract puts on answers; without this a page would see none of it. */
@@ -9,20 +9,22 @@ const PREFLIGHT_SECONDS = 600;
 /**
  * Lets the pages of these origins call and read the answers (Fetch, "CORS protocol"). What they may do is decided by the secrets they
  * send, so there are no credentials of the browser to allow, and a preflight, which has no secrets, is answered without any.
+ * @returns a function that says whether it answered the request
  */
-export function createCors(origins: readonly string[]): RequestHandler {
+export function createCors(origins: readonly string[]): (request: Request, response: Response) => boolean {
   const allowed = new Set(origins);
-  return (request, response, next) => {
-    if (allowed.size === 0) return next();
+  return (request, response) => {
+    if (allowed.size === 0) return false;
     response.vary('Origin');
     const { origin, 'access-control-request-headers': headers } = request.headers;
-    if (origin === undefined || !allowed.has(origin)) return next();
+    if (origin === undefined || !allowed.has(origin)) return false;
     response.setHeader('Access-Control-Allow-Origin', origin);
     response.setHeader('Access-Control-Expose-Headers', EXPOSED);
-    if (request.method !== 'OPTIONS' || request.headers['access-control-request-method'] === undefined) return next();
+    if (request.method !== 'OPTIONS' || request.headers['access-control-request-method'] === undefined) return false;
     response.setHeader('Access-Control-Allow-Methods', METHODS);
     if (headers !== undefined) response.setHeader('Access-Control-Allow-Headers', headers);
     response.setHeader('Access-Control-Max-Age', PREFLIGHT_SECONDS);
     response.status(204).end();
+    return true;
   };
 }

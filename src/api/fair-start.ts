@@ -7,22 +7,37 @@ const TURN_MS = 5;
 export type CallerOf = (request: IncomingMessage) => string;
 
 /**
- * Hands requests on, a few milliseconds' worth in a turn of the event loop, and callers take turns: a thousand requests that one
+ * Hands requests on, a few milliseconds' worth in a turn of the event loop, and then callers take turns: a thousand requests that one
  * sends at once would otherwise be one long stretch of work, and the request of another would wait for all of them.
  * A request whose caller has gone before its turn is not begun.
  */
 export function startFairly(handle: RequestListener, callerOf: CallerOf): RequestListener {
   const lines = new Map<string, (() => void)[]>();
+  /** Of the turn that requests came in last; undefined when it is over. */
+  let turnEndsAtMs: number | undefined;
+
+  /** Each request comes in a callback of its own, so that the promises of the one before are kept by now: their work is counted. */
+  function hasTime(): boolean {
+    const nowMs = performance.now();
+    if (turnEndsAtMs === undefined) {
+      turnEndsAtMs = nowMs + TURN_MS;
+      setImmediate(giveTurn);
+    }
+    return nowMs < turnEndsAtMs;
+  }
 
   async function giveTurn(): Promise<void> {
+    turnEndsAtMs = undefined;
+    if (lines.size === 0) return;
     const endsAtMs = performance.now() + TURN_MS;
+    turnEndsAtMs = endsAtMs;
     for (let begin = takeNext(); begin !== undefined; begin = takeNext()) {
       begin();
       // A request goes on in promises that are kept already; they are part of its beginning.
       await promisesKept();
       if (performance.now() >= endsAtMs) break;
     }
-    if (lines.size > 0) setImmediate(giveTurn);
+    setImmediate(giveTurn);
   }
 
   /** The first in the line of the caller whose turn it is, who then stands behind all others. */
@@ -37,14 +52,13 @@ export function startFairly(handle: RequestListener, callerOf: CallerOf): Reques
   }
 
   return (request, response) => {
+    if (lines.size === 0 && hasTime()) return void handle(request, response);
     const caller = callerOf(request);
-    const line = lines.get(caller);
-    const begin = () => {
+    const line = lines.get(caller) ?? [];
+    line.push(() => {
       if (!isGone(request, response)) handle(request, response);
-    };
-    if (line !== undefined) return void line.push(begin);
-    if (lines.size === 0) setImmediate(giveTurn);
-    lines.set(caller, [begin]);
+    });
+    lines.set(caller, line);
   };
 }
 

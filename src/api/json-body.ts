@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Request, RequestHandler, Response } from 'express';
+import type { Request, Response } from 'express';
 import { AppError } from '../errors.ts';
 import { parseJson } from '../numbers/exact-json.ts';
 import { takeTurn } from '../pace.ts';
@@ -15,15 +15,14 @@ const LARGE_BYTES = 64 * 1024;
  * Parses a body that is within the limits of its operation, every number with all its digits; a request without one has the body `undefined`.
  * @throws AppError UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, or REQUEST_INVALID for what is not well-formed JSON in UTF-8
  */
-export const jsonBody: RequestHandler = async (request, response, next) => {
+export async function readJsonBody(request: Request, response: Response): Promise<void> {
   const { headers } = request;
   const isThere = hasBody(headers);
   if (isThere) assertJsonType(headers['content-type'] ?? '');
   // The validator compiles its schemas anew for every spelling of the type, and keeps them all.
   headers['content-type'] = 'application/json';
   request.body = isThere ? await askAndRead(request, response) : undefined;
-  next();
-};
+}
 
 function askAndRead(request: Request, response: Response): Promise<unknown> {
   const limits = bodyLimitsOf(response.locals.scope, request.method, request.path);

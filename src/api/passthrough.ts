@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { pipeline } from 'node:stream/promises';
-import type { Request, RequestHandler, Response } from 'express';
+import type { Request, Response } from 'express';
 import { AppError } from '../errors.ts';
 import type { Resources } from '../resources/resources.ts';
 import { withTrace } from '../trace.ts';
@@ -31,11 +31,16 @@ const MOST_KEPT_BYTES = MB;
 
 const PLACE = '/passthrough/';
 
-/** Any request to the provider, made as the instance: the answer is the provider's. It stands before the validation of the API, which knows none of this. */
-export function createPassthrough(resources: Pick<Resources, 'pass'>): RequestHandler {
-  return async (request, response, next) => {
+/**
+ * Any request to the provider, made as the instance: the answer is the provider's. It stands before the validation of the API, which
+ * knows none of this. @returns whether the request was one
+ */
+export type Passthrough = (request: Request, response: Response) => Promise<boolean>;
+
+export function createPassthrough(resources: Pick<Resources, 'pass'>): Passthrough {
+  return async (request, response) => {
     const { scope, caller }: { readonly scope: string; readonly caller: Caller } = Object(response.locals);
-    if (scope !== 'instance' || request.path.split('/')[1] !== 'passthrough') return next();
+    if (scope !== 'instance' || request.path.split('/')[1] !== 'passthrough') return false;
     if (!request.path.startsWith(PLACE)) return notFound(request);
     const method = methodOf(request);
     response.locals.operation = METHODS[method];
@@ -63,9 +68,10 @@ export function createPassthrough(resources: Pick<Resources, 'pass'>): RequestHa
       answer.cancel();
       if (!isShown) for (const name of ['Content-Length', 'Content-Encoding']) response.removeHeader(name);
       response.end();
-      return;
+      return true;
     }
     await sendBody(limited(answer.body, tooMuchAnswered), response);
+    return true;
   };
 }
 

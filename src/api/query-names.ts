@@ -1,6 +1,6 @@
-import type { Request } from 'express';
 import document from '../../generated/openapi.json' with { type: 'json' };
 import { type Suggestion, suggest } from '../errors.ts';
+import type { ValidatedRequest } from './validation.ts';
 
 /** What other APIs call our parameters, in lower case. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
@@ -31,13 +31,9 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
 const PARAMETERS: Readonly<Record<string, { readonly name: string; readonly in: string } | undefined>> =
   document.components.parameters;
 
-interface ValidatedRequest extends Request {
-  readonly openapi?: { readonly schema?: { readonly parameters?: readonly { readonly $ref?: string }[] } };
-}
-
 /** What a query parameter that the operation does not take was probably meant to be. */
 export function suggestQueryName({ openapi }: ValidatedRequest, name: string): Suggestion {
-  const known = (openapi?.schema?.parameters ?? []).flatMap(({ $ref = '' }) => {
+  const known = (openapi?.schema.parameters ?? []).flatMap(({ $ref = '' }) => {
     const parameter = PARAMETERS[$ref.slice($ref.lastIndexOf('/') + 1)];
     return parameter?.in === 'query' ? [parameter.name] : [];
   });

@@ -1,3 +1,4 @@
+import { goOnInTurn } from '../pace.ts';
 import { createWeighedCache, type Kept, type WeighedCacheOptions } from './weighed-cache.ts';
 
 /** Keeps what an expensive look-up found, so that it is made once for all who ask within a time. */
@@ -81,6 +82,8 @@ export function createKeepers<Found>(options: KeeperOptions): <Key extends objec
       } catch (error) {
         if (running.signal.aborted && !lookup.signal.aborted) return get(key, lookup);
         throw error;
+      } finally {
+        await goOnInTurn();
       }
     }
 

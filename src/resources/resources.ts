@@ -2,7 +2,6 @@ import type { PassedAnswer, PassedRequest } from '../connector/client/index.ts';
 import type { ListOperation, ObjectSpec, Objects } from '../connector/index.ts';
 import { createOffload } from '../connector/offload/index.ts';
 import { AppError, isAppError } from '../errors.ts';
-import { goOnInTurn } from '../pace.ts';
 import { assertFullyPushed, type PreparedQuery, type QueryText, type Row } from '../where/index.ts';
 import { getChild, requireOperation } from './abilities.ts';
 import { type CallReport, type InstanceCall, startCall } from './call.ts';
@@ -85,7 +84,6 @@ export function createResources(ports: ResourcePorts): Resources {
   async function open(target: Target, action: Action): Promise<Opened> {
     const call = startCall(ports, target.instance, target.signal, `${action} ${target.objectName}`);
     const object = await catalog.getObject(call, target.objectName);
-    await goOnInTurn();
     return { call, object };
   }
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import express from 'express';
-import { jsonBody } from '../../src/api/json-body.ts';
+import { readJsonBody } from '../../src/api/json-body.ts';
 import { measureJson } from '../../src/api/json-shape.ts';
 
 const NO_LIMIT = { depth: Infinity, members: Infinity, ownMembers: Infinity };
@@ -31,15 +31,17 @@ describe('measureJson', () => {
   });
 });
 
-describe('jsonBody', () => {
+describe('readJsonBody', () => {
   it('leaves one spelling of the type to the validator, which compiles its schemas anew for each', async () => {
     const app = express();
     app.use((_request, response, next) => {
       response.locals.scope = 'platform';
       next();
     });
-    app.use(jsonBody);
-    app.use((request, response) => void response.json(request.headers['content-type']));
+    app.use(async (request, response) => {
+      await readJsonBody(request, response);
+      response.json(request.headers['content-type']);
+    });
     const server = app.listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;

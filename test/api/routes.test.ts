@@ -1,0 +1,36 @@
+import { expect } from 'chai';
+import { createRoutes } from '../../src/api/routes.ts';
+
+describe('createRoutes', () => {
+  const platform = createRoutes('platform');
+  const record = createRoutes('record');
+
+  it('finds concrete paths before those with parameters', () => {
+    expect(platform('/elements/oauthProxies')?.operations).to.include({ GET: 'listOAuthProxies' });
+    expect(platform('/elements/bamboohr')).to.deep.include({
+      operations: { GET: 'getElement' },
+      params: { keyOrId: 'bamboohr' },
+    });
+  });
+
+  it('finds in each scope its own operations', () => {
+    expect(platform('/elements')?.operations).to.deep.equal({ GET: 'listElements' });
+    expect(record('/elements')?.operations).to.deep.equal({ GET: 'listRecords', POST: 'createRecord' });
+  });
+
+  it('decodes parameters, of which one may hold any character', () => {
+    expect(record('/employees/a%2Fb%20c')?.params).to.deep.equal({ objectName: 'employees', objectId: 'a/b c' });
+    expect(record('/__proto__')?.params).to.deep.equal({ objectName: '__proto__' });
+  });
+
+  it('takes a slash at the end, and no empty part', () => {
+    expect(record('/employees/')?.params).to.deep.equal({ objectName: 'employees' });
+    for (const path of ['/', '//', '//employees', '/employees//', '/employees//files']) {
+      expect(record(path), path).to.equal(undefined);
+    }
+  });
+
+  it('tells upper from lower case', () => {
+    expect(platform('/Instances')).to.equal(undefined);
+  });
+});
