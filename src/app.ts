@@ -160,7 +160,7 @@ async function build({ config, log, onLost, engineOptions, signal = NEVER }: App
   const budget = createByteBudget(config.providerMemoryBytes ?? getHeapStatistics().heap_size_limit / 3);
   measureBudget(budget, metrics);
   const measure = measureProviderCalls(metrics);
-  const logRequest = logProviderCalls(log);
+  const logCall = logProviderCalls(log);
   const client = createProviderClient({
     egress,
     budget,
@@ -169,7 +169,7 @@ async function build({ config, log, onLost, engineOptions, signal = NEVER }: App
     random: Math.random,
     onRequest: (request) => {
       measure(request);
-      logRequest(request);
+      if (config.logLevel === 'debug') logCall(request);
     },
     ...(simulatorsUrl !== undefined && { simulatorsUrl }),
   });
@@ -188,7 +188,7 @@ async function build({ config, log, onLost, engineOptions, signal = NEVER }: App
     random: randomBytes,
     publicUrl,
   });
-  const endpoint = createTokenEndpoint({ egress, now: Date.now, simulatorsUrl, onRequest: logRequest });
+  const endpoint = createTokenEndpoint({ egress, now: Date.now, simulatorsUrl, onRequest: logCall });
   const tokens = createTokens({
     knex,
     keyring,

@@ -14,7 +14,7 @@ export type Answer = JsonAnswer | FileAnswer;
 export function sendAnswer(response: Response, answer: Answer): void {
   const isFile = 'file' in answer;
   // The validator checks a body by the content type of the answer, and without one by what the caller would take.
-  if (!isFile) response.type('json');
+  if (!isFile) response.setHeader('Content-Type', 'application/json; charset=utf-8');
   for (const [name, value] of Object.entries(answer.headers ?? {})) {
     if (value !== undefined) response.setHeader(name, value);
   }

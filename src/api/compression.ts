@@ -56,7 +56,8 @@ const OPEN_OPERATIONS: ReadonlySet<string> = new Set<OperationId>([
 export function encodingOf(response: Response): Encoding | undefined {
   const id: OperationId | undefined = response.locals.operation;
   if (id === undefined || !(OPEN_OPERATIONS.has(id) || OPEN_TAGS.has(OPERATIONS[id].tag))) return undefined;
-  response.vary('Accept-Encoding');
+  if (response.hasHeader('Vary')) response.vary('Accept-Encoding');
+  else response.setHeader('Vary', 'Accept-Encoding');
   return chooseEncoding(response.req.headers['accept-encoding']);
 }
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
-import express, { type Response } from 'express';
+import type { Response } from 'express';
 import { createPacer } from '../pace.ts';
 import { COMPRESSORS, type Encoding, encodingOf, LEAST_COMPRESSED } from './compression.ts';
 import { isLarge, printPieces } from './json-printing.ts';
@@ -14,23 +14,26 @@ const STALL_MS = 60_000;
  */
 export function sendJson(this: Response, body: unknown): Response {
   const encoding = encodingOf(this);
-  const large = isLarge(body);
-  if (!large && encoding === undefined) return express.response.json.call(this, body);
-  if (!this.get('Content-Type')) this.type('json');
-  const sending = large ? sendPieces(this, body, encoding) : sendText(this, JSON.stringify(body), encoding);
-  sending.catch((error: unknown) => this.req.next?.(error));
+  if (!this.hasHeader('Content-Type')) this.setHeader('Content-Type', 'application/json; charset=utf-8');
+  if (isLarge(body)) sendPieces(this, body, encoding).catch((error: unknown) => this.req.next?.(error));
+  else {
+    const text = JSON.stringify(body);
+    if (encoding === undefined || Buffer.byteLength(text) < LEAST_COMPRESSED) sendBytes(this, text);
+    else sendPacked(this, Buffer.from(text), encoding).catch((error: unknown) => this.req.next?.(error));
+  }
   return this;
 }
 
-async function sendText(response: Response, text: string, encoding: Encoding | undefined): Promise<void> {
-  const bytes = Buffer.from(text);
-  if (encoding === undefined || bytes.length < LEAST_COMPRESSED) {
-    response.send(bytes);
-    return;
-  }
+/** What Express does besides is of no use for answers that no cache keeps. */
+function sendBytes(response: Response, body: string | Buffer): void {
+  response.setHeader('Content-Length', Buffer.byteLength(body));
+  response.end(body);
+}
+
+async function sendPacked(response: Response, bytes: Buffer, encoding: Encoding): Promise<void> {
   const packed = await COMPRESSORS[encoding].compress(bytes);
   response.setHeader('Content-Encoding', encoding);
-  response.send(packed);
+  sendBytes(response, packed);
 }
 
 async function sendPieces(response: Response, body: unknown, encoding: Encoding | undefined): Promise<void> {

@@ -90,9 +90,7 @@ function toAppError(thrown: unknown, request: Request, redact: Redactor['redact'
     case undefined:
       return new AppError('INTERNAL', 'Unexpected error', { cause: thrown });
     case 'NOT_FOUND':
-      return new AppError(code, `There is no ${request.method} ${cutText(request.path)}.`);
-    case 'OPERATION_UNSUPPORTED':
-      return wrongMethod(request, fault.allow);
+      return nothingThere(request);
     case 'UNSUPPORTED_MEDIA_TYPE':
       return new AppError(code, 'Bodies are JSON: send Content-Type: application/json.');
     default:
@@ -104,21 +102,15 @@ function overloaded(message: string, cause: unknown): AppError {
   return new AppError('OVERLOADED', message, { retryAfterSeconds: DATABASE_RETRY_SECONDS, cause });
 }
 
-export function wrongMethod({ method, path }: Request, allow: readonly string[]): AppError {
-  return new AppError(
-    'OPERATION_UNSUPPORTED',
-    `There is no ${method} ${cutText(path)}; it takes ${allow.join(', ')}.`,
-    {
-      allow,
-    },
-  );
+export function wrongMethod({ method, baseUrl, path }: Request, allow: readonly string[]): AppError {
+  const message = `There is no ${method} ${cutText(baseUrl + path)}; it takes ${allow.join(', ')}.`;
+  return new AppError('OPERATION_UNSUPPORTED', message, { allow });
 }
 
 /** What the validator and Express say by status. */
 const CODE_OF_STATUS: Readonly<Record<number, ErrorCode>> = {
   400: 'REQUEST_INVALID',
   404: 'NOT_FOUND',
-  405: 'OPERATION_UNSUPPORTED',
   406: 'NOT_ACCEPTABLE',
   413: 'PAYLOAD_TOO_LARGE',
   415: 'UNSUPPORTED_MEDIA_TYPE',
@@ -130,21 +122,16 @@ interface Fault {
   readonly details: readonly ErrorDetail[];
   /** How many there are, shown or not. */
   readonly faults: number;
-  /** Methods that the path takes. */
-  readonly allow: readonly string[];
 }
 
 function readFault(thrown: unknown, toDetail: (error: ValidatorError) => ErrorDetail): Fault {
-  const { status, message, errors, headers } = Object(thrown);
+  const { status, message, errors } = Object(thrown);
   const faults: readonly unknown[] = Array.isArray(errors) ? errors : [];
   return {
     status: typeof status === 'number' ? status : undefined,
     message: String(message ?? ''),
     details: faults.slice(0, MOST_FAULTS).map((fault) => toDetail(Object(fault))),
     faults: faults.length,
-    allow: String(Object(headers).Allow ?? '')
-      .split(', ')
-      .sort(),
   };
 }
 
@@ -186,5 +173,9 @@ function sentence({ details, faults, message }: Fault): string {
 
 /** Answers a path that leads nowhere. */
 export function notFound(request: Request): never {
-  throw new AppError('NOT_FOUND', `There is no ${request.method} ${cutText(request.path)}.`);
+  throw nothingThere(request);
+}
+
+function nothingThere({ method, baseUrl, path }: Request): AppError {
+  return new AppError('NOT_FOUND', `There is no ${method} ${cutText(baseUrl + path)}.`);
 }

@@ -76,15 +76,17 @@ function mapValues<Value>(record: Readonly<Record<string, Value>>, map: (value: 
  * well percent-encoded is kept as it is.
  */
 export function parseQuery(text: string | null): Record<string, string | string[]> {
-  const given = Object.entries(parse(text ?? '')).map(
-    ([name, value]) => [name, [value ?? []].flat().filter((each) => each !== '')] as const,
-  );
-  return Object.fromEntries(
-    given.flatMap(([name, values]) => {
-      const [first, ...more] = values;
-      if (first === undefined) return [];
-      if (name.endsWith('[]')) return [[bareName(name), values]];
-      return [[name, more.length === 0 ? first : values]];
-    }),
-  );
+  const given: [string, string | string[]][] = [];
+  for (const [name, value = ''] of Object.entries(parse(text ?? ''))) {
+    const isList = name.endsWith('[]');
+    if (typeof value === 'string' && !isList) {
+      if (value !== '') given.push([name, value]);
+      continue;
+    }
+    const values = [value].flat().filter((each) => each !== '');
+    const [first, ...more] = values;
+    if (first !== undefined) given.push([bareName(name), isList || more.length > 0 ? values : first]);
+  }
+  // Not by assignment: one may be called `__proto__`.
+  return Object.fromEntries(given);
 }

@@ -29,8 +29,14 @@ export function measureProviderCalls(metrics: Metrics): (request: SentRequest) =
     labelNames: ['element', 'outcome'],
     buckets: BUCKETS_SECONDS,
   });
-  return ({ element, outcome, durationMs }) =>
-    duration.observe({ element, outcome: classOf(outcome) }, durationMs / 1000);
+  // Looking a series up by its labels costs more than the observation itself.
+  const series = new Map<string, ReturnType<typeof duration.labels>>();
+  return ({ element, outcome, durationMs }) => {
+    const key = `${element} ${classOf(outcome)}`;
+    const found = series.get(key) ?? duration.labels(element, classOf(outcome));
+    series.set(key, found);
+    found.observe(durationMs / 1000);
+  };
 }
 
 function classOf(outcome: SentRequest['outcome']): string {

@@ -7,14 +7,18 @@ export interface RateLimitState {
 
 type Headers = Readonly<Record<string, string>>;
 
-const PREFIXES = ['ratelimit-', 'x-ratelimit-', 'x-rate-limit-'];
+const NAMES = ['ratelimit-', 'x-ratelimit-', 'x-rate-limit-'].map((prefix) => ({
+  limit: `${prefix}limit`,
+  remaining: `${prefix}remaining`,
+  reset: `${prefix}reset`,
+}));
 
 /** Reads `RateLimit-*` (draft-ietf-httpapi-ratelimit-headers-06), `X-RateLimit-*` and `X-Rate-Limit-*`. */
 export function readRateLimit(headers: Headers, nowMs: number): RateLimitState | undefined {
-  for (const prefix of PREFIXES) {
-    const limit = readNumber(headers[`${prefix}limit`]);
-    const remaining = readNumber(headers[`${prefix}remaining`]);
-    const reset = readNumber(headers[`${prefix}reset`]);
+  for (const names of NAMES) {
+    const limit = readNumber(headers[names.limit]);
+    const remaining = readNumber(headers[names.remaining]);
+    const reset = readNumber(headers[names.reset]);
     if (limit === undefined && remaining === undefined && reset === undefined) continue;
     const resetSeconds = reset === undefined ? undefined : toSecondsFromNow(reset, nowMs);
     return judgeRateLimit({ limit, remaining, resetSeconds });
