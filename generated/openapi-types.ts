@@ -566,7 +566,7 @@ export interface paths {
         put: operations["replaceThisInstance"];
         /**
          * Create an instance
-         * @description Verifies the credentials with one cheap call to the provider, then stores the instance. Elements with OAuth 2.0 need `providerData.code`.
+         * @description Verifies the credentials with one cheap call to the provider (a few more where it may answer whoever asks), then stores the instance. Where no answer depended on them, `warnings` say that it is not known whether they are right. Elements with OAuth 2.0 need `providerData.code`.
          */
         post: operations["createInstance"];
         /**
@@ -1703,6 +1703,8 @@ export interface components {
             valid: boolean;
             /** @description What is wrong; there only while `valid` is false. When the provider refused a call, the instance is valid again when the same call succeeds, or when the credentials are renewed. */
             invalidReason?: string;
+            /** @description What was noticed when the provider was shown the settings last and is no reason to have no instance, such as that it did not show whether the credentials are right; left out when there is nothing. They stand in the configuration too, under keys that end in `.warning`. */
+            warnings?: string[];
             /** @description True after the caller switched the instance off. */
             disabled: boolean;
             /** @description The size of the instance's cache. */
@@ -1955,6 +1957,8 @@ export interface components {
             valid: boolean;
             /** @description What is wrong; there only while `valid` is false. When the provider refused a call, the instance is valid again when the same call succeeds, or when the credentials are renewed. */
             invalidReason?: string;
+            /** @description What was noticed when the provider was shown the settings last and is no reason to have no instance, such as that it did not show whether the credentials are right; left out when there is nothing. They stand in the configuration too, under keys that end in `.warning`. */
+            warnings?: string[];
             /** @description True after the caller switched the instance off. */
             disabled: boolean;
             /** @description The size of the instance's cache. */
