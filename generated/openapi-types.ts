@@ -2477,6 +2477,11 @@ export interface components {
          * @enum {string}
          */
         ObjectOperation: "list" | "get" | "create" | "update" | "delete";
+        /**
+         * @description A change of a record.
+         * @enum {string}
+         */
+        ObjectEvent: "created" | "updated" | "deleted";
         /** @description An object of an instance. */
         ObjectSummary: {
             /** @description The name that paths use. */
@@ -2485,12 +2490,18 @@ export interface components {
             nativeName: string;
             /** @description A name for people. */
             label: string;
+            /** @description Other names that paths take. */
+            aliases: string[];
             /** @description What can be done with its records. */
             operations: components["schemas"]["ObjectOperation"][];
             /** @description The names of the objects below a record. */
             children: string[];
             /** @description True when the customer added the object at the provider. */
             custom: boolean;
+            /** @description The name of the field that identifies a record; left out when there is none. */
+            identifier?: string;
+            /** @description The changes at the provider that are told of as events. Empty as long as events do not come from providers. */
+            events: components["schemas"]["ObjectEvent"][];
         };
         /** @description The name of an object or, with `details=true` or `Elements-Version` `Helium`, what can be done with it. */
         ObjectSummaryOrName: components["schemas"]["ObjectSummary"] | string;
@@ -2588,6 +2599,8 @@ export interface components {
         ObjectMetadata: {
             /** @description The name of the object. */
             name: string;
+            /** @description The name of the field that identifies a record; left out when there is none. */
+            identifier?: string;
             /** @description The fields of its records. */
             fields: components["schemas"]["ObjectField"][];
             /** @description Inputs that are no fields but may stand in a `where`, with `=` and at its top level only. */

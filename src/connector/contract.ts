@@ -156,7 +156,7 @@ export interface ObjectSpec<Native = unknown> extends Queryable<Native> {
   /** The provider's name. Default: the object's own. */
   readonly native?: string;
   readonly custom?: boolean;
-  /** The field that identifies a record. Default `id`. */
+  /** The field that identifies a record. Default `id`; of an outline, none that is known. */
   readonly idField?: string;
   readonly list?: ListOperation<Native>;
   /** Answers the native record. A provider's 404 becomes NOT_FOUND. */
