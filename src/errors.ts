@@ -51,7 +51,8 @@ export function inWords(place: string): string {
   return segmentsOf(place).join('.');
 }
 
-function segmentsOf(place: string): readonly string[] {
+/** The names that a pointer leads by. */
+export function segmentsOf(place: string): readonly string[] {
   return place
     .slice(1)
     .split('/')

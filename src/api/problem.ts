@@ -7,8 +7,10 @@ import {
   type ErrorDetail,
   inWords,
   MOST_FAULTS,
+  pointer,
   redactAppError,
   redactPointer,
+  segmentsOf,
 } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { Redactor } from '../redaction.ts';
@@ -164,12 +166,29 @@ function toDetail(
   request: Request,
   redact: Redactor['redact'],
 ): ErrorDetail {
-  const place = redactPointer(String(path ?? ''), redact).replace(/^\/params(?=\/|$)/, '/path');
   const [keyword = ''] = String(errorCode).split('.');
   const text = WORDS[keyword] ?? cutNames(String(message ?? ''));
-  if (!text.startsWith('Unknown query parameter ')) return { path: cutText(place), message: text };
-  const { hint, nearest } = suggestQueryName(request, place.slice(place.lastIndexOf('/') + 1));
-  return { path: cutText(place), message: `${text}${hint === '' ? '' : `.${hint}`}`, ...nearest };
+  const isUnknownParameter = text.startsWith('Unknown query parameter ');
+  const namesUnknown = isUnknownParameter || keyword === 'additionalProperties';
+  const pointed = namesUnknown ? escapeEnd(String(path ?? ''), request) : String(path ?? '');
+  const place = redactPointer(pointed, redact).replace(/^\/params(?=\/|$)/, '/path');
+  if (!isUnknownParameter) return { path: place, message: text };
+  const { hint, nearest } = suggestQueryName(request, segmentsOf(place).at(-1) ?? '');
+  return { path: place, message: `${text}${hint === '' ? '' : `.${hint}`}`, ...nearest };
+}
+
+/** The validator escapes the names that lead to a name which is not known, and not that name itself. */
+function escapeEnd(path: string, { body, query }: Request): string {
+  let holder: unknown = { body, query };
+  let at = 1;
+  while (!Object.hasOwn(Object(holder), path.slice(at))) {
+    const end = path.indexOf('/', at);
+    const [name = ''] = segmentsOf(path.slice(at - 1, end));
+    if (end < 0 || !Object.hasOwn(Object(holder), name)) return path;
+    holder = Reflect.get(Object(holder), name);
+    at = end + 1;
+  }
+  return path.slice(0, at - 1) + pointer(path.slice(at));
 }
 
 function cutNames(message: string): string {
