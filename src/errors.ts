@@ -211,6 +211,11 @@ export function summarise(faults: readonly ErrorDetail[]): string {
   return `${faults[0]?.message} (and ${others === MOST_FAULTS ? 'at least ' : ''}${others} more, see details)`;
 }
 
+/** One error for all faults of a request; the message is the first one's. */
+export function invalidRequest(faults: readonly ErrorDetail[], introduction = ''): AppError {
+  return new AppError('REQUEST_INVALID', introduction + summarise(faults), { details: listFaults(faults) });
+}
+
 /** A start that cannot go on for a reason that whoever started it can mend. The message is one line, free of secrets, and says what to do. */
 export class StartError extends Error {
   override readonly name = 'StartError';

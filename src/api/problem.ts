@@ -6,11 +6,13 @@ import {
   type ErrorCode,
   type ErrorDetail,
   inWords,
+  listFaults,
   MOST_FAULTS,
   pointer,
   redactAppError,
   redactPointer,
   segmentsOf,
+  summarise,
 } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { Redactor } from '../redaction.ts';
@@ -98,7 +100,7 @@ function toAppError(thrown: unknown, request: Request, redact: Redactor['redact'
     case 'UNSUPPORTED_MEDIA_TYPE':
       return new AppError(code, 'Bodies are JSON: send Content-Type: application/json.');
     default:
-      return new AppError(code, sentence(fault), { details: fault.details, cause: thrown });
+      return new AppError(code, sentence(fault), { details: listFaults(fault.faults), cause: thrown });
   }
 }
 
@@ -129,21 +131,19 @@ const CODE_OF_STATUS: Readonly<Record<number, ErrorCode>> = {
 interface Fault {
   readonly status: number | undefined;
   readonly message: string;
-  readonly details: readonly ErrorDetail[];
-  /** How many there are, shown or not. */
-  readonly faults: number;
+  /** Not all of them, where there are more than are told. */
+  readonly faults: readonly ErrorDetail[];
   /** Methods that the path takes. */
   readonly allow: readonly string[];
 }
 
 function readFault(thrown: unknown, toDetail: (error: ValidatorError) => ErrorDetail): Fault {
   const { status, message, errors, headers } = Object(thrown);
-  const faults: readonly unknown[] = Array.isArray(errors) ? errors : [];
+  const found: readonly unknown[] = Array.isArray(errors) ? errors : [];
   return {
     status: typeof status === 'number' ? status : undefined,
     message: String(message ?? ''),
-    details: faults.slice(0, MOST_FAULTS).map((fault) => toDetail(Object(fault))),
-    faults: faults.length,
+    faults: found.slice(0, MOST_FAULTS + 1).map((fault) => toDetail(Object(fault))),
     allow: String(Object(headers).Allow ?? '')
       .split(', ')
       .sort(),
@@ -195,12 +195,12 @@ function cutNames(message: string): string {
   return message.replace(/'([^']*)'/g, (_, name: string) => `'${cutText(name)}'`);
 }
 
-function sentence({ details, faults, message }: Fault): string {
-  const [first] = details;
+function sentence({ faults, message }: Fault): string {
+  const [first, ...others] = faults;
   if (first === undefined) return message;
-  const more = faults > 1 ? ` (and ${faults - 1} more, see details)` : '';
   // Some of the validator's messages are sentences of their own.
-  return `${/^[A-Z]/.test(first.message) ? '' : `${inWords(first.path ?? '')} `}${first.message}${first.message.endsWith('?') ? '' : '.'}${more}`;
+  const subject = /^[A-Z]/.test(first.message) ? '' : `${inWords(first.path ?? '')} `;
+  return summarise([{ message: subject + first.message + (first.message.endsWith('?') ? '' : '.') }, ...others]);
 }
 
 /** Answers a path that leads nowhere. */

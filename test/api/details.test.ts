@@ -67,6 +67,25 @@ describe('what an answer says beside its words', () => {
     expect(cut).to.equal(pointer('query', long));
   });
 
+  it('is at most fifty faults of whatever kind, of which the last says that there are more', async () => {
+    const unknown = Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`unknown${index}`, 1]));
+    const instance = { element: { key: 'odata' }, name: 'x', configuration: {} };
+    const calls = [
+      ['/instances', { method: 'POST', body: { ...instance, ...unknown } }],
+      ['/instances', { method: 'POST', body: { ...instance, configuration: unknown } }],
+      [`/instances/${shop.id}`, { method: 'PATCH', body: unknown }],
+      ['/accounts/settings', { method: 'PATCH', body: unknown }],
+      ['/Products', { method: 'POST', token: shop.token, body: unknown }],
+      ['/Products/1', { method: 'PATCH', token: shop.token, body: unknown }],
+    ] as const;
+    for (const [path, call] of calls) {
+      const refused = await service.call(path, call);
+      expectProblem(refused, 'REQUEST_INVALID', / \(and at least 50 more, see details\)$/);
+      expect(refused.body.details, path).to.have.length(50);
+      expect(refused.body.details.at(-1), path).to.deep.equal({ message: '… and more.' });
+    }
+  });
+
   it('is a place in the body where what others take in the path or the query stands in the body', async () => {
     const explain = { objectName: 'Prodcts', where: 'Id = 1' };
     const unknown = await service.call('/query/explain', { method: 'POST', token: shop.token, body: explain });
