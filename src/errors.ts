@@ -43,7 +43,12 @@ export interface ErrorDetail {
 
 /** The place of a fault in a request, as a JSON pointer (RFC 6901) whose first segment is `body`, `query`, `path` or `headers`. */
 export function pointer(...segments: readonly string[]): string {
-  return segments.map((segment) => `/${cutText(segment).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+  return segments.map((segment) => `/${escapeName(cutText(segment))}`).join('');
+}
+
+/** As it stands in a pointer. */
+export function escapeName(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
 /** `body.name` for `/body/name`, in messages. */

@@ -5,10 +5,10 @@ import {
   cutText,
   type ErrorCode,
   type ErrorDetail,
+  escapeName,
   inWords,
   listFaults,
   MOST_FAULTS,
-  pointer,
   redactAppError,
   redactPointer,
   segmentsOf,
@@ -177,7 +177,7 @@ function toDetail(
   return { path: place, message: `${text}${hint === '' ? '' : `.${hint}`}`, ...nearest };
 }
 
-/** The validator escapes the names that lead to a name which is not known, and not that name itself. */
+/** The validator escapes the names that lead to a name which is not known, and not that name itself. It is not cut here: secrets are looked for first. */
 function escapeEnd(path: string, { body, query }: Request): string {
   let holder: unknown = { body, query };
   let at = 1;
@@ -188,7 +188,7 @@ function escapeEnd(path: string, { body, query }: Request): string {
     holder = Reflect.get(Object(holder), name);
     at = end + 1;
   }
-  return path.slice(0, at - 1) + pointer(path.slice(at));
+  return path.slice(0, at) + escapeName(path.slice(at));
 }
 
 function cutNames(message: string): string {
