@@ -744,7 +744,8 @@ export interface paths {
         /**
          * Delete a subscription
          * @description Removes a subscription that nothing sends events to any more, with what is queued or waits for it; while an instance with events on or a setting
-         *     of the account uses its URL it is a 409. When the URL is used again, the subscription is made anew, with another secret.
+         *     of the account uses its URL it is a 409. It stays, deactivated, until all of that is gone: after an error send the request again. When the URL is used
+         *     again, the subscription is made anew, with another secret.
          */
         delete: operations["deleteSubscription"];
         options?: never;
@@ -2608,7 +2609,7 @@ export interface components {
             limits: components["schemas"]["ObjectLimits"];
         };
         /**
-         * @description The provider answered, and took the credentials.
+         * @description The provider answered, and did not refuse the credentials.
          * @example {
          *       "dateTime": "2026-03-02T09:14:07.512Z",
          *       "endpoint": "bamboohr"
