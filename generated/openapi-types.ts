@@ -566,7 +566,7 @@ export interface paths {
         put: operations["replaceThisInstance"];
         /**
          * Create an instance
-         * @description Verifies the credentials with one cheap call to the provider, then stores the instance. Elements with OAuth 2.0 need `providerData.code`.
+         * @description Verifies the credentials with one cheap call to the provider (a few more where it may answer whoever asks), then stores the instance. Where no answer depended on them, `warnings` say that it is not known whether they are right. Elements with OAuth 2.0 need `providerData.code`.
          */
         post: operations["createInstance"];
         /**
@@ -744,7 +744,8 @@ export interface paths {
         /**
          * Delete a subscription
          * @description Removes a subscription that nothing sends events to any more, with what is queued or waits for it; while an instance with events on or a setting
-         *     of the account uses its URL it is a 409. When the URL is used again, the subscription is made anew, with another secret.
+         *     of the account uses its URL it is a 409. It stays, deactivated, until all of that is gone: after an error send the request again. When the URL is used
+         *     again, the subscription is made anew, with another secret.
          */
         delete: operations["deleteSubscription"];
         options?: never;
@@ -1703,6 +1704,8 @@ export interface components {
             valid: boolean;
             /** @description What is wrong; there only while `valid` is false. When the provider refused a call, the instance is valid again when the same call succeeds, or when the credentials are renewed. */
             invalidReason?: string;
+            /** @description What was noticed when the provider was shown the settings last and is no reason to have no instance, such as that it did not show whether the credentials are right; left out when there is nothing. They stand in the configuration too, under keys that end in `.warning`. */
+            warnings?: string[];
             /** @description True after the caller switched the instance off. */
             disabled: boolean;
             /** @description The size of the instance's cache. */
@@ -1955,6 +1958,8 @@ export interface components {
             valid: boolean;
             /** @description What is wrong; there only while `valid` is false. When the provider refused a call, the instance is valid again when the same call succeeds, or when the credentials are renewed. */
             invalidReason?: string;
+            /** @description What was noticed when the provider was shown the settings last and is no reason to have no instance, such as that it did not show whether the credentials are right; left out when there is nothing. They stand in the configuration too, under keys that end in `.warning`. */
+            warnings?: string[];
             /** @description True after the caller switched the instance off. */
             disabled: boolean;
             /** @description The size of the instance's cache. */
@@ -2473,6 +2478,11 @@ export interface components {
          * @enum {string}
          */
         ObjectOperation: "list" | "get" | "create" | "update" | "delete";
+        /**
+         * @description A change of a record.
+         * @enum {string}
+         */
+        ObjectEvent: "created" | "updated" | "deleted";
         /** @description An object of an instance. */
         ObjectSummary: {
             /** @description The name that paths use. */
@@ -2481,12 +2491,18 @@ export interface components {
             nativeName: string;
             /** @description A name for people. */
             label: string;
+            /** @description Other names that paths take. */
+            aliases: string[];
             /** @description What can be done with its records. */
             operations: components["schemas"]["ObjectOperation"][];
             /** @description The names of the objects below a record. */
             children: string[];
             /** @description True when the customer added the object at the provider. */
             custom: boolean;
+            /** @description The name of the field that identifies a record; left out when there is none. */
+            identifier?: string;
+            /** @description The changes at the provider that are told of as events. Empty as long as events do not come from providers. */
+            events: components["schemas"]["ObjectEvent"][];
         };
         /** @description The name of an object or, with `details=true` or `Elements-Version` `Helium`, what can be done with it. */
         ObjectSummaryOrName: components["schemas"]["ObjectSummary"] | string;
@@ -2584,6 +2600,8 @@ export interface components {
         ObjectMetadata: {
             /** @description The name of the object. */
             name: string;
+            /** @description The name of the field that identifies a record; left out when there is none. */
+            identifier?: string;
             /** @description The fields of its records. */
             fields: components["schemas"]["ObjectField"][];
             /** @description Inputs that are no fields but may stand in a `where`, with `=` and at its top level only. */
@@ -2591,7 +2609,7 @@ export interface components {
             limits: components["schemas"]["ObjectLimits"];
         };
         /**
-         * @description The provider answered, and took the credentials.
+         * @description The provider answered, and did not refuse the credentials.
          * @example {
          *       "dateTime": "2026-03-02T09:14:07.512Z",
          *       "endpoint": "bamboohr"

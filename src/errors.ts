@@ -43,7 +43,12 @@ export interface ErrorDetail {
 
 /** The place of a fault in a request, as a JSON pointer (RFC 6901) whose first segment is `body`, `query`, `path` or `headers`. */
 export function pointer(...segments: readonly string[]): string {
-  return segments.map((segment) => `/${cutText(segment).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+  return segments.map((segment) => `/${escapeName(cutText(segment))}`).join('');
+}
+
+/** As it stands in a pointer. */
+export function escapeName(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
 /** `body.name` for `/body/name`, in messages. */
@@ -51,7 +56,8 @@ export function inWords(place: string): string {
   return segmentsOf(place).join('.');
 }
 
-function segmentsOf(place: string): readonly string[] {
+/** The names that a pointer leads by. */
+export function segmentsOf(place: string): readonly string[] {
   return place
     .slice(1)
     .split('/')
@@ -208,6 +214,11 @@ export function summarise(faults: readonly ErrorDetail[]): string {
   const others = Math.min(faults.length - 1, MOST_FAULTS);
   if (others < 1) return faults[0]?.message ?? '';
   return `${faults[0]?.message} (and ${others === MOST_FAULTS ? 'at least ' : ''}${others} more, see details)`;
+}
+
+/** One error for all faults of a request; the message is the first one's. */
+export function invalidRequest(faults: readonly ErrorDetail[], introduction = ''): AppError {
+  return new AppError('REQUEST_INVALID', introduction + summarise(faults), { details: listFaults(faults) });
 }
 
 /** A start that cannot go on for a reason that whoever started it can mend. The message is one line, free of secrets, and says what to do. */

@@ -4,3 +4,9 @@ import type { Config } from '#connector';
 export function filtersHere(config: Config): boolean {
   return config['filter.local'] === true;
 }
+
+/** Undefined for a service without authentication. */
+export function credentialsOf({ username, password }: Config) {
+  if (typeof username !== 'string' || username === '') return undefined;
+  return { username, password: typeof password === 'string' ? password : '' };
+}

@@ -1,7 +1,56 @@
-import { type Config, type ConnectorContext, path } from '#connector';
-import { filtersHere } from './config.ts';
+import { type Config, type ConnectorContext, isDenied, isUnauthorized, type ProviderRequest, path } from '#connector';
+import { credentialsOf, filtersHere } from './config.ts';
 import { quote } from './literals.ts';
 import { isObject } from './values.ts';
+
+/** What of a service cannot be relied on. */
+export async function examineService(context: ConnectorContext) {
+  return {
+    'credentials.warning': await findUnproved(context),
+    'filter.warning': filtersHere(context.config) ? undefined : await findFault(context),
+  };
+}
+
+/** Creating an instance waits for this, so few calls must do. */
+const MOST_SETS = 3;
+const MOST_PROPERTIES = 3;
+
+const UNPROVED =
+  'It is not known whether username and password are right: nothing that was tried was seen to need them.';
+
+/**
+ * Many services show their service document to everybody, so that it proves nothing. Then a record of a set that is not shown to everybody
+ * does; where none is found, the credentials stay unproved.
+ * @throws the refusal of the credentials
+ */
+async function findUnproved(context: ConnectorContext): Promise<string | undefined> {
+  if (credentialsOf(context.config) === undefined || (await isGuarded(context, { path: '/' }))) return undefined;
+  let refusal: unknown;
+  for (const set of (await setNames(context)).slice(0, MOST_SETS)) {
+    const request = firstOf(set);
+    if (!(await isGuarded(context, request))) continue;
+    try {
+      await context.send(request);
+      return undefined;
+    } catch (error) {
+      context.signal.throwIfAborted();
+      if (isUnauthorized(error)) refusal ??= error;
+    }
+  }
+  if (refusal !== undefined) throw refusal;
+  return UNPROVED;
+}
+
+/** Whether the service denies it to whoever does not say who they are. One that is out of order does not show it. */
+async function isGuarded({ send, signal }: ConnectorContext, request: ProviderRequest): Promise<boolean> {
+  try {
+    await send({ ...request, anonymous: true });
+    return false;
+  } catch (error) {
+    signal.throwIfAborted();
+    return isDenied(error);
+  }
+}
 
 /**
  * Some servers filter wrongly: they ignore what they do not know, or find no text. Nothing in their answers shows it, so they are asked
@@ -9,14 +58,6 @@ import { isObject } from './values.ts';
  *
  * A request that is refused says nothing about the filter, and another set or property is tried.
  */
-export async function examineFilter(context: ConnectorContext): Promise<{ 'filter.warning': string | undefined }> {
-  return { 'filter.warning': filtersHere(context.config) ? undefined : await findFault(context) };
-}
-
-/** Creating an instance waits for this, so few calls must do. */
-const MOST_SETS = 3;
-const MOST_PROPERTIES = 3;
-
 async function findFault(context: ConnectorContext): Promise<string | undefined> {
   for (const set of (await setNames(context)).slice(0, MOST_SETS)) {
     const [record] = (await ask(context, set)) ?? [];
@@ -44,24 +85,27 @@ async function judge(context: ConnectorContext, set: string, name: string, word:
 }
 
 async function setNames(context: ConnectorContext): Promise<readonly string[]> {
-  const entries = await read(context, '/', {});
+  const entries = await read(context, { path: '/' });
   return (entries ?? []).flatMap(({ name, kind = 'EntitySet' }) =>
     typeof name === 'string' && kind === 'EntitySet' ? [name] : [],
   );
 }
 
 function ask(context: ConnectorContext, set: string, filter?: string) {
-  return read(context, path`/${set}`, { $filter: filter, $top: 1 });
+  return read(context, firstOf(set, filter));
+}
+
+function firstOf(set: string, filter?: string): ProviderRequest {
+  return { path: path`/${set}`, query: { $filter: filter, $top: 1 } };
 }
 
 /** The objects of a list; undefined when the service refuses it, or answers something else. */
 async function read(
   { send, signal }: ConnectorContext,
-  place: string,
-  query: NonNullable<Parameters<ConnectorContext['send']>[0]['query']>,
+  request: ProviderRequest,
 ): Promise<readonly Config[] | undefined> {
   try {
-    const { body } = await send({ path: place, query });
+    const { body } = await send(request);
     return isObject(body) && Array.isArray(body.value) ? body.value.filter(isObject) : undefined;
   } catch {
     signal.throwIfAborted();

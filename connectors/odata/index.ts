@@ -1,5 +1,6 @@
-import { type Config, defineConnector, type Failure, type ProviderResponse } from '#connector';
-import { examineFilter } from './examine.ts';
+import { defineConnector, type Failure, type ProviderResponse } from '#connector';
+import { credentialsOf } from './config.ts';
+import { examineService } from './examine.ts';
 import { discoverObjects } from './objects.ts';
 
 /** Any OData 4 service; its objects and fields are read from its `$metadata`. */
@@ -10,7 +11,7 @@ export default defineConnector({
   description:
     'Any service that speaks OData 4.0 or 4.01: every entity set becomes an object, discovered from its metadata.',
   hub: 'general',
-  auth: { type: 'basic', credentials },
+  auth: { type: 'basic', credentials: credentialsOf },
   configuration: [
     {
       key: 'base.url',
@@ -40,8 +41,17 @@ export default defineConnector({
     {
       key: 'filter.warning',
       type: 'string',
+      warning: true,
       description:
         'Set by Causeway, whatever is given: how the service was seen to filter wrongly. Absent when it was not.',
+    },
+    {
+      key: 'credentials.warning',
+      type: 'string',
+      warning: true,
+      description:
+        'Set by Causeway, whatever is given: that the service did not show whether username and password are right. ' +
+        'Absent when it did.',
     },
   ],
   baseUrl: (config) => String(config['base.url']),
@@ -52,17 +62,11 @@ export default defineConnector({
     'odata-maxversion': '4.0',
   },
   objects: discoverObjects,
-  // The service document. No entity set has a name known beforehand, and reading one could be expensive.
+  // The service document. No entity set has a name known beforehand. Where everybody may read it, `examine` tries sets.
   probe: { path: '/' },
-  examine: examineFilter,
+  examine: examineService,
   classify,
 });
-
-function credentials(config: Config) {
-  const { username, password } = config;
-  if (typeof username !== 'string' || username === '') return undefined;
-  return { username, password: typeof password === 'string' ? password : '' };
-}
 
 /** Every change is sent with `If-Match: *`, which fails only where there is nothing to change. */
 function classify(response: ProviderResponse): Failure | undefined {

@@ -27,6 +27,7 @@ export interface Model {
 export interface SetSummary {
   readonly name: string;
   readonly label?: string;
+  readonly idField?: string;
   readonly operations: readonly Operation[];
   /** Object names of the collections below its records. */
   readonly collections: readonly string[];
@@ -129,6 +130,7 @@ function readSet(context: Context, set: Element, { container, containerTerms, na
   const terms = { ...containerTerms, ...statements.termsOf(target) };
   const contained = collections.filter((collection) => annotations.targets.has(`${target}/${collection}`));
   const label = types.labelOf(target) ?? types.labelOf(type);
+  const idField = types.idFieldOf(type);
   const stated = statements.capabilitiesOf(terms);
   const capabilities = types.isMedia(type) ? ofMedia(stated) : stated;
   const detail: SetDetail = {
@@ -146,6 +148,7 @@ function readSet(context: Context, set: Element, { container, containerTerms, na
   return {
     name,
     ...(label !== undefined && { label }),
+    ...(idField !== undefined && { idField }),
     operations: operationsOf(capabilities, types.keyOf(type).length > 0),
     // Without a key no record has an address.
     collections: types.keyOf(type).length > 0 ? childNames(type) : [],

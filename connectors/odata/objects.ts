@@ -13,7 +13,8 @@ import { listOperation, type Place } from './list.ts';
 import { type Collection, createShared, type EntitySet, openService, type Service } from './metadata.ts';
 import type { Model, SetSummary } from './model.ts';
 import { objectNames } from './names.ts';
-import { idFieldOf, recordOperations } from './records.ts';
+import { recordOperations } from './records.ts';
+import { idFieldOf } from './types.ts';
 import { translator } from './where.ts';
 
 /**
@@ -47,10 +48,11 @@ function outlineObjects(model: Model, options: FieldOptions): Objects {
   return Object.fromEntries(outlines);
 }
 
-function outlineOf(context: Context, { name, label, operations, collections }: SetSummary): ObjectSpec {
+function outlineOf(context: Context, { name, label, idField, operations, collections }: SetSummary): ObjectSpec {
   const labelled = label === undefined ? {} : { label };
   return {
     ...labelled,
+    ...(idField !== undefined && { idField }),
     native: name,
     fields: {},
     outline: { operations, children: collections },
@@ -90,7 +92,7 @@ function childOutline(context: Context, { name, target }: Collection, parent: En
 }
 
 function listing({ fieldsOf }: Context, set: EntitySet, place: Place): ObjectSpec<string> {
-  const idField = idFieldOf(set);
+  const idField = idFieldOf(set.type);
   const { capabilities } = set;
   const fields = fieldsOf(set);
   return {
@@ -109,7 +111,7 @@ function listing({ fieldsOf }: Context, set: EntitySet, place: Place): ObjectSpe
 
 /** Made by us: `orderNumber='A-1',line=2`. The service has no such property, so it is neither filtered nor sorted. */
 function compositeIdField(set: EntitySet): Record<string, FieldSpec> {
-  const name = idFieldOf(set);
+  const name = idFieldOf(set.type);
   if (set.type.key.length < 2 || name === undefined) return {};
   return { [name]: { type: 'string', nullable: false, label: 'Key' } };
 }

@@ -16,6 +16,7 @@ import {
 import { filtersHere } from './config.ts';
 import { compositeId, hasId, keyFilter, keyOf, keyPredicate } from './key.ts';
 import type { EntitySet, Property } from './metadata.ts';
+import { idFieldOf } from './types.ts';
 import { isObject, typesOf, withoutControlInformation, writeBody } from './values.ts';
 
 /**
@@ -25,16 +26,10 @@ import { isObject, typesOf, withoutControlInformation, writeBody } from './value
 const EXISTING = { 'if-match': '*' };
 const WITH_RECORD = { prefer: 'return=representation' };
 
-/** The name of the field that holds the id: the key property, or a field of our own when the key has several. */
-export function idFieldOf({ type }: EntitySet): string | undefined {
-  if (type.key.length < 2) return type.key[0];
-  return type.properties.some(({ name }) => name === 'id') ? '$id' : 'id';
-}
-
 /** Native records without control information; those of a composite key with their id. */
 export function recordReader(set: EntitySet): (native: unknown) => unknown {
   const keys = keyOf(set.type);
-  const idField = idFieldOf(set);
+  const idField = idFieldOf(set.type);
   return (native) => {
     const record = withoutControlInformation(native);
     if (keys.length < 2 || idField === undefined || !isObject(record)) return record;

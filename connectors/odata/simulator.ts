@@ -69,14 +69,19 @@ async function answer(request: IncomingMessage, state: Pick<Call, 'settings' | '
   const base = ROOTS.find((root) => url.pathname === root || url.pathname.startsWith(`${root}/`));
   if (base === undefined)
     throw new Problem(404, `There is no service at '${url.pathname}', but at ${ROOTS.join(' and ')}.`);
-  if (base === '/odata/v4/private' && request.headers.authorization !== CREDENTIALS) {
+  const { quirks = {} } = state.settings;
+  const isShown = base === '/odata/v4/shop' || (quirks.showsDocuments && isDocument(url.pathname.slice(base.length)));
+  if (!isShown && request.headers.authorization !== CREDENTIALS) {
     return { status: 401, body: errorBody(401, 'Unauthorized'), headers: { 'www-authenticate': 'Basic realm="demo"' } };
   }
-  const { quirks = {} } = state.settings;
   if (quirks.refusesSlashes && /%2f|%5c/i.test(url.pathname)) throw new Problem(400, 'Bad Request');
   const root = rootOf(request, state.settings) + base;
   const call = { ...state, request, root, path: url.pathname.slice(base.length), options: readOptions(url.search) };
   return route(call, readAddress(call.path));
+}
+
+function isDocument(path: string): boolean {
+  return path === '' || path === '/' || path === '/$metadata';
 }
 
 /** The host that the client meant, if it came through the platform. */

@@ -65,6 +65,8 @@ export const MAX_DEPTH = 3;
 export interface Types {
   /** Inherited ones too; the outermost base's first. */
   readonly keyOf: (name: string) => readonly string[];
+  /** The field that identifies a record. */
+  readonly idFieldOf: (name: string) => string | undefined;
   readonly collectionsOf: (name: string) => readonly string[];
   readonly isMedia: (name: string) => boolean;
   readonly labelOf: (target: string) => string | undefined;
@@ -99,8 +101,11 @@ export function createTypes(csdl: Csdl, find: Annotations['find']): Types {
   );
   const lineages = createLineages(types);
   const faultOf = createFaults(types, lineages);
+  const keyOf = (name: string) => entityKey(lineages(name).flatMap(({ key }) => key));
   return {
-    keyOf: (name) => entityKey(lineages(name).flatMap(({ key }) => key)),
+    keyOf,
+    idFieldOf: (name) =>
+      idFieldOf({ key: keyOf(name), properties: lineages(name).flatMap(({ properties }) => properties) }),
     collectionsOf: (name) =>
       faultOf(name) === undefined ? lineages(name).flatMap(({ collections }) => collections.map(([each]) => each)) : [],
     isMedia: (name) => isMedia(lineages(name)),
@@ -134,6 +139,17 @@ function indexTypes(csdl: Csdl): ReadonlyMap<string, { readonly kind: TypeKind; 
 /** A key inside a complex property has an alias in the URL and another shape in records: such entities are listed only. */
 export function entityKey(parts: readonly string[]): readonly string[] {
   return parts.some((part) => part.includes('/')) ? [] : parts;
+}
+
+interface Keyed {
+  readonly key: readonly string[];
+  readonly properties: readonly { readonly name: string }[];
+}
+
+/** The key property, or a field of our own when the key has several; undefined without a key. */
+export function idFieldOf({ key, properties }: Keyed): string | undefined {
+  if (key.length < 2) return key[0];
+  return properties.some(({ name }) => name === 'id') ? '$id' : 'id';
 }
 
 function readStructured(source: Source, name: string, element: Element): StructuredData | FaultData {

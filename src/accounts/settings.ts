@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { createAnnouncedCache } from '../db/announced-cache.ts';
 import type { Notifier } from '../db/notifier.ts';
-import { AppError, cutText, type ErrorDetail, listFaults, MOST_FAULTS, pointer, suggest } from '../errors.ts';
+import { cutText, type ErrorDetail, invalidRequest, MOST_FAULTS, pointer, suggest } from '../errors.ts';
 import type { DeliverySettings, FailurePolicy, RetryCount } from '../events/model.ts';
 import { createSettingsStore } from './settings-store.ts';
 
@@ -95,6 +95,5 @@ function assertKnown(given: object): void {
         ...nearest,
       };
     });
-  const [first] = details;
-  if (first !== undefined) throw new AppError('REQUEST_INVALID', first.message, { details: listFaults(details) });
+  if (details.length > 0) throw invalidRequest(details);
 }

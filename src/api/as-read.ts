@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { AppError, type ErrorDetail, inWords, listFaults, MOST_FAULTS, pointer } from '../errors.ts';
+import { AppError, type ErrorDetail, inWords, listFaults, MOST_FAULTS, pointer, summarise } from '../errors.ts';
 import { MASK } from '../instances/configuration.ts';
 
 export interface Shown {
@@ -26,10 +26,8 @@ export function assertAsRead(rest: object, { shown, drifting = [] }: Shown): voi
     }
     if (faults.length > MOST_FAULTS) break;
   }
-  const [first] = faults;
+  const [first, ...others] = faults;
   if (first === undefined) return;
-  const more = faults.length > 1 ? ` (and ${faults.length - 1} more, see details)` : '';
-  throw new AppError('REQUEST_INVALID', `${inWords(first.path ?? '')} ${first.message}.${more}`, {
-    details: listFaults(faults),
-  });
+  const message = summarise([{ message: `${inWords(first.path ?? '')} ${first.message}.` }, ...others]);
+  throw new AppError('REQUEST_INVALID', message, { details: listFaults(faults) });
 }

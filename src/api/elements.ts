@@ -3,6 +3,7 @@ import type { Registry } from '../connector/registry.ts';
 import { configurationFields } from '../instances/configuration.ts';
 import type { AuthorizationCaller, Authorizations, UrlRequest } from '../instances/oauth/connect/authorizations.ts';
 import { toConfiguration, toElement } from './element-view.ts';
+import { inBody, withPlaces } from './fault-places.ts';
 import type { Handlers } from './handler.ts';
 
 type ElementHandlers = Pick<Handlers, 'listElements' | 'getElement' | 'getOAuthUrl' | 'beginOAuth' | 'listHubs'>;
@@ -33,7 +34,7 @@ export function createElementHandlers({ registry, authorizations }: ElementHandl
     },
 
     getOAuthUrl: ({ principal, path, query }) => beginOAuth(principal, path.keyOrId, query),
-    beginOAuth: ({ principal, path, body }) => beginOAuth(principal, path.keyOrId, body),
+    beginOAuth: ({ principal, path, body }) => withPlaces(inBody, beginOAuth(principal, path.keyOrId, body)),
 
     listHubs: () => {
       const byHub = Map.groupBy(registry.connectors, ({ hub }) => hub);

@@ -28,11 +28,18 @@ function common(instance: Instance) {
     provisionInteractions: [],
     valid: instance.valid,
     ...(!instance.valid && instance.invalidReason !== null && { invalidReason: instance.invalidReason }),
+    ...warningsOf(instance),
     disabled: instance.disabled,
     providerData: { ...instance.providerData },
     ...eventsOf(instance),
     ...FIXED,
   };
+}
+
+function warningsOf({ connector, config }: Instance) {
+  const fields = connector.configuration.filter(({ warning }) => warning === true);
+  const warnings = fields.flatMap(({ key }) => (config[key] === undefined ? [] : [String(config[key])]));
+  return warnings.length > 0 ? { warnings } : {};
 }
 
 function eventsOf({ config }: Instance) {

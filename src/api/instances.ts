@@ -3,6 +3,7 @@ import type { Registry } from '../connector/registry.ts';
 import { AppError, cutText } from '../errors.ts';
 import type { Instance, Instances, NewInstance } from '../instances/instances.ts';
 import { assertAsRead } from './as-read.ts';
+import { withPlaces } from './fault-places.ts';
 import type { Handlers } from './handler.ts';
 import {
   toAccountInstanceRecord,
@@ -150,7 +151,7 @@ export function createInstanceHandlers(ports: InstanceHandlerPorts): InstanceHan
     }),
     updateInstanceConfiguration: async ({ principal, path, body, signal }) => ({
       body: toConfigurationRecord(
-        await asWholeBody(instances.update(principal, path.id, { configuration: body }, signal)),
+        await withPlaces(asWholeBody, instances.update(principal, path.id, { configuration: body }, signal)),
       ),
     }),
 
@@ -179,19 +180,6 @@ function anotherElement({ id, connector }: Instance): AppError {
 }
 
 /** Where the configuration is not a part of the body but all of it, faults are a step nearer. */
-async function asWholeBody<Result>(work: Promise<Result>): Promise<Result> {
-  try {
-    return await work;
-  } catch (error) {
-    if (!(error instanceof AppError) || error.details === undefined) throw error;
-    const { code, message, details, providerMessage, retryAfterSeconds } = error;
-    throw new AppError(code, message, {
-      details: details.map(({ path, ...rest }) =>
-        path === undefined ? rest : { ...rest, path: path.replace(/^\/body\/configuration(?=\/)/, '/body') },
-      ),
-      ...(providerMessage !== undefined && { providerMessage }),
-      ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
-      cause: error,
-    });
-  }
+function asWholeBody(place: string): string {
+  return place.replace(/^\/body\/configuration(?=\/)/, '/body');
 }

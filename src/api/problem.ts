@@ -5,10 +5,14 @@ import {
   cutText,
   type ErrorCode,
   type ErrorDetail,
+  escapeName,
   inWords,
+  listFaults,
   MOST_FAULTS,
   redactAppError,
   redactPointer,
+  segmentsOf,
+  summarise,
 } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { Redactor } from '../redaction.ts';
@@ -94,7 +98,7 @@ function toAppError(thrown: unknown, request: Request, redact: Redactor['redact'
     case 'UNSUPPORTED_MEDIA_TYPE':
       return new AppError(code, 'Bodies are JSON: send Content-Type: application/json.');
     default:
-      return new AppError(code, sentence(fault), { details: fault.details, cause: thrown });
+      return new AppError(code, sentence(fault), { details: listFaults(fault.faults), cause: thrown });
   }
 }
 
@@ -119,19 +123,17 @@ const CODE_OF_STATUS: Readonly<Record<number, ErrorCode>> = {
 interface Fault {
   readonly status: number | undefined;
   readonly message: string;
-  readonly details: readonly ErrorDetail[];
-  /** How many there are, shown or not. */
-  readonly faults: number;
+  /** Not all of them, where there are more than are told. */
+  readonly faults: readonly ErrorDetail[];
 }
 
 function readFault(thrown: unknown, toDetail: (error: ValidatorError) => ErrorDetail): Fault {
   const { status, message, errors } = Object(thrown);
-  const faults: readonly unknown[] = Array.isArray(errors) ? errors : [];
+  const found: readonly unknown[] = Array.isArray(errors) ? errors : [];
   return {
     status: typeof status === 'number' ? status : undefined,
     message: String(message ?? ''),
-    details: faults.slice(0, MOST_FAULTS).map((fault) => toDetail(Object(fault))),
-    faults: faults.length,
+    faults: found.slice(0, MOST_FAULTS + 1).map((fault) => toDetail(Object(fault))),
   };
 }
 
@@ -151,24 +153,41 @@ function toDetail(
   request: Request,
   redact: Redactor['redact'],
 ): ErrorDetail {
-  const place = redactPointer(String(path ?? ''), redact).replace(/^\/params(?=\/|$)/, '/path');
   const [keyword = ''] = String(errorCode).split('.');
   const text = WORDS[keyword] ?? cutNames(String(message ?? ''));
-  if (!text.startsWith('Unknown query parameter ')) return { path: cutText(place), message: text };
-  const { hint, nearest } = suggestQueryName(request, place.slice(place.lastIndexOf('/') + 1));
-  return { path: cutText(place), message: `${text}${hint === '' ? '' : `.${hint}`}`, ...nearest };
+  const isUnknownParameter = text.startsWith('Unknown query parameter ');
+  const namesUnknown = isUnknownParameter || keyword === 'additionalProperties';
+  const pointed = namesUnknown ? escapeEnd(String(path ?? ''), request) : String(path ?? '');
+  const place = redactPointer(pointed, redact).replace(/^\/params(?=\/|$)/, '/path');
+  if (!isUnknownParameter) return { path: place, message: text };
+  const { hint, nearest } = suggestQueryName(request, segmentsOf(place).at(-1) ?? '');
+  return { path: place, message: `${text}${hint === '' ? '' : `.${hint}`}`, ...nearest };
+}
+
+/** The validator escapes the names that lead to a name which is not known, and not that name itself. It is not cut here: secrets are looked for first. */
+function escapeEnd(path: string, { body, query }: Request): string {
+  let holder: unknown = { body, query };
+  let at = 1;
+  while (!Object.hasOwn(Object(holder), path.slice(at))) {
+    const end = path.indexOf('/', at);
+    const [name = ''] = segmentsOf(path.slice(at - 1, end));
+    if (end < 0 || !Object.hasOwn(Object(holder), name)) return path;
+    holder = Reflect.get(Object(holder), name);
+    at = end + 1;
+  }
+  return path.slice(0, at) + escapeName(path.slice(at));
 }
 
 function cutNames(message: string): string {
   return message.replace(/'([^']*)'/g, (_, name: string) => `'${cutText(name)}'`);
 }
 
-function sentence({ details, faults, message }: Fault): string {
-  const [first] = details;
+function sentence({ faults, message }: Fault): string {
+  const [first, ...others] = faults;
   if (first === undefined) return message;
-  const more = faults > 1 ? ` (and ${faults - 1} more, see details)` : '';
   // Some of the validator's messages are sentences of their own.
-  return `${/^[A-Z]/.test(first.message) ? '' : `${inWords(first.path ?? '')} `}${first.message}${first.message.endsWith('?') ? '' : '.'}${more}`;
+  const subject = /^[A-Z]/.test(first.message) ? '' : `${inWords(first.path ?? '')} `;
+  return summarise([{ message: subject + first.message + (first.message.endsWith('?') ? '' : '.') }, ...others]);
 }
 
 /** Answers a path that leads nowhere. */

@@ -1,11 +1,13 @@
 import type { Resources } from '../resources/resources.ts';
+import { inBody, withPlaces } from './fault-places.ts';
 import type { Handlers } from './handler.ts';
 
 export function createQueryHandlers(resources: Pick<Resources, 'explain'>): Pick<Handlers, 'explainQuery'> {
   return {
     explainQuery: async ({ instance, body, signal }) => {
       const { objectName, ...query } = body;
-      const { predicates, ...explanation } = await resources.explain({ instance, objectName, signal }, query);
+      const explained = resources.explain({ instance, objectName, signal }, query);
+      const { predicates, ...explanation } = await withPlaces(inBody, explained);
       return {
         body: { ...explanation, predicates: [...predicates] },
         headers: { 'Elements-Element-Instance-Id': instance.id },

@@ -16,6 +16,8 @@ export interface ConfigField {
   /** The whole value must match, e.g. `/^[a-z0-9-]+$/`. */
   readonly pattern?: RegExp;
   readonly example?: string;
+  /** A text that `examine` sets: the API shows it among the warnings of the instance, too. */
+  readonly warning?: boolean;
 }
 
 /** A call to the provider, as data. The client adds the base URL, authentication, time-outs and retries. */
@@ -33,6 +35,8 @@ export interface ProviderRequest {
   readonly form?: Readonly<Record<string, string>>;
   /** May be sent again after a failure. Default: GET, PUT and DELETE are, POST and PATCH are not. */
   readonly idempotent?: boolean;
+  /** Without what authenticates: to see what the provider shows to everybody. For `examine`; elsewhere a refusal would count for the credentials. */
+  readonly anonymous?: boolean;
 }
 
 export interface ProviderResponse {
@@ -152,7 +156,7 @@ export interface ObjectSpec<Native = unknown> extends Queryable<Native> {
   /** The provider's name. Default: the object's own. */
   readonly native?: string;
   readonly custom?: boolean;
-  /** The field that identifies a record. Default `id`. */
+  /** The field that identifies a record. Default `id`; of an outline, none that is known. */
   readonly idField?: string;
   readonly list?: ListOperation<Native>;
   /** Answers the native record. A provider's 404 becomes NOT_FOUND. */
@@ -287,12 +291,12 @@ export interface Connector {
   /** Hosts the instance may talk to: `api.example.com`, or `*.example.com` for any one label in front. Every request is pinned to them. */
   readonly hosts: readonly string[] | ((config: Config) => readonly string[]);
   readonly objects: Objects | ((context: DiscoveryContext) => Promise<Objects>);
-  /** One cheap call that fails when the credentials are wrong. */
+  /** One cheap call that fails when the credentials are wrong. Where the provider may answer it to everybody, `examine` finds out. */
   readonly probe: ProviderRequest;
   /**
-   * Looks whether the provider does what the connector relies on, each time it has taken settings. What it answers is kept with them, under
-   * keys that the connector declares; undefined takes one away. It throws nothing but the reason of the signal: what could not be
-   * found out is no reason to have no instance.
+   * Looks whether the provider does what the connector relies on, each time it has answered the probe. What it answers is kept with the
+   * settings, under keys that the connector declares; undefined takes one away. It throws the provider's refusal of the credentials
+   * and the reason of the signal, and nothing else: what could not be found out is no reason to have no instance.
    */
   readonly examine?: (context: ConnectorContext) => Promise<Readonly<Record<string, string | undefined>>>;
   /** Judges an answer before the core does: a failure, null for "this is fine", undefined for "judge it by its status". */

@@ -25,6 +25,16 @@ export function isNotFound(error: unknown): boolean {
   return isAppError(error, 'NOT_FOUND');
 }
 
+/** Whether a call failed because the provider refuses the credentials. */
+export function isUnauthorized(error: unknown): boolean {
+  return isAppError(error, 'INSTANCE_CREDENTIALS_FAILED');
+}
+
+/** Whether the provider answered something other than what was asked for, and not because it is out of order. */
+export function isDenied(error: unknown): boolean {
+  return isAppError(error, 'INSTANCE_CREDENTIALS_FAILED', 'PROVIDER_REJECTED', 'NOT_FOUND', 'PROVIDER_PROTOCOL');
+}
+
 /** What `run` throws when the provider says that it did something and did not, or not all of it. The caller reads the message. */
 export function rejected(message: string): Error {
   return new AppError('PROVIDER_REJECTED', message);

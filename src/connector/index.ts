@@ -18,5 +18,14 @@ export type {
   Value,
 } from '../where/model.ts';
 export type * from './contract.ts';
-export { defineConnector, defineObject, isNotFound, notFound, rejected, unusable } from './define.ts';
+export {
+  defineConnector,
+  defineObject,
+  isDenied,
+  isNotFound,
+  isUnauthorized,
+  notFound,
+  rejected,
+  unusable,
+} from './define.ts';
 export { path } from './path.ts';

@@ -1,5 +1,5 @@
 import type { Config, ConfigField, Connector } from '../connector/contract.ts';
-import { AppError, cutText, type ErrorDetail, pointer, suggest } from '../errors.ts';
+import { type AppError, cutText, type ErrorDetail, invalidRequest, MOST_FAULTS, pointer, suggest } from '../errors.ts';
 import { ExactNumber } from '../numbers/exact-json.ts';
 import { toJsonNumber } from '../numbers/number-value.ts';
 import { EVENT_FIELDS, missingCallback } from './event-settings.ts';
@@ -65,14 +65,11 @@ export function unmasked(given: Readonly<Record<string, unknown>>, before: Confi
   );
 }
 
-/** Nobody reads more, and each is compared with every key there is. */
-const MAX_UNKNOWN_KEYS = 50;
-
 function unknownKeys(connector: Connector, fields: readonly ConfigField[], settings: Config): readonly ErrorDetail[] {
   const known = fields.map(({ key }) => key);
   return Object.keys(settings)
     .filter((key) => !known.includes(key))
-    .slice(0, MAX_UNKNOWN_KEYS)
+    .slice(0, MOST_FAULTS + 1)
     .map((key) => {
       const { hint, nearest } = suggest(key, known);
       const message = `${connector.name} has no configuration key '${cutText(key)}'.${hint}`;
@@ -86,11 +83,7 @@ function fault(key: string, message: string): ErrorDetail {
 
 /** `faults` are of keys of a configuration, at least one. */
 export function invalidConfiguration(connector: Connector, faults: readonly ErrorDetail[]): AppError {
-  const [first] = faults;
-  const more = faults.length > 1 ? ` (and ${faults.length - 1} more, see details)` : '';
-  return new AppError('REQUEST_INVALID', `The configuration of ${connector.name}: ${first?.message}${more}`, {
-    details: faults,
-  });
+  return invalidRequest(faults, `The configuration of ${connector.name}: `);
 }
 
 interface Form {

@@ -4,24 +4,12 @@ import { AppError, isAppError } from '../errors.ts';
 
 /**
  * The settings to store once the provider takes them: with what the connector found out about it.
- * @throws AppError as `verifyCredentials`
- */
-export async function verifySettings(client: ProviderClient, call: ProviderCall): Promise<Config> {
-  await verifyCredentials(client, call);
-  const { examine } = call.connector;
-  if (examine === undefined) return call.config;
-  const found = await client.execute({ run: examine }, undefined, { ...call, retry: false });
-  const settings = Object.entries({ ...call.config, ...found }).filter(([, value]) => value !== undefined);
-  return Object.freeze(Object.fromEntries(settings));
-}
-
-/**
- * One cheap call that shows whether the provider takes the credentials.
  * @throws AppError PROVIDER_CREDENTIALS_INVALID when it refuses them or does not know the account; other failures as they are
  */
-async function verifyCredentials(client: ProviderClient, call: ProviderCall): Promise<void> {
+export async function verifySettings(client: ProviderClient, call: ProviderCall): Promise<Config> {
   try {
     await client.send(call, call.connector.probe);
+    return await examined(client, call);
   } catch (error) {
     // A wrong account name shows as "not found" or "forbidden" at most providers: to the caller it is all one.
     if (!isAppError(error, 'INSTANCE_CREDENTIALS_FAILED', 'PROVIDER_REJECTED', 'NOT_FOUND')) throw error;
@@ -34,4 +22,12 @@ async function verifyCredentials(client: ProviderClient, call: ProviderCall): Pr
       cause: error,
     });
   }
+}
+
+async function examined(client: ProviderClient, call: ProviderCall): Promise<Config> {
+  const { examine } = call.connector;
+  if (examine === undefined) return call.config;
+  const found = await client.execute({ run: examine }, undefined, { ...call, retry: false });
+  const settings = Object.entries({ ...call.config, ...found }).filter(([, value]) => value !== undefined);
+  return Object.freeze(Object.fromEntries(settings));
 }

@@ -6,9 +6,12 @@ export interface ObjectSummary {
   readonly name: string;
   readonly nativeName: string;
   readonly label: string;
+  readonly aliases: string[];
   readonly operations: ('list' | 'get' | 'create' | 'update' | 'delete')[];
   readonly children: string[];
   readonly custom: boolean;
+  readonly identifier?: string;
+  readonly events: ('created' | 'updated' | 'deleted')[];
 }
 
 export function describeObjects(objects: Objects): ObjectSummary[] {
@@ -16,10 +19,22 @@ export function describeObjects(objects: Objects): ObjectSummary[] {
     name,
     nativeName: object.native ?? name,
     label: object.label ?? name,
+    // Every object goes by one name.
+    aliases: [],
     operations: operationsOf(object),
     children: [...(object.outline?.children ?? Object.keys(object.children ?? {}))],
     custom: object.custom ?? false,
+    ...identifierOf(object),
+    // Providers are not asked for what changes.
+    events: [],
   }));
+}
+
+/** The field that identifies a record, where there is one. The fields of an outline are not known. */
+function identifierOf({ idField, fields, describe }: ObjectSpec): { readonly identifier?: string } {
+  if (describe !== undefined) return idField === undefined ? {} : { identifier: idField };
+  const identifier = idField ?? 'id';
+  return Object.hasOwn(fields, identifier) ? { identifier } : {};
 }
 
 const OPERATIONS = [
@@ -38,9 +53,10 @@ function operationsOf(object: ObjectSpec): ObjectSummary['operations'] {
 
 /** The fields and abilities of an object, as its connector declares them. */
 export function describeObject(name: string, object: ObjectSpec) {
-  const identifier = object.idField ?? 'id';
+  const { identifier } = identifierOf(object);
   return {
     name,
+    ...(identifier !== undefined && { identifier }),
     fields: Object.entries(object.fields).map(([field, spec]) => ({
       ...describeField(field, spec),
       ...(field === identifier && { identifier: true }),

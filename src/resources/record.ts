@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ObjectSpec } from '../connector/contract.ts';
-import { AppError, cutText, type ErrorDetail, pointer, suggest } from '../errors.ts';
+import { AppError, cutText, type ErrorDetail, invalidRequest, MOST_FAULTS, pointer, suggest } from '../errors.ts';
 import { ExactNumber } from '../numbers/exact-json.ts';
 import { toJsonNumber } from '../numbers/number-value.ts';
 import { type FieldSpec, type FieldType, type PushedField, pushedField, type Row, reader } from '../where/index.ts';
@@ -72,8 +72,6 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
 }
 
 const SETTABLE = { create: 'createable', update: 'updateable' } as const;
-/** Nobody reads more, and looking for the nearest of thousands of unknown names would take seconds. */
-const MAX_FAULTS = 50;
 
 const STRUCTURED: ReadonlySet<FieldType> = new Set(['object', 'array']);
 
@@ -124,13 +122,11 @@ export function writeRecord(body: Row, object: ObjectSpec, action: 'create' | 'u
       const { native, write = keep } = pushedField(name, spec);
       if (faults.length === 0) setPath(values, native.split('.'), write(isNumeric(spec) ? toJsonNumber(value) : value));
     }
-    if (faults.length === MAX_FAULTS) break;
+    if (faults.length > MOST_FAULTS) break;
   }
-  if (action === 'create') faults.push(...missingFields(body, object).slice(0, MAX_FAULTS - faults.length));
+  if (action === 'create') faults.push(...missingFields(body, object));
   if (faults.length === 0) return values;
-  const [first] = faults;
-  const more = faults.length > 1 ? ` (and ${faults.length - 1} more, see details)` : '';
-  throw new AppError('REQUEST_INVALID', `${first?.message}${more}`, { details: faults });
+  throw invalidRequest(faults);
 }
 
 function faultOf(name: string, spec: FieldSpec, value: unknown): ErrorDetail | undefined {

@@ -46,6 +46,62 @@ describe('what an answer says beside its words', () => {
     expect(pointer('body', 'a/b', '~')).to.equal('/body/a~1b/~0');
   });
 
+  it('is where a name with a slash or a tilde stands that the specification does not know', async () => {
+    const body = { element: { key: 'odata', 'c~d/e': 1 }, name: 'x', configuration: {}, 'a/b~c': 1 };
+    const refused = await service.call('/instances', { method: 'POST', body });
+    const unknown = refused.body.details.filter(({ message }: { message: string }) => message === 'is not known here');
+    expect(unknown.map(({ path }: { path: string }) => path)).to.have.members([
+      '/body/a~1b~0c',
+      '/body/element/c~0d~1e',
+    ]);
+    const nested = { element: { key: 'odata', name: 1 }, name: 'x', configuration: {} };
+    const [{ path }] = (await service.call('/instances', { method: 'POST', body: nested })).body.details;
+    expect(path).to.equal('/body/element/name');
+    const query = await get('/Products?a/limit~=1');
+    expectProblem(query, 'REQUEST_INVALID', "Unknown query parameter 'a/limit~'.");
+    expect(query.body.details).to.deep.equal([
+      { path: '/query/a~1limit~0', message: "Unknown query parameter 'a/limit~'" },
+    ]);
+    const long = 'x/~'.repeat(60);
+    const [{ path: cut }] = (await get(`/Products?${long}=1`)).body.details;
+    expect(cut).to.equal(pointer('query', long));
+  });
+
+  it('is at most fifty faults of whatever kind, of which the last says that there are more', async () => {
+    const unknown = Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`unknown${index}`, 1]));
+    const instance = { element: { key: 'odata' }, name: 'x', configuration: {} };
+    const calls = [
+      ['/instances', { method: 'POST', body: { ...instance, ...unknown } }],
+      ['/instances', { method: 'POST', body: { ...instance, configuration: unknown } }],
+      [`/instances/${shop.id}`, { method: 'PATCH', body: unknown }],
+      ['/accounts/settings', { method: 'PATCH', body: unknown }],
+      ['/Products', { method: 'POST', token: shop.token, body: unknown }],
+      ['/Products/1', { method: 'PATCH', token: shop.token, body: unknown }],
+    ] as const;
+    for (const [path, call] of calls) {
+      const refused = await service.call(path, call);
+      expectProblem(refused, 'REQUEST_INVALID', / \(and at least 50 more, see details\)$/);
+      expect(refused.body.details, path).to.have.length(50);
+      expect(refused.body.details.at(-1), path).to.deep.equal({ message: '… and more.' });
+    }
+  });
+
+  it('is a place in the body where what others take in the path or the query stands in the body', async () => {
+    const explain = { objectName: 'Prodcts', where: 'Id = 1' };
+    const unknown = await service.call('/query/explain', { method: 'POST', token: shop.token, body: explain });
+    expectProblem(unknown, 'NOT_FOUND', /^OData has no object 'Prodcts'\./);
+    expect(unknown.body.details).to.deep.equal([
+      { path: '/body/objectName', message: "Unknown object 'Prodcts'.", nearest: 'Products' },
+    ]);
+    const oauth = { apiKey: 'k', apiSecret: 's', callbackUrl: 'nonsense' };
+    const place = async (call: object) =>
+      (await service.call('/elements/salesforce/oauth/url', call)).body.details.map(
+        ({ path }: { path: string }) => path,
+      );
+    expect(await place({ query: oauth })).to.deep.equal(['/query/callbackUrl']);
+    expect(await place({ method: 'POST', body: oauth })).to.deep.equal(['/body/callbackUrl']);
+  });
+
   it('is the field that identifies a record', async () => {
     const identifiers = async (path: string, token: string) => {
       const { body } = await service.call(path, { token });

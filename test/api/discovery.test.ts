@@ -62,14 +62,32 @@ describe('discovery', () => {
       name: 'employees',
       nativeName: 'employee',
       label: 'Employees',
+      aliases: [],
       operations: ['list', 'get', 'create', 'update'],
       children: ['files', 'time-off'],
       custom: false,
+      identifier: 'id',
+      events: [],
     });
-    const keys = ['name', 'nativeName', 'label', 'operations', 'children', 'custom'];
-    for (const object of body) expect(object).to.have.all.keys(keys);
+    for (const object of body) {
+      expect(object).to.include.all.keys('name', 'nativeName', 'label', 'aliases', 'operations', 'children', 'custom');
+      expect(object.events).to.deep.equal([]);
+    }
     expect(headers.get('elements-returned-count')).to.equal(String(body.length));
     expect(headers.get('elements-element-instance-id')).to.equal(String(people.id));
+  });
+
+  it('names the field that identifies a record alike in the list, the metadata and the records', async () => {
+    const expected = { Countries: 'Code', Customers: 'Id', OrderLines: 'id', Orders: 'Code', Products: 'Id' };
+    const { body } = await service.call('/objects?details=true', { token: shop.token });
+    const listed = body.map(({ name, identifier }: Named & { identifier: string }) => [name, identifier]);
+    expect(Object.fromEntries(listed)).to.deep.equal(expected);
+    for (const [name, identifier] of Object.entries(expected)) {
+      const { body: metadata } = await service.call(`/objects/${name}/metadata`, { token: shop.token });
+      expect(metadata.identifier, name).to.equal(identifier);
+      const marked = metadata.fields.filter((field: { identifier?: boolean }) => field.identifier === true);
+      expect(marked.map((field: Named) => field.name)).to.deep.equal([identifier]);
+    }
   });
 
   it('lists plain names unless asked for more, as Elements-Version: Hydrogen did', async () => {
@@ -87,7 +105,7 @@ describe('discovery', () => {
 
   it('describes the fields of an object', async () => {
     const { body, headers } = await service.call('/objects/Products/metadata', { token: shop.token });
-    expect(body).to.have.all.keys('name', 'fields', 'parameters', 'limits');
+    expect(body).to.have.all.keys('name', 'identifier', 'fields', 'parameters', 'limits');
     expect(headers.get('elements-element-instance-id')).to.equal(String(shop.id));
     const fields = new Map(body.fields.map((field: Named) => [field.name, field]));
     expect(fields.get('Stock')).to.deep.equal({

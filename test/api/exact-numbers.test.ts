@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { useApp } from '../support/app.ts';
 import { type CapServer, startCapServer } from '../support/cap-server.ts';
 import { json, type MisbehavingServer, startMisbehavingServer, status } from '../support/misbehaving-server.ts';
-import { createSource, QUICK, type Receiver, startReceiver } from './events/receiving.ts';
+import { createSource, QUICK, useReceiver } from './events/receiving.ts';
 import { expectProblem, faultsOf } from './support/expect-problem.ts';
 import { useOutsideConnectors } from './support/outside-connectors.ts';
 import { BAMBOOHR, SHOP } from './support/simulated.ts';
@@ -222,11 +222,7 @@ describe('numbers', () => {
   });
 
   describe('in an event', () => {
-    let receiver: Receiver;
-    before(async () => {
-      receiver = await startReceiver();
-    });
-    after(() => receiver.close());
+    const receiver = useReceiver();
 
     it('reach its receiver, and whoever looks at its delivery, with all their digits', async () => {
       const url = receiver.open('exact');

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import document from '../../generated/openapi.json' with { type: 'json' };
 import { toOriginalBody } from '../../src/events/push/original-body.ts';
 import { useApp } from '../support/app.ts';
 import { expectProblem } from './support/expect-problem.ts';
@@ -25,6 +26,20 @@ describe('docs/migrating.md', () => {
     const { body } = await service.call('/elements/bamboohr');
     const known = body.configuration.map(({ key }: { readonly key: string }) => key);
     expect(known).to.include.members(Object.keys(configuration));
+  });
+
+  it('names the way to what is no object, and as missing only what has no path', () => {
+    const text = read('migrating.md');
+    const paths = Object.keys(document.paths);
+    expect(text)
+      .to.include('`/passthrough/{path}`')
+      .and.not.to.match(/no request to a path of the provider/);
+    expect(paths).to.include('/passthrough/{path}');
+    const [, missing = ''] = /^Not here yet: (.*)$/m.exec(text) ?? [];
+    expect(missing).to.match(
+      /bulk jobs, formulas, transformations, events that come from providers .*accounts and users/,
+    );
+    expect(paths.filter((path) => /bulk|formula|transformation|poll|\/users/.test(path))).to.deep.equal([]);
   });
 
   it('is right about double quotes', async () => {

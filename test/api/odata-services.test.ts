@@ -49,6 +49,59 @@ describe('OData services that go their own way', () => {
     expect(await configurationOf(id)).to.not.have.property('filter.warning');
   });
 
+  const SECRETS = { username: 'demo', password: 'demo-password' };
+  const WRONG_SECRETS = { username: 'demo', password: 'wrong' };
+
+  async function tryPrivate(options: Partial<ODataSimulatorOptions>, configuration: object) {
+    provider = await startODataService(options);
+    const body = {
+      element: { key: 'odata' },
+      name: 'Private',
+      configuration: { 'base.url': provider.url.replace('/shop', '/private'), ...configuration },
+    };
+    return service.call('/instances', { method: 'POST', body });
+  }
+
+  for (const quirks of [{}, { showsDocuments: true }] as const) {
+    it(`refuse wrong credentials when the instance is made: ${JSON.stringify(quirks)}`, async () => {
+      const refused = await tryPrivate({ quirks }, WRONG_SECRETS);
+      expectProblem(refused, 'PROVIDER_CREDENTIALS_INVALID', /^OData refuses these credentials\./);
+      expect((await service.call('/instances', { query: { searchText: 'Private' } })).body).to.deep.equal([]);
+    });
+
+    it(`take right ones without a warning: ${JSON.stringify(quirks)}`, async () => {
+      const { status, body } = await tryPrivate({ quirks }, SECRETS);
+      expect([status, body.valid, body.warnings]).to.deep.equal([200, true, undefined]);
+      await service.call(`/instances/${body.id}`, { method: 'DELETE' });
+    });
+  }
+
+  it('are said not to have proved credentials when they show everybody everything', async () => {
+    const warning =
+      'It is not known whether username and password are right: nothing that was tried was seen to need them.';
+    const made = await service.createInstance('odata', { 'base.url': (await startShop()).url, ...WRONG_SECRETS });
+    expect(made.warnings).to.deep.equal([warning]);
+    const read = (await service.call(`/instances/${made.id}`)).body;
+    expect(read.warnings).to.deep.equal([warning]);
+    expect(read.configuration['credentials.warning']).to.equal(warning);
+    expect((await service.call('/accounts/instances')).body.at(-1).warnings).to.deep.equal([warning]);
+
+    const body = { ...read, configuration: { 'base.url': provider?.url } };
+    const open = await service.call(`/instances/${made.id}`, { method: 'PUT', body });
+    expect([open.status, open.body.warnings]).to.deep.equal([200, undefined]);
+  });
+
+  it('are asked nothing about credentials when there are none', async () => {
+    const { url, requests } = await startShop();
+    await service.createInstance('odata', { 'base.url': url });
+    expect(requests.filter((request) => request === 'GET /odata/v4/shop/')).to.have.length(2);
+  });
+
+  async function startShop() {
+    provider = await startODataService();
+    return provider;
+  }
+
   it('create nothing that stays when an unknown record is changed, and the caller is told', async () => {
     const { token } = await connect({ quirks: { upserts: 'under a key of its own' } });
     const change = await service.call('/Products/4711', { token, method: 'PATCH', body: { Name: 'nobody' } });

@@ -190,8 +190,9 @@ describe('what one tenant sends', function twoTenants() {
   it('is no question about the secrets of another one: 4,000 guesses come back as they were sent', async () => {
     const secrets = [PASSWORD, token, service.userSecret, service.organizationSecret];
     const guesses = Array.from({ length: 4000 }, (_, at) => secrets[at / 1000] ?? `guess-number-${at}`);
-    for (let start = 0; start < guesses.length; start += 50) {
-      const some = guesses.slice(start, start + 50);
+    // With the missing base.url they are as many faults as one answer tells.
+    for (let start = 0; start < guesses.length; start += 49) {
+      const some = guesses.slice(start, start + 49);
       const body = {
         name: 'x',
         element: { key: 'odata' },

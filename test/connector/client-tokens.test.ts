@@ -43,6 +43,13 @@ describe('the provider client with access tokens', () => {
     expect(sentTokens()).to.deep.equal(['Bearer token-1', 'Bearer token-1']);
   });
 
+  it('neither sends a token with an anonymous request nor replaces it when that is refused', async () => {
+    setup.server.answer('/api/a', status(401));
+    const request = { path: '/a', anonymous: true, headers: { 'x-own': '1' } };
+    const error = await catchAppError(setup.client.send(callWith(), request));
+    expect([error.code, refused, sentTokens()]).to.deep.equal(['INSTANCE_CREDENTIALS_FAILED', [], [undefined]]);
+  });
+
   it('knows of a replaced token no more than that one', async () => {
     setup.server.answer('/api/a', status(401), quoting('token-1 or token-2'));
     const error = await catchAppError(setup.client.send(callWith(), { path: '/a' }));

@@ -5,10 +5,13 @@ import { createKeyring } from '../../src/db/keyring.ts';
 import { createPoolShares } from '../../src/db/pool-shares.ts';
 import { createAcceptStore } from '../../src/events/accept/accept-store.ts';
 import { createDeliveries, type Deliveries } from '../../src/events/deliveries/deliveries.ts';
+import { createOutcomeStore } from '../../src/events/outcomes/outcome-store.ts';
+import { queueWaiting } from '../../src/events/queue-waiting.ts';
 import { createSubscriptions, type Subscriptions } from '../../src/events/subscriptions/subscriptions.ts';
 import { DUE_TOPIC } from '../../src/events/sweep/announcement.ts';
 import { waitUntil } from '../api/support/wait-until.ts';
 import { silentLog, useDatabase } from '../support/database.ts';
+import { interceptRaw } from '../support/intercepted-knex.ts';
 
 const QUEUED = `channel = 'webhook' AND status = 'queued'`;
 const URL = 'https://receiver.example.com/';
@@ -95,7 +98,7 @@ describe('releasing a queue', () => {
       subscriptions,
       notifications: { prepare: async () => async () => {} },
       now: Date.now,
-      releaseBatch: 2,
+      batchRows: 2,
     });
     expect(await inBatches.release(1, QUEUED)).to.deep.equal({ reactivated: 1, released: 5 });
     expect(states).to.deep.equal([
@@ -150,7 +153,7 @@ describe('releasing a queue', () => {
       subscriptions,
       notifications: { prepare: async () => async () => {} },
       now: Date.now,
-      releaseBatch: 2,
+      batchRows: 2,
     });
     expect(await inBatches.acknowledge(1, QUEUED)).to.equal(5);
     database.knex.off('query-response', note);
@@ -189,5 +192,95 @@ describe('releasing a queue', () => {
     const error = await failing.release(1, QUEUED).catch((reason: unknown) => reason);
     expect(error).to.have.property('message', 'disk full');
     expect(await subscriptions.get(1, 1)).to.include({ state: 'deactivated', reason: 'test' });
+  });
+
+  describe('of what waits for a next attempt', () => {
+    beforeEach(async () => {
+      await subscriptions.reactivate(database.knex, 1, {});
+      for (let count = 0; count < 5; count++) await accept(database.knex);
+    });
+
+    const inBatches = (knex = database.knex) =>
+      createDeliveries({
+        knex,
+        shares: sharesOf(knex),
+        notifier: { publish: async () => {} },
+        subscriptions,
+        notifications: { prepare: async () => async (_via: Knex, type: string) => void told.push(type) },
+        now: Date.now,
+        batchRows: 2,
+      });
+
+    /** The rows that each statement changed, in order. */
+    async function rowsOf(work: () => Promise<unknown>): Promise<readonly number[]> {
+      const counts: number[] = [];
+      const note = ({ rowCount }: { readonly rowCount: number }, { sql }: { readonly sql: string }) => {
+        if (/(update|delete from) "?delivery\b/.test(sql)) counts.push(rowCount);
+      };
+      database.knex.on('query-response', note);
+      try {
+        await work();
+      } finally {
+        database.knex.off('query-response', note);
+      }
+      return counts;
+    }
+
+    it('queues it batch by batch when the subscription is deactivated, which is told once', async () => {
+      expect(await rowsOf(() => inBatches().suspend(1, 1, 'test'))).to.deep.equal([2, 2, 1, 0]);
+      expect(await statesOf()).to.deep.equal(['queued', 'queued', 'queued', 'queued', 'queued']);
+      expect(told).to.deep.equal(['subscription.deactivated']);
+    });
+
+    it('removes it batch by batch with the subscription', async () => {
+      const counts = await rowsOf(() => inBatches().discard(1, 1));
+      expect(counts).to.deep.equal([2, 2, 1, 0, 2, 2, 1, 0]);
+      expect(await statesOf()).to.deep.equal([]);
+      expect(await database.knex('subscription').first('state', 'deleted_at'))
+        .to.have.property('deleted_at')
+        .instanceOf(Date);
+    });
+
+    for (const statement of [/^with asleep/, /^with chosen.*delete/s]) {
+      it(`keeps the subscription when a removal ends half-way, so that it can be repeated: ${statement.source}`, async () => {
+        let statements = 0;
+        const broken = interceptRaw(database.knex, async (run, sql) => {
+          if (statement.test(sql) && ++statements === 2) throw new Error('connection lost');
+          return run();
+        });
+        const error = await inBatches(broken)
+          .discard(1, 1)
+          .catch((reason: unknown) => reason);
+        expect(error).to.have.property('message', 'connection lost');
+        expect(await statesOf()).to.have.length.within(1, 5);
+        expect(await subscriptions.get(1, 1)).to.include({ state: 'deactivated', reason: 'It is being removed.' });
+        await inBatches().discard(1, 1);
+        expect(await statesOf()).to.deep.equal([]);
+      });
+    }
+
+    it('takes what is queued at the last moment along', async () => {
+      const { remove } = subscriptions;
+      const late = async (...input: Parameters<typeof remove>) => {
+        await accept(database.knex);
+        return remove(...input);
+      };
+      subscriptions = { ...subscriptions, remove: late };
+      await inBatches().discard(1, 1);
+      expect(await statesOf()).to.deep.equal([]);
+    });
+
+    it('leaves it alone when the subscription was reactivated meanwhile', async () => {
+      expect(await queueWaiting(database.knex, { accountId: 1, subscriptionId: 1 }, 10)).to.equal(0);
+      expect(new Set(await statesOf())).to.deep.equal(new Set(['waiting']));
+    });
+
+    it('queues it batch by batch when a schedule ends', async () => {
+      await subscriptions.deactivate(database.knex, 1, 1, 'test');
+      const counts = await rowsOf(() =>
+        createOutcomeStore(database.knex, 2).queueWaiting({ accountId: 1, subscriptionId: 1 }),
+      );
+      expect(counts).to.deep.equal([2, 2, 1, 0]);
+    });
   });
 });

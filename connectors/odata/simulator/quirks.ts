@@ -16,6 +16,8 @@ export interface Quirks {
   readonly refusesSlashes?: true;
   /** Who may create may not read: what was just created is a 404. */
   readonly hidesCreated?: true;
+  /** Many services: the service document and the metadata need no authentication, records do. */
+  readonly showsDocuments?: true;
   /** Small servers whose filter is wrong. */
   readonly filter?: 'ignored' | 'finds no text';
 }

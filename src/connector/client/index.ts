@@ -75,7 +75,8 @@ export function createProviderClient(ports: ClientPorts): ProviderClient {
   ): Promise<ProviderResponse> {
     const binding = getBinding(call.connector, call.config);
     const errand = { binding, call, request, target: resolveTarget(binding, request), expects };
-    return call.connector.auth.type === 'oauth2' ? sendWithToken(errand) : sendBound(errand);
+    const needsToken = call.connector.auth.type === 'oauth2' && request.anonymous !== true;
+    return needsToken ? sendWithToken(errand) : sendBound(errand);
   }
 
   /** A refused token was not enough to have anything done, so that with another one the same is sent again, whatever its method. */

@@ -16,15 +16,15 @@ export interface Outgoing {
 export function prepareOutgoing(binding: Binding, request: ProviderRequest): Outgoing {
   const method = request.method ?? 'GET';
   const { type, body } = encodeBody(request);
-  if (request.headers === undefined && type === undefined) {
-    return { method, headers: binding.headers, headersWithoutAuth: binding.headersWithoutAuth, body };
-  }
+  const { headersWithoutAuth } = binding;
+  const headers = request.anonymous === true ? headersWithoutAuth : binding.headers;
+  if (request.headers === undefined && type === undefined) return { method, headers, headersWithoutAuth, body };
   const own: Headers = { ...(type !== undefined && { 'content-type': type }), ...lowerCaseNames(request.headers) };
   const { authorization: _authorization, cookie: _cookie, ...ownWithoutAuth } = own;
   return {
     method,
-    headers: { ...binding.headers, ...own },
-    headersWithoutAuth: { ...binding.headersWithoutAuth, ...ownWithoutAuth },
+    headers: { ...headers, ...own },
+    headersWithoutAuth: { ...headersWithoutAuth, ...ownWithoutAuth },
     body,
   };
 }

@@ -6,6 +6,7 @@ import { prepareCondition } from '../../where/index.ts';
 import { showEventId } from '../event-id.ts';
 import { DELIVERY_FIELDS } from '../filter.ts';
 import type { Notifications } from '../notifications/notifications.ts';
+import { queueWaiting } from '../queue-waiting.ts';
 import type { Subscriptions } from '../subscriptions/subscriptions.ts';
 import { DUE_TOPIC, RELEASED_TOPIC } from '../sweep/announcement.ts';
 import { type AttemptRow, createDeliveryListingStore, type DeliveryRow } from './delivery-listing-store.ts';
@@ -52,8 +53,8 @@ export interface DeliveryPorts {
   readonly notifications: Pick<Notifications, 'prepare'>;
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** Rows that one statement of a release locks. Default 5,000. */
-  readonly releaseBatch?: number;
+  /** Rows that one statement locks. Default 5,000. */
+  readonly batchRows?: number;
 }
 
 export interface Deliveries {
@@ -73,7 +74,10 @@ export interface Deliveries {
   readonly resume: (accountId: number, subscriptionId: number) => Promise<Released>;
   /** Deactivates the subscription and queues what waits. @throws AppError NOT_FOUND */
   readonly suspend: (accountId: number, subscriptionId: number, reason: string) => Promise<void>;
-  /** Removes the subscription and what is queued or waits for it. @throws AppError NOT_FOUND */
+  /**
+   * Removes the subscription and what is queued or waits for it. It stays, deactivated, until that is gone, so that whoever is left with half
+   * of it removes it once more. @throws AppError NOT_FOUND
+   */
   readonly discard: (accountId: number, subscriptionId: number) => Promise<void>;
   /** Sends the event of a delivery again, as a new delivery. @throws AppError NOT_FOUND, CONFLICT when the event is no longer kept */
   readonly redeliver: (accountId: number, id: number) => Promise<Delivery>;
@@ -84,9 +88,11 @@ export interface Deliveries {
 /** Of one answer; a page ends before the delivery that would follow on it. */
 const MAX_PAGE_BYTES = 32 * 1024 * 1024;
 const MAX_REDELIVERIES = 100_000;
+/** Seen only where a removal ended half-way. */
+const LEAVING = 'It is being removed.';
 
 export function createDeliveries(ports: DeliveryPorts): Deliveries {
-  const { knex, shares, notifier, subscriptions, notifications, releaseBatch = 5000 } = ports;
+  const { knex, shares, notifier, subscriptions, notifications, batchRows = 5000 } = ports;
   const releases = createReleaseStore(knex);
   const redeliveries = createRedeliveryStore(knex);
   const now = () => new Date(ports.now());
@@ -128,7 +134,7 @@ export function createDeliveries(ports: DeliveryPorts): Deliveries {
   async function releasePart(accountId: number, part: QueuePart, step: Step): Promise<number> {
     let released = 0;
     for (;;) {
-      const count = await step(() => releases.release(accountId, part, { limit: releaseBatch, now: now() }));
+      const count = await step(() => releases.release(accountId, part, { limit: batchRows, now: now() }));
       if (count === 0) return released;
       if (released === 0) await notifier.publish(RELEASED_TOPIC, String(part.subscriptionId));
       released += count;
@@ -137,18 +143,17 @@ export function createDeliveries(ports: DeliveryPorts): Deliveries {
   }
 
   /** What is queued meanwhile is not meant. */
-  const acknowledgeQueue = (accountId: number, target: QueueTarget): Promise<number> =>
-    shares.bulk(accountId, async (step) => {
-      let acknowledged = 0;
-      for (const part of await step(() => releases.findQueued(accountId, target))) {
-        let count: number;
-        do {
-          count = await step(() => releases.acknowledge(accountId, part, releaseBatch));
-          acknowledged += count;
-        } while (count > 0);
-      }
-      return acknowledged;
-    });
+  async function acknowledgeInSteps(accountId: number, target: QueueTarget, step: Step): Promise<number> {
+    let acknowledged = 0;
+    for (const part of await step(() => releases.findQueued(accountId, target))) {
+      acknowledged += await repeat(step, () => releases.acknowledge(accountId, part, batchRows));
+    }
+    return acknowledged;
+  }
+
+  function queueInSteps(accountId: number, subscriptionId: number, step: Step): Promise<number> {
+    return repeat(step, () => queueWaiting(knex, { accountId, subscriptionId }, batchRows));
+  }
 
   return {
     list: async (accountId, { where, afterId, limit, hydrate: withPayloads }) => {
@@ -179,7 +184,10 @@ export function createDeliveries(ports: DeliveryPorts): Deliveries {
 
     release: (accountId, where) => releaseQueue(accountId, readQueueFilter(where)),
 
-    acknowledge: (accountId, where) => acknowledgeQueue(accountId, readQueueFilter(where)),
+    acknowledge: async (accountId, where) => {
+      const target = readQueueFilter(where);
+      return shares.bulk(accountId, (step) => acknowledgeInSteps(accountId, target, step));
+    },
 
     acknowledgeOne: async (accountId, id) => {
       if (await releases.acknowledgeOne(accountId, id)) return;
@@ -197,23 +205,24 @@ export function createDeliveries(ports: DeliveryPorts): Deliveries {
       const publish = await notifications.prepare(accountId);
       const deactivate = async (trx: Knex.Transaction) => {
         if (!(await subscriptions.deactivate(trx, accountId, subscriptionId, reason))) return;
-        await releases.queueWaiting(trx, accountId, subscriptionId);
         await publish(trx, 'subscription.deactivated', { subscriptionId, url, reason });
       };
-      await shares.bulk(accountId, (step) => step(() => knex.transaction(deactivate)));
+      await shares.bulk(accountId, async (step) => {
+        await step(() => knex.transaction(deactivate));
+        await queueInSteps(accountId, subscriptionId, step);
+      });
     },
 
     discard: async (accountId, subscriptionId) => {
       await subscriptions.get(accountId, subscriptionId);
-      await shares.bulk(accountId, (step) =>
-        step(() =>
-          knex.transaction(async (trx) => {
-            await subscriptions.remove(trx, accountId, subscriptionId);
-            await releases.queueWaiting(trx, accountId, subscriptionId);
-          }),
-        ),
-      );
-      await acknowledgeQueue(accountId, { subscriptionId });
+      await shares.bulk(accountId, async (step) => {
+        await step(() => knex.transaction((trx) => subscriptions.deactivate(trx, accountId, subscriptionId, LEAVING)));
+        await queueInSteps(accountId, subscriptionId, step);
+        await acknowledgeInSteps(accountId, { subscriptionId }, step);
+        await step(() => knex.transaction((trx) => subscriptions.remove(trx, accountId, subscriptionId)));
+        // What was queued between the last two.
+        await acknowledgeInSteps(accountId, { subscriptionId }, step);
+      });
     },
 
     redeliver: async (accountId, id) => {
@@ -239,6 +248,16 @@ export function createDeliveries(ports: DeliveryPorts): Deliveries {
       return count;
     },
   };
+}
+
+/** As many rows at a time as one statement may lock, until there are none. Answers how many there were. */
+async function repeat(step: Step, statement: () => Promise<number>): Promise<number> {
+  let all = 0;
+  for (;;) {
+    const count = await step(statement);
+    if (count === 0) return all;
+    all += count;
+  }
 }
 
 function conditionOf(where: string | undefined) {

@@ -64,12 +64,5 @@ export function createReleaseStore(knex: Knex) {
     /** False when it is not queued, or not there. */
     acknowledgeOne: async (accountId: number, id: number): Promise<boolean> =>
       (await knex('delivery').where({ account_id: accountId, id, state: 'queued' }).delete()) > 0,
-
-    /** Those that wait for their next attempt. Those in flight are queued with their outcome, by the engine. */
-    queueWaiting: async (via: Knex, accountId: number, subscriptionId: number): Promise<void> => {
-      await via('delivery')
-        .where({ account_id: accountId, subscription_id: subscriptionId, state: 'waiting' })
-        .update({ state: 'queued', due: null, updated_at: knex.fn.now() });
-    },
   };
 }

@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import { arrayLiteral } from '../array-literal.ts';
+import { queueWaiting } from '../queue-waiting.ts';
 
 /** What names a lease: a process that lost it finds no row. */
 export interface Fence {
@@ -48,7 +49,8 @@ export interface ExhaustedRow {
 
 export type OutcomeStore = ReturnType<typeof createOutcomeStore>;
 
-export function createOutcomeStore(knex: Knex) {
+/** `batchRows`: most that one statement locks. */
+export function createOutcomeStore(knex: Knex, batchRows = 5000) {
   return {
     /** One statement for all; rows whose fence no longer fits are left as they are, without a trace. */
     write: async (outcomes: readonly OutcomeRow[]): Promise<WrittenOutcomes> => {
@@ -59,23 +61,24 @@ export function createOutcomeStore(knex: Knex) {
     },
 
     /**
-     * The end of a schedule, in one transaction: this delivery and all that wait for the subscription become queued. `within` runs in it, after
-     * this delivery was found to be ours still.
-     * @returns how many were queued beside it; undefined when the lease was lost: then nothing happened.
+     * The end of a schedule: this delivery becomes queued. `within` runs in the same transaction, after it was found to be ours still.
+     * @returns false when the lease was lost: then nothing happened.
      */
-    exhaust: (row: ExhaustedRow, within: (trx: Knex.Transaction) => Promise<void>): Promise<number | undefined> =>
+    exhaust: (row: ExhaustedRow, within: (trx: Knex.Transaction) => Promise<void>): Promise<boolean> =>
       knex.transaction(async (trx) => {
         const { accountId, subscriptionId } = row.fence;
         // Before the shared lock of the statement below: two that both want to go on from that one would block each other.
         await trx('subscription').select('id').where({ account_id: accountId, id: subscriptionId }).forNoKeyUpdate();
         const { rows } = await trx.raw(WRITE, columnsOf([{ kind: 'failed', ...row }]));
-        if (rows[0].queued === 0) return undefined;
+        if (rows[0].queued === 0) return false;
         await within(trx);
-        const queued = await trx('delivery')
-          .where({ account_id: accountId, subscription_id: subscriptionId, state: 'waiting' })
-          .update({ state: 'queued', due: null, updated_at: trx.fn.now() });
-        return queued;
+        return true;
       }),
+
+    /** Queues all that wait for a subscription that is not active, in batches. */
+    queueWaiting: async ({ accountId, subscriptionId }: Pick<Fence, 'accountId' | 'subscriptionId'>): Promise<void> => {
+      while ((await queueWaiting(knex, { accountId, subscriptionId }, batchRows)) > 0);
+    },
   };
 }
 

@@ -13,8 +13,8 @@ export type Outcome = { readonly lease: Lease } & (
 
 export interface OutcomePorts {
   readonly write: (rows: readonly OutcomeRow[]) => Promise<WrittenOutcomes>;
-  /** In a transaction with all that an exhausted schedule entails. Answers how many were queued beside it; undefined: the lease was lost. */
-  readonly exhaust: (row: ExhaustedRow) => Promise<number | undefined>;
+  /** With all that an exhausted schedule entails. False: the lease was lost. */
+  readonly exhaust: (row: ExhaustedRow) => Promise<boolean>;
   /** Their leases have ended, stored or lost. */
   readonly onEnded: (outcomes: readonly Outcome[]) => void;
   readonly onWritten: (written: WrittenOutcomes & { readonly fencedOut: number }) => void;
@@ -129,8 +129,8 @@ export function createOutcomes(ports: OutcomePorts): Outcomes {
     for (const outcome of exhausted) {
       const { lease, attempt, next } = outcome;
       try {
-        const queued = await ports.exhaust({ fence: lease, attempt, next });
-        note([outcome], { delivered: 0, waiting: 0, queued: queued === undefined ? 0 : 1 });
+        const isOurs = await ports.exhaust({ fence: lease, attempt, next });
+        note([outcome], { delivered: 0, waiting: 0, queued: isOurs ? 1 : 0 });
       } catch (error) {
         if (isRefusal(error)) drop(outcome, error);
         else {

@@ -6,44 +6,34 @@ import { waitUntil } from '../support/wait-until.ts';
 import {
   createSource,
   DELIVERIES,
+  fillQueue,
   findSubscription,
   listDeliveries,
+  QUEUED,
   QUICK,
-  type Receiver,
   sendEvent,
-  startReceiver,
+  setPolicy,
+  useReceiver,
   waitForDeliveries,
 } from './receiving.ts';
 
-const QUEUED = `channel = 'webhook' AND status = 'queued'`;
 const SETTINGS = '/accounts/1/settings';
 
 describe('deliveries', () => {
   const service = useApp({}, { engineOptions: QUICK });
-  let receiver: Receiver;
+  const receiver = useReceiver();
   let tenants: OtherTenants;
 
   before(async () => {
-    receiver = await startReceiver();
     tenants = await createTenants(service);
   });
-  after(() => receiver.close());
-  afterEach(() => setPolicy('retry'));
+  afterEach(() => setPolicy(service, 'retry'));
 
-  const setPolicy = (policy: 'retry' | 'queue') =>
-    service.call(SETTINGS, { method: 'PATCH', body: { 'notification.webhook.failure.policy': policy } });
   const release = (where: string, headers = {}) =>
     service.call(DELIVERIES, { method: 'PUT', query: { where }, headers });
 
-  /** An instance of a new URL whose events are queued, and their ids. */
-  async function createQueue(name: string, count: number, configuration: object = {}) {
-    const url = receiver.open(name);
-    const { id } = await createSource(service, url, configuration);
-    await setPolicy('queue');
-    const eventIds: string[] = [];
-    for (let index = 0; index < count; index++) eventIds.push(await sendEvent(service, id, { index }));
-    return { url, eventIds, where: `${QUEUED} AND config.url = '${url}'` };
-  }
+  const createQueue = (name: string, count: number, configuration: object = {}) =>
+    fillQueue(service, receiver.open(name), count, configuration);
 
   const eventIdsOf = ({ body }: ApiAnswer): string[] => body.map(({ event }: { event: { id: string } }) => event.id);
 

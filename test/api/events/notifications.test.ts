@@ -5,27 +5,14 @@ import { expectProblem } from '../support/expect-problem.ts';
 import { useOutsideConnectors } from '../support/outside-connectors.ts';
 import { authorizationOf, createTenants } from '../support/tenants.ts';
 import { waitUntil } from '../support/wait-until.ts';
-import {
-  createSource,
-  findSubscription,
-  listDeliveries,
-  QUICK,
-  type Receiver,
-  sendEvent,
-  startReceiver,
-  verify,
-} from './receiving.ts';
+import { createSource, findSubscription, listDeliveries, QUICK, sendEvent, useReceiver, verify } from './receiving.ts';
 
 const SETTINGS = '/accounts/1/settings';
 
 describe('operational events', () => {
   const service = useApp({ CONNECTORS_PATH: useOutsideConnectors() }, { engineOptions: QUICK });
-  let receiver: Receiver;
+  const receiver = useReceiver();
 
-  before(async () => {
-    receiver = await startReceiver();
-  });
-  after(() => receiver.close());
   afterEach(() => service.call(SETTINGS, { method: 'POST', body: {} }));
 
   const list = (where?: string) => service.call('/notifications', { query: { where, pageSize: 5000 } });

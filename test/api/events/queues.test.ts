@@ -6,42 +6,33 @@ import { waitUntil } from '../support/wait-until.ts';
 import {
   createSource,
   DELIVERIES,
+  fillQueue,
   findSubscription,
   listDeliveries,
+  QUEUED,
   QUICK,
-  type Receiver,
   sendEvent,
-  startReceiver,
+  setPolicy,
+  useReceiver,
   waitForDeliveries,
 } from './receiving.ts';
 
-const QUEUED = `channel = 'webhook' AND status = 'queued'`;
 /** A receiver that fails is left alone for longer than a test lasts. */
 const PATIENT = { failures: 2, hardFailures: 2, shortestParkMs: 3_600_000, longestParkMs: 3_600_000 };
 
 describe('a queue', () => {
   const service = useApp({}, { engineOptions: { ...QUICK, breaker: PATIENT } });
-  let receiver: Receiver;
+  const receiver = useReceiver();
   let tenants: OtherTenants;
   before(async () => {
-    receiver = await startReceiver();
     tenants = await createTenants(service);
   });
-  after(() => receiver.close());
-  afterEach(() => setPolicy('retry'));
+  afterEach(() => setPolicy(service, 'retry'));
 
-  const setPolicy = (policy: string) =>
-    service.call('/accounts/settings', { method: 'PATCH', body: { 'notification.webhook.failure.policy': policy } });
   const acknowledge = (where: string, headers = {}) =>
     service.call(DELIVERIES, { method: 'DELETE', query: { where }, headers });
 
-  async function createQueue(name: string, count: number) {
-    const url = receiver.open(name);
-    const { id } = await createSource(service, url);
-    await setPolicy('queue');
-    for (let index = 0; index < count; index++) await sendEvent(service, id, { index });
-    return { url, id, where: `${QUEUED} AND config.url = '${url}'` };
-  }
+  const createQueue = (name: string, count: number) => fillQueue(service, receiver.open(name), count);
 
   it('is empty once it was acknowledged, and other queues are as they were', async () => {
     const [mine, other] = [await createQueue('read', 3), await createQueue('unread', 2)];
@@ -102,13 +93,11 @@ describe('a queue', () => {
 
 describe('a subscription', () => {
   const service = useApp({}, { engineOptions: QUICK });
-  let receiver: Receiver;
+  const receiver = useReceiver();
   let tenants: OtherTenants;
   before(async () => {
-    receiver = await startReceiver();
     tenants = await createTenants(service);
   });
-  after(() => receiver.close());
 
   const pathOf = (id: number) => `/notifications/subscriptions/${id}`;
   const patch = (id: number, body: unknown) => service.call(pathOf(id), { method: 'PATCH', body });

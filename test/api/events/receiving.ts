@@ -42,6 +42,30 @@ export interface Receiver {
   readonly close: () => Promise<void>;
 }
 
+/** Receives events on the loopback while the tests of the suite that calls this run. */
+export function useReceiver(): Omit<Receiver, 'close'> {
+  let started: Receiver | undefined;
+  before(async () => {
+    started = await startReceiver();
+  });
+  after(() => started?.close());
+
+  const current = (): Receiver => {
+    if (started === undefined) throw new Error('The receiver is ready in tests, not before.');
+    return started;
+  };
+  return {
+    get server() {
+      return current().server;
+    },
+    open: (name) => current().open(name),
+    fail: (url) => current().fail(url),
+    recover: (url) => current().recover(url),
+    at: (url) => current().at(url),
+    waitFor: (url, count) => current().waitFor(url, count),
+  };
+}
+
 /** Receives events on the loopback. */
 export async function startReceiver(): Promise<Receiver> {
   const server = await startMisbehavingServer();
@@ -91,6 +115,23 @@ export async function sendEvent(service: Service, instanceId: number, data: obje
   if (answer.status !== 200)
     throw new Error(`POST /events/test answered ${answer.status}: ${JSON.stringify(answer.body)}`);
   return answer.body.eventId;
+}
+
+/** What is queued of an account, or of one URL. */
+export const QUEUED = `channel = 'webhook' AND status = 'queued'`;
+
+export function setPolicy(service: Service, policy: 'retry' | 'queue'): Promise<ApiAnswer> {
+  const body = { 'notification.webhook.failure.policy': policy };
+  return service.call('/accounts/settings', { method: 'PATCH', body });
+}
+
+/** An instance of a URL whose events are queued, the ids of as many events, and the `where` of their deliveries. The policy of the account stays. */
+export async function fillQueue(service: Service, url: string, count: number, configuration: object = {}) {
+  const { id } = await createSource(service, url, configuration);
+  await setPolicy(service, 'queue');
+  const eventIds: string[] = [];
+  for (let index = 0; index < count; index++) eventIds.push(await sendEvent(service, id, { index }));
+  return { url, id, eventIds, where: `${QUEUED} AND config.url = '${url}'` };
 }
 
 export async function findSubscription(service: Service, url: string): Promise<ApiAnswer['body']> {

@@ -8,9 +8,8 @@ import {
   findSubscription,
   listDeliveries,
   QUICK,
-  type Receiver,
   sendEvent,
-  startReceiver,
+  useReceiver,
   waitForDeliveries,
 } from './receiving.ts';
 
@@ -19,12 +18,7 @@ const FAR = { from: '2020-01-01T00:00:00Z', to: '2999-01-01T00:00:00Z' };
 
 describe('redelivery', () => {
   const service = useApp({}, { engineOptions: QUICK });
-  let receiver: Receiver;
-
-  before(async () => {
-    receiver = await startReceiver();
-  });
-  after(() => receiver.close());
+  const receiver = useReceiver();
 
   const redeliver = (id: number, headers = {}) =>
     service.call(`${DELIVERIES}/${id}/redelivery`, { method: 'POST', headers });

@@ -9,21 +9,15 @@ import {
   DELIVERIES,
   findSubscription,
   QUICK,
-  type Receiver,
   sendEvent,
-  startReceiver,
+  useReceiver,
   verify,
   waitForDeliveries,
 } from './receiving.ts';
 
 describe('a test event', () => {
   const service = useApp({}, { engineOptions: QUICK });
-  let receiver: Receiver;
-
-  before(async () => {
-    receiver = await startReceiver();
-  });
-  after(() => receiver.close());
+  const receiver = useReceiver();
 
   it('has the body and the headers of the original API where its instance asks for them', async () => {
     const url = receiver.open('original');

@@ -62,7 +62,7 @@ describe('the settings of an account', () => {
       expectProblem(
         answer,
         'REQUEST_INVALID',
-        "There is no setting 'notification.webhook.failure.polcy'. Did you mean 'notification.webhook.failure.policy'?",
+        "There is no setting 'notification.webhook.failure.polcy'. Did you mean 'notification.webhook.failure.policy'? (and 1 more, see details)",
       );
       expect(faultsOf(answer)).to.have.property('body.other', "There is no setting 'other'.");
       expect(answer.body.details[0].nearest).to.equal('notification.webhook.failure.policy');

@@ -8,9 +8,8 @@ import {
   findSubscription,
   listDeliveries,
   QUICK,
-  type Receiver,
   sendEvent,
-  startReceiver,
+  useReceiver,
   verify,
   waitForDeliveries,
 } from './receiving.ts';
@@ -19,14 +18,12 @@ const PATH = '/notifications/subscriptions';
 
 describe('subscriptions', () => {
   const service = useApp({}, { engineOptions: QUICK });
-  let receiver: Receiver;
+  const receiver = useReceiver();
   let tenants: OtherTenants;
 
   before(async () => {
-    receiver = await startReceiver();
     tenants = await createTenants(service);
   });
-  after(() => receiver.close());
 
   const patch = (id: number, body: unknown) => service.call(`${PATH}/${id}`, { method: 'PATCH', body });
 
