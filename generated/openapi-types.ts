@@ -237,7 +237,7 @@ export interface paths {
             path: {
                 /**
                  * @description The key or the integer id of an element.
-                 * @example bamboohr
+                 * @example odata
                  */
                 keyOrId: components["parameters"]["KeyOrId"];
             };
@@ -263,9 +263,9 @@ export interface paths {
             path: {
                 /**
                  * @description The key or the integer id of an element.
-                 * @example bamboohr
+                 * @example salesforce
                  */
-                keyOrId: components["parameters"]["KeyOrId"];
+                keyOrId: components["parameters"]["OAuthKeyOrId"];
             };
             cookie?: never;
         };
@@ -300,7 +300,7 @@ export interface paths {
             path: {
                 /**
                  * @description The key or the integer id of an element.
-                 * @example bamboohr
+                 * @example odata
                  */
                 keyOrId: components["parameters"]["KeyOrId"];
             };
@@ -354,7 +354,7 @@ export interface paths {
             path: {
                 /**
                  * @description The id of an OAuth proxy.
-                 * @example 5
+                 * @example 1
                  */
                 id: components["parameters"]["OAuthProxyId"];
             };
@@ -390,7 +390,7 @@ export interface paths {
             path: {
                 /**
                  * @description The id of an OAuth proxy.
-                 * @example 5
+                 * @example 1
                  */
                 id: components["parameters"]["OAuthProxyId"];
             };
@@ -494,7 +494,7 @@ export interface paths {
             path: {
                 /**
                  * @description The identifier of an account within the organization.
-                 * @example 12
+                 * @example 1
                  */
                 id: components["parameters"]["AccountId"];
             };
@@ -520,7 +520,7 @@ export interface paths {
             path: {
                 /**
                  * @description The identifier of an account within the organization.
-                 * @example 12
+                 * @example 1
                  */
                 accountId: components["parameters"]["SettingsAccountId"];
             };
@@ -590,7 +590,7 @@ export interface paths {
             path: {
                 /**
                  * @description The id of an instance.
-                 * @example 427
+                 * @example 1
                  */
                 id: components["parameters"]["InstanceId"];
             };
@@ -628,7 +628,7 @@ export interface paths {
             path: {
                 /**
                  * @description The id of an instance.
-                 * @example 427
+                 * @example 1
                  */
                 id: components["parameters"]["InstanceId"];
             };
@@ -658,7 +658,7 @@ export interface paths {
             path: {
                 /**
                  * @description The id of an instance.
-                 * @example 427
+                 * @example 1
                  */
                 id: components["parameters"]["InstanceId"];
             };
@@ -728,7 +728,7 @@ export interface paths {
             path: {
                 /**
                  * @description The id of a subscription.
-                 * @example 31
+                 * @example 1
                  */
                 id: components["parameters"]["SubscriptionId"];
             };
@@ -820,7 +820,7 @@ export interface paths {
             path: {
                 /**
                  * @description The id of a delivery.
-                 * @example 90210
+                 * @example 1
                  */
                 id: components["parameters"]["DeliveryId"];
             };
@@ -850,7 +850,7 @@ export interface paths {
             path: {
                 /**
                  * @description The id of a delivery.
-                 * @example 90210
+                 * @example 1
                  */
                 id: components["parameters"]["DeliveryId"];
             };
@@ -936,7 +936,7 @@ export interface paths {
             path: {
                 /**
                  * @description The name of an object, as `GET /objects` lists it.
-                 * @example employees
+                 * @example Orders
                  */
                 objectName: components["parameters"]["ObjectName"];
             };
@@ -962,7 +962,7 @@ export interface paths {
             path: {
                 /**
                  * @description The hub of the instance's element. Any other hub is a 404.
-                 * @example humancapital
+                 * @example general
                  */
                 hub: components["parameters"]["Hub"];
             };
@@ -988,12 +988,12 @@ export interface paths {
             path: {
                 /**
                  * @description The hub of the instance's element. Any other hub is a 404.
-                 * @example humancapital
+                 * @example general
                  */
                 hub: components["parameters"]["Hub"];
                 /**
                  * @description The name of an object, as `GET /objects` lists it.
-                 * @example employees
+                 * @example Orders
                  */
                 objectName: components["parameters"]["ObjectName"];
             };
@@ -1039,7 +1039,7 @@ export interface paths {
             path: {
                 /**
                  * @description The hub of the instance's element. Any other hub is a 404.
-                 * @example humancapital
+                 * @example general
                  */
                 hub: components["parameters"]["Hub"];
             };
@@ -1084,13 +1084,7 @@ export interface paths {
         parameters: {
             query?: never;
             header?: never;
-            path: {
-                /**
-                 * @description The path below the provider's address, with its slashes as they are.
-                 * @example employees/directory
-                 */
-                path: components["parameters"]["ProviderPath"];
-            };
+            path?: never;
             cookie?: never;
         };
         /**
@@ -1174,12 +1168,12 @@ export interface paths {
             path: {
                 /**
                  * @description The hub of the instance's element. Any other hub is a 404.
-                 * @example humancapital
+                 * @example general
                  */
                 hub: components["parameters"]["Hub"];
                 /**
                  * @description The name of an object, as `GET /objects` lists it.
-                 * @example employees
+                 * @example Orders
                  */
                 objectName: components["parameters"]["ObjectName"];
             };
@@ -1209,17 +1203,17 @@ export interface paths {
             path: {
                 /**
                  * @description The hub of the instance's element. Any other hub is a 404.
-                 * @example humancapital
+                 * @example general
                  */
                 hub: components["parameters"]["Hub"];
                 /**
                  * @description The name of an object, as `GET /objects` lists it.
-                 * @example employees
+                 * @example Orders
                  */
                 objectName: components["parameters"]["ObjectName"];
                 /**
                  * @description The id of a record, percent-encoded.
-                 * @example 118
+                 * @example A-1
                  */
                 objectId: components["parameters"]["ObjectId"];
             };
@@ -1260,22 +1254,22 @@ export interface paths {
             path: {
                 /**
                  * @description The hub of the instance's element. Any other hub is a 404.
-                 * @example humancapital
+                 * @example general
                  */
                 hub: components["parameters"]["Hub"];
                 /**
                  * @description The name of an object, as `GET /objects` lists it.
-                 * @example employees
+                 * @example Orders
                  */
                 objectName: components["parameters"]["ObjectName"];
                 /**
                  * @description The id of a record, percent-encoded.
-                 * @example 118
+                 * @example A-1
                  */
                 objectId: components["parameters"]["ObjectId"];
                 /**
                  * @description The name of an object below the record, one of the `children` that `GET /objects` lists.
-                 * @example files
+                 * @example Lines
                  */
                 childObjectName: components["parameters"]["ChildObjectName"];
             };
@@ -1301,7 +1295,7 @@ export interface paths {
             path: {
                 /**
                  * @description The name of an object, as `GET /objects` lists it.
-                 * @example employees
+                 * @example Orders
                  */
                 objectName: components["parameters"]["ObjectName"];
             };
@@ -1331,12 +1325,12 @@ export interface paths {
             path: {
                 /**
                  * @description The name of an object, as `GET /objects` lists it.
-                 * @example employees
+                 * @example Orders
                  */
                 objectName: components["parameters"]["ObjectName"];
                 /**
                  * @description The id of a record, percent-encoded.
-                 * @example 118
+                 * @example A-1
                  */
                 objectId: components["parameters"]["ObjectId"];
             };
@@ -1377,17 +1371,17 @@ export interface paths {
             path: {
                 /**
                  * @description The name of an object, as `GET /objects` lists it.
-                 * @example employees
+                 * @example Orders
                  */
                 objectName: components["parameters"]["ObjectName"];
                 /**
                  * @description The id of a record, percent-encoded.
-                 * @example 118
+                 * @example A-1
                  */
                 objectId: components["parameters"]["ObjectId"];
                 /**
                  * @description The name of an object below the record, one of the `children` that `GET /objects` lists.
-                 * @example files
+                 * @example Lines
                  */
                 childObjectName: components["parameters"]["ChildObjectName"];
             };
@@ -1562,8 +1556,8 @@ export interface components {
          *       "type": "string",
          *       "required": true,
          *       "secret": false,
-         *       "description": "The first label of the account's host name.",
-         *       "example": "mycompany"
+         *       "description": "First label of the account host: `acme` for acme.bamboohr.com.",
+         *       "example": "acme"
          *     }
          */
         ConfigurationField: {
@@ -1593,7 +1587,7 @@ export interface components {
         /**
          * @description Where a user authorizes.
          * @example {
-         *       "oauthUrl": "https://login.salesforce.com/services/oauth2/authorize?response_type=code&client_id=3MVG9lKcPoNINVBIPJjdw1J9LLM82Hn&redirect_uri=https%3A%2F%2Fapp.example.com%2Fconnected&state=salesforce",
+         *       "oauthUrl": "http://127.0.0.1:8081/salesforce/services/oauth2/authorize?response_type=code&client_id=demo-client&redirect_uri=http%3A%2F%2F127.0.0.1%3A8080%2Foauth%2Fcallback&scope=api%20refresh_token&state=my-login&code_challenge=M5EHEgtlPBRliNN4SSsnt6bjJ6oLxkxry7O2B_PbXmg&code_challenge_method=S256",
          *       "element": "salesforce"
          *     }
          */
@@ -1606,9 +1600,10 @@ export interface components {
         /**
          * @description The parameters of `GET /elements/{keyOrId}/oauth/url`.
          * @example {
-         *       "apiKey": "3MVG9lKcPoNINVBIPJjdw1J9LLM82Hn",
-         *       "callbackUrl": "https://app.example.com/connected",
-         *       "state": "salesforce"
+         *       "apiKey": "demo-client",
+         *       "callbackUrl": "http://127.0.0.1:8080/oauth/callback",
+         *       "state": "my-login",
+         *       "simulator": true
          *     }
          */
         OAuthUrlRequest: {
@@ -1728,7 +1723,7 @@ export interface components {
         /**
          * @description The element that an instance belongs to.
          * @example {
-         *       "key": "bamboohr"
+         *       "key": "odata"
          *     }
          */
         InstanceElement: {
@@ -1739,7 +1734,7 @@ export interface components {
          * @description What came to the callback URL of the OAuth 2.0 code flow. Pass on every parameter; some providers send more than the code that counts.
          * @example {
          *       "code": "4/P7q7W91a-oMsCeLvIaQm6bTrgtp7",
-         *       "state": "bamboohr"
+         *       "state": "my-login"
          *     }
          */
         InstanceProviderGrant: {
@@ -1766,9 +1761,9 @@ export interface components {
         /**
          * @description Client credentials of a provider with a redirect URL of their own.
          * @example {
-         *       "id": 5,
-         *       "name": "payroll",
-         *       "apiKey": "3MVG9d8..z.hDcPK",
+         *       "id": 1,
+         *       "name": "crm-client",
+         *       "apiKey": "demo-client",
          *       "apiSecret": "********",
          *       "configuration": "{}",
          *       "proxyUrl": "http://127.0.0.1:8080/oauth/proxy/pX0Jc2sQmW4nB7vT1yLk9RfHdG3aZeUo"
@@ -1797,9 +1792,9 @@ export interface components {
         /**
          * @description What an OAuth proxy is made of.
          * @example {
-         *       "name": "payroll",
-         *       "apiKey": "3MVG9d8..z.hDcPK",
-         *       "apiSecret": "1955279925675241571",
+         *       "name": "crm-client",
+         *       "apiKey": "demo-client",
+         *       "apiSecret": "demo-secret",
          *       "configuration": "{}"
          *     }
          */
@@ -1820,7 +1815,7 @@ export interface components {
         /**
          * @description The proxy that was deleted.
          * @example {
-         *       "id": 5
+         *       "id": 1
          *     }
          */
         DeletedOAuthProxy: {
@@ -1833,7 +1828,7 @@ export interface components {
         /**
          * @description What changes of an OAuth proxy. A proxy as it was read is taken, with the changes in it.
          * @example {
-         *       "apiSecret": "8123366193847710054"
+         *       "apiSecret": "another-secret"
          *     }
          */
         OAuthProxyUpdate: {
@@ -2040,7 +2035,7 @@ export interface components {
         /**
          * @description The instance that was deleted or switched off.
          * @example {
-         *       "id": 427
+         *       "id": 1
          *     }
          */
         DeletedInstance: {
@@ -2053,9 +2048,9 @@ export interface components {
         /**
          * @description What changes of an instance. New credentials or a new code are verified with the provider before anything is stored; id and token stay. Other members of an instance may stand beside it as they were read; changed or unknown ones are a 400.
          * @example {
-         *       "name": "BambooHR, payroll EMEA",
+         *       "name": "Shop, EMEA",
          *       "tags": [
-         *         "payroll",
+         *         "shop",
          *         "emea"
          *       ]
          *     }
@@ -2089,7 +2084,7 @@ export interface components {
         /**
          * @description Where deliveries go.
          * @example {
-         *       "url": "https://receiver.example.com/events"
+         *       "url": "http://127.0.0.1:3000/events"
          *     }
          */
         DeliveryTarget: {
@@ -2190,7 +2185,7 @@ export interface components {
         /**
          * @description The instance that an event came from.
          * @example {
-         *       "id": 427
+         *       "id": 1
          *     }
          */
         DeliveryInstance: {
@@ -2454,7 +2449,7 @@ export interface components {
          *       "eventId": "evt_0193460e2f1c7a0e8d3b5c6f7a8b9c0d",
          *       "subscriptionId": 31,
          *       "config": {
-         *         "url": "https://receiver.example.com/events"
+         *         "url": "http://127.0.0.1:3000/events"
          *       }
          *     }
          */
@@ -2565,7 +2560,8 @@ export interface components {
         /**
          * @description The bounds of what the provider takes in one query; a bound that does not exist is left out.
          * @example {
-         *       "maxSortFields": 1
+         *       "maxTerms": 25,
+         *       "maxPageSize": 999
          *     }
          */
         ObjectLimits: {
@@ -2579,6 +2575,10 @@ export interface components {
             resultWindow?: number;
             /** @description Most fields of an `orderBy`. */
             maxSortFields?: number;
+            /** @description Most rows of one page of the provider. */
+            maxPageSize?: number;
+            /** @description Fields and parameters that a `where` must name before the provider answers at all. */
+            requiredFilters?: string[];
         };
         /** @description The fields of an object and what each of them can do. */
         ObjectMetadata: {
@@ -2594,7 +2594,7 @@ export interface components {
          * @description The provider answered, and took the credentials.
          * @example {
          *       "dateTime": "2026-03-02T09:14:07.512Z",
-         *       "endpoint": "bamboohr"
+         *       "endpoint": "odata"
          *     }
          */
         Ping: {
@@ -2663,44 +2663,43 @@ export interface components {
         /**
          * @description How a query would be answered.
          * @example {
-         *       "objectName": "employees",
-         *       "parsed": "status = 'Active' AND lastName LIKE 'O%'",
-         *       "pushed": "status = 'Active'",
-         *       "residual": "lastName LIKE 'O%'",
+         *       "objectName": "Products",
+         *       "parsed": "Category = 'Book' AND Name LIKE '%guide'",
+         *       "pushed": "Category = 'Book' AND Name LIKE '%guide'",
+         *       "residual": "Name LIKE '%guide'",
          *       "pushdown": "partial",
+         *       "parameters": {},
+         *       "sort": {
+         *         "orderBy": "Price desc",
+         *         "pushed": true
+         *       },
+         *       "limit": {
+         *         "providerPageSize": 999,
+         *         "pushed": false,
+         *         "reason": "rows are checked again in the service"
+         *       },
+         *       "request": {
+         *         "method": "GET",
+         *         "url": "https://demo.example.com/odata/v4/shop/Products?$filter=(Category%20eq%20Demo.Category%27Book%27%20and%20endswith(Name%2C%27guide%27))&$orderby=Price%20desc%2CId%20asc&$top=1000"
+         *       },
+         *       "estimatedProviderCalls": 1,
          *       "predicates": [
          *         {
-         *           "predicate": "status = 'Active'",
+         *           "predicate": "Category = 'Book'",
          *           "position": 0,
          *           "length": 17,
          *           "exactness": "exact",
          *           "pushed": true
          *         },
          *         {
-         *           "predicate": "lastName LIKE 'O%'",
+         *           "predicate": "Name LIKE '%guide'",
          *           "position": 22,
          *           "length": 18,
-         *           "exactness": "none",
-         *           "pushed": false,
-         *           "reason": "the provider has no LIKE for 'lastName'"
+         *           "exactness": "superset",
+         *           "pushed": true,
+         *           "reason": "the provider may return more rows than meant, so they are checked again"
          *         }
-         *       ],
-         *       "parameters": {},
-         *       "sort": {
-         *         "orderBy": "hireDate desc",
-         *         "pushed": true
-         *       },
-         *       "limit": {
-         *         "providerPageSize": 1000,
-         *         "pushed": false,
-         *         "reason": "rows are checked again in the service"
-         *       },
-         *       "request": {
-         *         "method": "POST",
-         *         "url": "https://acme.bamboohr.com/api/v2/datasets/employee/data",
-         *         "body": "{\"fields\":[\"eeid\",\"lastName\"],\"filter\":\"status eq 'Active'\",\"page\":1,\"pageSize\":1000}"
-         *       },
-         *       "estimatedProviderCalls": 1
+         *       ]
          *     }
          */
         QueryExplanation: {
@@ -2739,7 +2738,7 @@ export interface components {
         /**
          * @description The record that was deleted.
          * @example {
-         *       "id": "118"
+         *       "id": "A-1"
          *     }
          */
         DeletedRecord: {
@@ -3632,112 +3631,75 @@ export interface components {
          * @example https://app.example.com/connected
          */
         ProxyState: string;
-        /**
-         * @description Only the elements of this hub.
-         * @example humancapital
-         */
+        /** @description Only the elements of this hub, such as `humancapital`. */
         HubFilter: string;
-        /**
-         * @description Only elements whose key, name or description contains this text, whatever its case.
-         * @example bamboo
-         */
+        /** @description Only elements whose key, name or description contains this text, whatever its case. */
         ElementSearchText: string;
         /**
          * @description The key or the integer id of an element.
-         * @example bamboohr
+         * @example odata
          */
         KeyOrId: string;
         /**
+         * @description The key or the integer id of an element.
+         * @example salesforce
+         */
+        OAuthKeyOrId: string;
+        /**
          * @description The client id (API key) registered with the provider. With an OAuth proxy, that of the proxy unless given.
-         * @example 3MVG9lKcPoNINVBIPJjdw1J9LLM82Hn
+         * @example demo-client
          */
         ApiKey: string;
         /**
          * @description The client secret registered with the provider. The page needs none, so it may be left out here.
-         * @example 1955279925675241571
+         * @example demo-secret
          */
         ApiSecret: string;
         /**
          * @description The redirect URL registered with the provider, absolute and without fragment. With an OAuth proxy its `proxyUrl`, which may be left out.
-         * @example https://app.example.com/connected
+         * @example http://127.0.0.1:8080/oauth/callback
          */
         CallbackUrl: string;
-        /**
-         * @description The customer's own address at the provider, for elements whose host is per customer.
-         * @example https://acme.example.com
-         */
+        /** @description The customer's own address at the provider, for elements whose host is per customer. */
         SiteAddress: string;
-        /**
-         * @description True for the flow through an OAuth proxy.
-         * @example true
-         */
+        /** @description True for the flow through an OAuth proxy. */
         IsOauthProxy: boolean;
-        /**
-         * @description The name of the OAuth proxy. Unless given, the proxy is found by its `callbackUrl`.
-         * @example crm-client
-         */
+        /** @description The name of the OAuth proxy. Unless given, the proxy is found by its `callbackUrl`. */
         OauthProxyName: string;
         /**
          * @description It comes back unchanged and tells authorizations apart. With an OAuth proxy, the URL that the proxy points to.
-         * @example salesforce
+         * @example my-login
          */
         OAuthState: string;
-        /**
-         * @description True for the flow through an OAuth proxy.
-         * @example true
-         */
+        /** @description True for the flow through an OAuth proxy. */
         CallbackProxy: boolean;
-        /**
-         * @description What to ask for, in place of what the element asks for, as the provider writes it.
-         * @example api refresh_token
-         */
+        /** @description What to ask for, in place of what the element asks for, as the provider writes it, such as `api refresh_token`. */
         OAuthScope: string;
-        /**
-         * @description True for the provider's sandbox, for elements that have one.
-         * @example true
-         */
+        /** @description True for the provider's sandbox, for elements that have one. */
         Sandbox: boolean;
         /**
          * @description True for the page of the element's simulator. The instance that is made with its code says so too: the configuration key `simulator` is not taken over from here, and without it the code is refused.
          * @example true
          */
         SimulatedAuthorization: boolean;
-        /**
-         * @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409.
-         * @example 6f1c2b0e-5a3d-4f0b-9a57-2f4f0a9f3c11
-         */
+        /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
         IdempotencyKey: string;
-        /**
-         * @description Only instances that carry every one of these tags. Repeat the parameter for more than one.
-         * @example [
-         *       "payroll",
-         *       "emea"
-         *     ]
-         */
+        /** @description Only instances that carry every one of these tags. Repeat the parameter for more than one. */
         Tags: string[];
-        /**
-         * @description Only instances whose name or element key contains this text, whatever its case.
-         * @example payroll
-         */
+        /** @description Only instances whose name or element key contains this text, whatever its case. */
         InstanceSearchText: string;
-        /**
-         * @description A filter in the query language over `id`, `name`, `element.key`, `createdDate`, `valid`, `disabled` and `user.id`.
-         * @example element.key = 'bamboohr' AND valid = FALSE
-         */
+        /** @description A filter in the query language over `id`, `name`, `element.key`, `createdDate`, `valid`, `disabled` and `user.id`, such as `element.key = 'bamboohr' AND valid = FALSE`. */
         InstanceWhere: string;
         /**
          * @description How many entries a page has at most.
-         * @example 50
+         * @example 10
          */
         PageSize: number;
-        /**
-         * @description The `Elements-Next-Page-Token` of the previous answer to the same query.
-         * @example eyJ2IjoxLCJjIjoiMjAwIn0.q7nX0cS5
-         */
+        /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
         NextPage: string;
         /**
          * @description The id of an OAuth proxy.
-         * @example 5
+         * @example 1
          */
         OAuthProxyId: number;
         /**
@@ -3747,44 +3709,35 @@ export interface components {
         ApplicationUrlQuery: string;
         /**
          * @description The identifier of an account within the organization.
-         * @example 12
+         * @example 1
          */
         AccountId: string;
         /**
          * @description The identifier of an account within the organization.
-         * @example 12
+         * @example 1
          */
         SettingsAccountId: string;
         /**
          * @description The id of an instance.
-         * @example 427
+         * @example 1
          */
         InstanceId: number;
-        /**
-         * @description A filter in the query language over `id`, `type` and `createdDate`.
-         * @example type = 'subscription.deactivated'
-         */
+        /** @description A filter in the query language over `id`, `type` and `createdDate`, such as `type = 'subscription.deactivated'`. */
         NotificationWhere: string;
-        /**
-         * @description A filter in the query language over `id`, `url` (or `config.url`), `state` and `createdDate`.
-         * @example state = 'deactivated'
-         */
+        /** @description A filter in the query language over `id`, `url` (or `config.url`), `state` and `createdDate`, such as `state = 'deactivated'`. */
         SubscriptionWhere: string;
         /**
          * @description The id of a subscription.
-         * @example 31
+         * @example 1
          */
         SubscriptionId: number;
         /**
          * @description A filter in the query language over `id`, `channel`, `status`, `config.url`, `subscriptionId`, `attempts`, `event.type`, `event.id`,
          *     `event.timestamp`, `instance.id`, `createdDate`, `updatedDate`, `nextAttemptDate` and `lastError`.
-         * @example channel = 'webhook' AND status = 'queued' AND config.url = 'https://receiver.example.com/events'
+         * @example channel = 'webhook' AND status = 'queued'
          */
         DeliveryWhere: string;
-        /**
-         * @description With `false` the payloads of the events are left out.
-         * @example false
-         */
+        /** @description With `false` the payloads of the events are left out. */
         Hydrate: boolean;
         /**
          * @description Which queued deliveries are meant; see above for its form.
@@ -3793,13 +3746,10 @@ export interface components {
         ReleaseWhere: string;
         /**
          * @description The id of a delivery.
-         * @example 90210
+         * @example 1
          */
         DeliveryId: number;
-        /**
-         * @description With `Helium` the answer says what can be done with each object; with `Hydrogen`, as without the header, it is a plain array of names.
-         * @example Helium
-         */
+        /** @description With `Helium` the answer says what can be done with each object; with `Hydrogen`, as without the header, it is a plain array of names. */
         ElementsVersion: "Hydrogen" | "Helium";
         /**
          * @description With `true` the answer says what can be done with each object, as with `Elements-Version` `Helium`.
@@ -3808,19 +3758,29 @@ export interface components {
         ObjectDetails: boolean;
         /**
          * @description The name of an object, as `GET /objects` lists it.
-         * @example employees
+         * @example Orders
          */
         ObjectName: string;
         /**
          * @description The hub of the instance's element. Any other hub is a 404.
-         * @example humancapital
+         * @example general
          */
         Hub: string;
         /**
          * @description The path below the provider's address, with its slashes as they are.
-         * @example employees/directory
+         * @example Orders('A-1')
          */
         ProviderPath: string;
+        /**
+         * @description Goes to the provider, as your other headers do. Many want it before they change a record.
+         * @example *
+         */
+        IfMatch: string;
+        /**
+         * @description The path below the provider's address, with its slashes as they are.
+         * @example Orders
+         */
+        ProviderCollection: string;
         /**
          * @description A filter in the query language, at most 16 KB of text: comparisons (`=`, `!=`, `<`, `<=`, `>`, `>=`), `IN`, `LIKE`, `BETWEEN` and `IS NULL`,
          *     combined with `AND`, `OR`, `NOT` and parentheses. Text stands in single quotes; a quote in it is doubled.
@@ -3829,39 +3789,47 @@ export interface components {
         Where: string;
         /**
          * @description A comma-separated list of the fields to answer. All of them unless given.
-         * @example id,firstName,lastName,workEmail
+         * @example Code,PlacedAt,Paid
          */
         Fields: string;
         /**
          * @description A comma-separated list of fields, each with `asc` (unless given) or `desc`.
-         * @example lastName asc,hireDate desc
+         * @example PlacedAt desc
          */
         OrderBy: string;
-        /**
-         * @description The number of the page, from 1. Beside `nextPage` it means nothing.
-         * @example 1
-         */
+        /** @description The number of the page, from 1. Beside `nextPage` it means nothing. */
         Page: number;
-        /**
-         * @description How many calls to the provider one answer may take. When they do not fill the page, the answer is partial and says so.
-         * @example 25
-         */
+        /** @description How many calls to the provider one answer may take. When they do not fill the page, the answer is partial and says so. */
         MaxProviderCalls: number;
-        /**
-         * @description With `pushdown-only` a query that the provider cannot answer in full by itself is a 400 (`WHERE_UNSUPPORTED`).
-         * @example pushdown-only
-         */
+        /** @description With `pushdown-only` a query that the provider cannot answer in full by itself is a 400 (`WHERE_UNSUPPORTED`). */
         QueryMode: "pushdown-only";
         /**
          * @description The id of a record, percent-encoded.
-         * @example 118
+         * @example A-1
          */
         ObjectId: string;
         /**
          * @description The name of an object below the record, one of the `children` that `GET /objects` lists.
-         * @example files
+         * @example Lines
          */
         ChildObjectName: string;
+        /**
+         * @description A filter in the query language, at most 16 KB of text: comparisons (`=`, `!=`, `<`, `<=`, `>`, `>=`), `IN`, `LIKE`, `BETWEEN` and `IS NULL`,
+         *     combined with `AND`, `OR`, `NOT` and parentheses. Text stands in single quotes; a quote in it is doubled.
+         *     The metadata of the object says which operators each field takes.
+         * @example Quantity > 4
+         */
+        ChildWhere: string;
+        /**
+         * @description A comma-separated list of the fields to answer. All of them unless given.
+         * @example Line,ProductId,Quantity
+         */
+        ChildFields: string;
+        /**
+         * @description A comma-separated list of fields, each with `asc` (unless given) or `desc`.
+         * @example Quantity desc
+         */
+        ChildOrderBy: string;
     };
     requestBodies: never;
     headers: {
@@ -3922,12 +3890,12 @@ export interface components {
         "Elements-Next-Page-Token": string;
         /**
          * @description The same as `Elements-Next-Page-Token`, as a link with `rel="next"`.
-         * @example <http://127.0.0.1:8080/elements/api-v2/employees?pageSize=2&nextPage=eyJ2IjoxLCJjIjoiMjAwIn0.q7nX0cS5>; rel="next"
+         * @example <http://127.0.0.1:8080/elements/api-v2/Orders?pageSize=2&nextPage=eyJ2IjoxLCJjIjoiMjAwIn0.q7nX0cS5>; rel="next"
          */
         Link: string;
         /**
          * @description The id of the instance that the call was made on.
-         * @example 427
+         * @example 1
          */
         "Elements-Element-Instance-Id": number;
         /**
@@ -4111,15 +4079,9 @@ export interface operations {
     listElements: {
         parameters: {
             query?: {
-                /**
-                 * @description Only the elements of this hub.
-                 * @example humancapital
-                 */
+                /** @description Only the elements of this hub, such as `humancapital`. */
                 hub?: components["parameters"]["HubFilter"];
-                /**
-                 * @description Only elements whose key, name or description contains this text, whatever its case.
-                 * @example bamboo
-                 */
+                /** @description Only elements whose key, name or description contains this text, whatever its case. */
                 searchText?: components["parameters"]["ElementSearchText"];
             };
             header?: never;
@@ -4145,7 +4107,7 @@ export interface operations {
             path: {
                 /**
                  * @description The key or the integer id of an element.
-                 * @example bamboohr
+                 * @example odata
                  */
                 keyOrId: components["parameters"]["KeyOrId"];
             };
@@ -4169,53 +4131,35 @@ export interface operations {
             query?: {
                 /**
                  * @description The client id (API key) registered with the provider. With an OAuth proxy, that of the proxy unless given.
-                 * @example 3MVG9lKcPoNINVBIPJjdw1J9LLM82Hn
+                 * @example demo-client
                  */
                 apiKey?: components["parameters"]["ApiKey"];
                 /**
                  * @description The client secret registered with the provider. The page needs none, so it may be left out here.
-                 * @example 1955279925675241571
+                 * @example demo-secret
                  */
                 apiSecret?: components["parameters"]["ApiSecret"];
                 /**
                  * @description The redirect URL registered with the provider, absolute and without fragment. With an OAuth proxy its `proxyUrl`, which may be left out.
-                 * @example https://app.example.com/connected
+                 * @example http://127.0.0.1:8080/oauth/callback
                  */
                 callbackUrl?: components["parameters"]["CallbackUrl"];
-                /**
-                 * @description The customer's own address at the provider, for elements whose host is per customer.
-                 * @example https://acme.example.com
-                 */
+                /** @description The customer's own address at the provider, for elements whose host is per customer. */
                 siteAddress?: components["parameters"]["SiteAddress"];
-                /**
-                 * @description True for the flow through an OAuth proxy.
-                 * @example true
-                 */
+                /** @description True for the flow through an OAuth proxy. */
                 isOauthProxy?: components["parameters"]["IsOauthProxy"];
-                /**
-                 * @description The name of the OAuth proxy. Unless given, the proxy is found by its `callbackUrl`.
-                 * @example crm-client
-                 */
+                /** @description The name of the OAuth proxy. Unless given, the proxy is found by its `callbackUrl`. */
                 oauthProxyName?: components["parameters"]["OauthProxyName"];
                 /**
                  * @description It comes back unchanged and tells authorizations apart. With an OAuth proxy, the URL that the proxy points to.
-                 * @example salesforce
+                 * @example my-login
                  */
                 state?: components["parameters"]["OAuthState"];
-                /**
-                 * @description True for the flow through an OAuth proxy.
-                 * @example true
-                 */
+                /** @description True for the flow through an OAuth proxy. */
                 callbackProxy?: components["parameters"]["CallbackProxy"];
-                /**
-                 * @description What to ask for, in place of what the element asks for, as the provider writes it.
-                 * @example api refresh_token
-                 */
+                /** @description What to ask for, in place of what the element asks for, as the provider writes it, such as `api refresh_token`. */
                 scope?: components["parameters"]["OAuthScope"];
-                /**
-                 * @description True for the provider's sandbox, for elements that have one.
-                 * @example true
-                 */
+                /** @description True for the provider's sandbox, for elements that have one. */
                 sandbox?: components["parameters"]["Sandbox"];
                 /**
                  * @description True for the page of the element's simulator. The instance that is made with its code says so too: the configuration key `simulator` is not taken over from here, and without it the code is refused.
@@ -4227,9 +4171,9 @@ export interface operations {
             path: {
                 /**
                  * @description The key or the integer id of an element.
-                 * @example bamboohr
+                 * @example salesforce
                  */
-                keyOrId: components["parameters"]["KeyOrId"];
+                keyOrId: components["parameters"]["OAuthKeyOrId"];
             };
             cookie?: never;
         };
@@ -4250,18 +4194,15 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409.
-                 * @example 6f1c2b0e-5a3d-4f0b-9a57-2f4f0a9f3c11
-                 */
+                /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /**
                  * @description The key or the integer id of an element.
-                 * @example bamboohr
+                 * @example salesforce
                  */
-                keyOrId: components["parameters"]["KeyOrId"];
+                keyOrId: components["parameters"]["OAuthKeyOrId"];
             };
             cookie?: never;
         };
@@ -4288,40 +4229,25 @@ export interface operations {
     listElementInstances: {
         parameters: {
             query?: {
-                /**
-                 * @description Only instances that carry every one of these tags. Repeat the parameter for more than one.
-                 * @example [
-                 *       "payroll",
-                 *       "emea"
-                 *     ]
-                 */
+                /** @description Only instances that carry every one of these tags. Repeat the parameter for more than one. */
                 "tags[]"?: components["parameters"]["Tags"];
-                /**
-                 * @description Only instances whose name or element key contains this text, whatever its case.
-                 * @example payroll
-                 */
+                /** @description Only instances whose name or element key contains this text, whatever its case. */
                 searchText?: components["parameters"]["InstanceSearchText"];
-                /**
-                 * @description A filter in the query language over `id`, `name`, `element.key`, `createdDate`, `valid`, `disabled` and `user.id`.
-                 * @example element.key = 'bamboohr' AND valid = FALSE
-                 */
+                /** @description A filter in the query language over `id`, `name`, `element.key`, `createdDate`, `valid`, `disabled` and `user.id`, such as `element.key = 'bamboohr' AND valid = FALSE`. */
                 where?: components["parameters"]["InstanceWhere"];
                 /**
                  * @description How many entries a page has at most.
-                 * @example 50
+                 * @example 10
                  */
                 pageSize?: components["parameters"]["PageSize"];
-                /**
-                 * @description The `Elements-Next-Page-Token` of the previous answer to the same query.
-                 * @example eyJ2IjoxLCJjIjoiMjAwIn0.q7nX0cS5
-                 */
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
             header?: never;
             path: {
                 /**
                  * @description The key or the integer id of an element.
-                 * @example bamboohr
+                 * @example odata
                  */
                 keyOrId: components["parameters"]["KeyOrId"];
             };
@@ -4344,16 +4270,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409.
-                 * @example 6f1c2b0e-5a3d-4f0b-9a57-2f4f0a9f3c11
-                 */
+                /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /**
                  * @description The key or the integer id of an element.
-                 * @example bamboohr
+                 * @example odata
                  */
                 keyOrId: components["parameters"]["KeyOrId"];
             };
@@ -4405,10 +4328,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409.
-                 * @example 6f1c2b0e-5a3d-4f0b-9a57-2f4f0a9f3c11
-                 */
+                /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -4440,7 +4360,7 @@ export interface operations {
             path: {
                 /**
                  * @description The id of an OAuth proxy.
-                 * @example 5
+                 * @example 1
                  */
                 id: components["parameters"]["OAuthProxyId"];
             };
@@ -4466,7 +4386,7 @@ export interface operations {
             path: {
                 /**
                  * @description The id of an OAuth proxy.
-                 * @example 5
+                 * @example 1
                  */
                 id: components["parameters"]["OAuthProxyId"];
             };
@@ -4492,7 +4412,7 @@ export interface operations {
             path: {
                 /**
                  * @description The id of an OAuth proxy.
-                 * @example 5
+                 * @example 1
                  */
                 id: components["parameters"]["OAuthProxyId"];
             };
@@ -4525,7 +4445,7 @@ export interface operations {
             path: {
                 /**
                  * @description The id of an OAuth proxy.
-                 * @example 5
+                 * @example 1
                  */
                 id: components["parameters"]["OAuthProxyId"];
             };
@@ -4551,7 +4471,7 @@ export interface operations {
             path: {
                 /**
                  * @description The id of an OAuth proxy.
-                 * @example 5
+                 * @example 1
                  */
                 id: components["parameters"]["OAuthProxyId"];
             };
@@ -4590,7 +4510,7 @@ export interface operations {
             path: {
                 /**
                  * @description The id of an OAuth proxy.
-                 * @example 5
+                 * @example 1
                  */
                 id: components["parameters"]["OAuthProxyId"];
             };
@@ -4670,10 +4590,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409.
-                 * @example 6f1c2b0e-5a3d-4f0b-9a57-2f4f0a9f3c11
-                 */
+                /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -4730,7 +4647,7 @@ export interface operations {
             path: {
                 /**
                  * @description The identifier of an account within the organization.
-                 * @example 12
+                 * @example 1
                  */
                 id: components["parameters"]["AccountId"];
             };
@@ -4756,7 +4673,7 @@ export interface operations {
             path: {
                 /**
                  * @description The identifier of an account within the organization.
-                 * @example 12
+                 * @example 1
                  */
                 accountId: components["parameters"]["SettingsAccountId"];
             };
@@ -4779,16 +4696,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409.
-                 * @example 6f1c2b0e-5a3d-4f0b-9a57-2f4f0a9f3c11
-                 */
+                /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /**
                  * @description The identifier of an account within the organization.
-                 * @example 12
+                 * @example 1
                  */
                 accountId: components["parameters"]["SettingsAccountId"];
             };
@@ -4821,7 +4735,7 @@ export interface operations {
             path: {
                 /**
                  * @description The identifier of an account within the organization.
-                 * @example 12
+                 * @example 1
                  */
                 accountId: components["parameters"]["SettingsAccountId"];
             };
@@ -4849,33 +4763,18 @@ export interface operations {
     listInstances: {
         parameters: {
             query?: {
-                /**
-                 * @description Only instances that carry every one of these tags. Repeat the parameter for more than one.
-                 * @example [
-                 *       "payroll",
-                 *       "emea"
-                 *     ]
-                 */
+                /** @description Only instances that carry every one of these tags. Repeat the parameter for more than one. */
                 "tags[]"?: components["parameters"]["Tags"];
-                /**
-                 * @description Only instances whose name or element key contains this text, whatever its case.
-                 * @example payroll
-                 */
+                /** @description Only instances whose name or element key contains this text, whatever its case. */
                 searchText?: components["parameters"]["InstanceSearchText"];
-                /**
-                 * @description A filter in the query language over `id`, `name`, `element.key`, `createdDate`, `valid`, `disabled` and `user.id`.
-                 * @example element.key = 'bamboohr' AND valid = FALSE
-                 */
+                /** @description A filter in the query language over `id`, `name`, `element.key`, `createdDate`, `valid`, `disabled` and `user.id`, such as `element.key = 'bamboohr' AND valid = FALSE`. */
                 where?: components["parameters"]["InstanceWhere"];
                 /**
                  * @description How many entries a page has at most.
-                 * @example 50
+                 * @example 10
                  */
                 pageSize?: components["parameters"]["PageSize"];
-                /**
-                 * @description The `Elements-Next-Page-Token` of the previous answer to the same query.
-                 * @example eyJ2IjoxLCJjIjoiMjAwIn0.q7nX0cS5
-                 */
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
             header?: never;
@@ -4929,10 +4828,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409.
-                 * @example 6f1c2b0e-5a3d-4f0b-9a57-2f4f0a9f3c11
-                 */
+                /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -5019,7 +4915,7 @@ export interface operations {
             path: {
                 /**
                  * @description The id of an instance.
-                 * @example 427
+                 * @example 1
                  */
                 id: components["parameters"]["InstanceId"];
             };
@@ -5045,7 +4941,7 @@ export interface operations {
             path: {
                 /**
                  * @description The id of an instance.
-                 * @example 427
+                 * @example 1
                  */
                 id: components["parameters"]["InstanceId"];
             };
@@ -5081,7 +4977,7 @@ export interface operations {
             path: {
                 /**
                  * @description The id of an instance.
-                 * @example 427
+                 * @example 1
                  */
                 id: components["parameters"]["InstanceId"];
             };
@@ -5108,7 +5004,7 @@ export interface operations {
             path: {
                 /**
                  * @description The id of an instance.
-                 * @example 427
+                 * @example 1
                  */
                 id: components["parameters"]["InstanceId"];
             };
@@ -5144,7 +5040,7 @@ export interface operations {
             path: {
                 /**
                  * @description The id of an instance.
-                 * @example 427
+                 * @example 1
                  */
                 id: components["parameters"]["InstanceId"];
             };
@@ -5171,7 +5067,7 @@ export interface operations {
             path: {
                 /**
                  * @description The id of an instance.
-                 * @example 427
+                 * @example 1
                  */
                 id: components["parameters"]["InstanceId"];
             };
@@ -5198,7 +5094,7 @@ export interface operations {
             path: {
                 /**
                  * @description The id of an instance.
-                 * @example 427
+                 * @example 1
                  */
                 id: components["parameters"]["InstanceId"];
             };
@@ -5224,7 +5120,7 @@ export interface operations {
             path: {
                 /**
                  * @description The id of an instance.
-                 * @example 427
+                 * @example 1
                  */
                 id: components["parameters"]["InstanceId"];
             };
@@ -5256,20 +5152,14 @@ export interface operations {
     listNotifications: {
         parameters: {
             query?: {
-                /**
-                 * @description A filter in the query language over `id`, `type` and `createdDate`.
-                 * @example type = 'subscription.deactivated'
-                 */
+                /** @description A filter in the query language over `id`, `type` and `createdDate`, such as `type = 'subscription.deactivated'`. */
                 where?: components["parameters"]["NotificationWhere"];
                 /**
                  * @description How many entries a page has at most.
-                 * @example 50
+                 * @example 10
                  */
                 pageSize?: components["parameters"]["PageSize"];
-                /**
-                 * @description The `Elements-Next-Page-Token` of the previous answer to the same query.
-                 * @example eyJ2IjoxLCJjIjoiMjAwIn0.q7nX0cS5
-                 */
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
             header?: never;
@@ -5291,20 +5181,14 @@ export interface operations {
     listSubscriptions: {
         parameters: {
             query?: {
-                /**
-                 * @description A filter in the query language over `id`, `url` (or `config.url`), `state` and `createdDate`.
-                 * @example state = 'deactivated'
-                 */
+                /** @description A filter in the query language over `id`, `url` (or `config.url`), `state` and `createdDate`, such as `state = 'deactivated'`. */
                 where?: components["parameters"]["SubscriptionWhere"];
                 /**
                  * @description How many entries a page has at most.
-                 * @example 50
+                 * @example 10
                  */
                 pageSize?: components["parameters"]["PageSize"];
-                /**
-                 * @description The `Elements-Next-Page-Token` of the previous answer to the same query.
-                 * @example eyJ2IjoxLCJjIjoiMjAwIn0.q7nX0cS5
-                 */
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
             header?: never;
@@ -5330,7 +5214,7 @@ export interface operations {
             path: {
                 /**
                  * @description The id of a subscription.
-                 * @example 31
+                 * @example 1
                  */
                 id: components["parameters"]["SubscriptionId"];
             };
@@ -5356,7 +5240,7 @@ export interface operations {
             path: {
                 /**
                  * @description The id of a subscription.
-                 * @example 31
+                 * @example 1
                  */
                 id: components["parameters"]["SubscriptionId"];
             };
@@ -5383,7 +5267,7 @@ export interface operations {
             path: {
                 /**
                  * @description The id of a subscription.
-                 * @example 31
+                 * @example 1
                  */
                 id: components["parameters"]["SubscriptionId"];
             };
@@ -5415,23 +5299,17 @@ export interface operations {
                 /**
                  * @description A filter in the query language over `id`, `channel`, `status`, `config.url`, `subscriptionId`, `attempts`, `event.type`, `event.id`,
                  *     `event.timestamp`, `instance.id`, `createdDate`, `updatedDate`, `nextAttemptDate` and `lastError`.
-                 * @example channel = 'webhook' AND status = 'queued' AND config.url = 'https://receiver.example.com/events'
+                 * @example channel = 'webhook' AND status = 'queued'
                  */
                 where?: components["parameters"]["DeliveryWhere"];
-                /**
-                 * @description With `false` the payloads of the events are left out.
-                 * @example false
-                 */
+                /** @description With `false` the payloads of the events are left out. */
                 hydrate?: components["parameters"]["Hydrate"];
                 /**
                  * @description How many entries a page has at most.
-                 * @example 50
+                 * @example 10
                  */
                 pageSize?: components["parameters"]["PageSize"];
-                /**
-                 * @description The `Elements-Next-Page-Token` of the previous answer to the same query.
-                 * @example eyJ2IjoxLCJjIjoiMjAwIn0.q7nX0cS5
-                 */
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
             header?: never;
@@ -5506,7 +5384,7 @@ export interface operations {
                 /**
                  * @description A filter in the query language over `id`, `channel`, `status`, `config.url`, `subscriptionId`, `attempts`, `event.type`, `event.id`,
                  *     `event.timestamp`, `instance.id`, `createdDate`, `updatedDate`, `nextAttemptDate` and `lastError`.
-                 * @example channel = 'webhook' AND status = 'queued' AND config.url = 'https://receiver.example.com/events'
+                 * @example channel = 'webhook' AND status = 'queued'
                  */
                 where?: components["parameters"]["DeliveryWhere"];
             };
@@ -5533,7 +5411,7 @@ export interface operations {
             path: {
                 /**
                  * @description The id of a delivery.
-                 * @example 90210
+                 * @example 1
                  */
                 id: components["parameters"]["DeliveryId"];
             };
@@ -5559,7 +5437,7 @@ export interface operations {
             path: {
                 /**
                  * @description The id of a delivery.
-                 * @example 90210
+                 * @example 1
                  */
                 id: components["parameters"]["DeliveryId"];
             };
@@ -5583,16 +5461,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409.
-                 * @example 6f1c2b0e-5a3d-4f0b-9a57-2f4f0a9f3c11
-                 */
+                /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /**
                  * @description The id of a delivery.
-                 * @example 90210
+                 * @example 1
                  */
                 id: components["parameters"]["DeliveryId"];
             };
@@ -5616,10 +5491,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409.
-                 * @example 6f1c2b0e-5a3d-4f0b-9a57-2f4f0a9f3c11
-                 */
+                /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -5648,10 +5520,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409.
-                 * @example 6f1c2b0e-5a3d-4f0b-9a57-2f4f0a9f3c11
-                 */
+                /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -5687,10 +5556,7 @@ export interface operations {
                 details?: components["parameters"]["ObjectDetails"];
             };
             header?: {
-                /**
-                 * @description With `Helium` the answer says what can be done with each object; with `Hydrogen`, as without the header, it is a plain array of names.
-                 * @example Helium
-                 */
+                /** @description With `Helium` the answer says what can be done with each object; with `Hydrogen`, as without the header, it is a plain array of names. */
                 "Elements-Version"?: components["parameters"]["ElementsVersion"];
             };
             path?: never;
@@ -5718,7 +5584,7 @@ export interface operations {
             path: {
                 /**
                  * @description The name of an object, as `GET /objects` lists it.
-                 * @example employees
+                 * @example Orders
                  */
                 objectName: components["parameters"]["ObjectName"];
             };
@@ -5750,16 +5616,13 @@ export interface operations {
                 details?: components["parameters"]["ObjectDetails"];
             };
             header?: {
-                /**
-                 * @description With `Helium` the answer says what can be done with each object; with `Hydrogen`, as without the header, it is a plain array of names.
-                 * @example Helium
-                 */
+                /** @description With `Helium` the answer says what can be done with each object; with `Hydrogen`, as without the header, it is a plain array of names. */
                 "Elements-Version"?: components["parameters"]["ElementsVersion"];
             };
             path: {
                 /**
                  * @description The hub of the instance's element. Any other hub is a 404.
-                 * @example humancapital
+                 * @example general
                  */
                 hub: components["parameters"]["Hub"];
             };
@@ -5788,12 +5651,12 @@ export interface operations {
             path: {
                 /**
                  * @description The hub of the instance's element. Any other hub is a 404.
-                 * @example humancapital
+                 * @example general
                  */
                 hub: components["parameters"]["Hub"];
                 /**
                  * @description The name of an object, as `GET /objects` lists it.
-                 * @example employees
+                 * @example Orders
                  */
                 objectName: components["parameters"]["ObjectName"];
             };
@@ -5846,7 +5709,7 @@ export interface operations {
             path: {
                 /**
                  * @description The hub of the instance's element. Any other hub is a 404.
-                 * @example humancapital
+                 * @example general
                  */
                 hub: components["parameters"]["Hub"];
             };
@@ -5880,9 +5743,9 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "objectName": "employees",
-                 *       "where": "status = 'Active' AND lastName LIKE 'O%'",
-                 *       "orderBy": "hireDate desc"
+                 *       "objectName": "Products",
+                 *       "where": "Category = 'Book' AND Name LIKE '%guide'",
+                 *       "orderBy": "Price desc"
                  *     }
                  */
                 "application/json": components["schemas"]["QueryExplain"];
@@ -5913,7 +5776,7 @@ export interface operations {
             path: {
                 /**
                  * @description The path below the provider's address, with its slashes as they are.
-                 * @example employees/directory
+                 * @example Orders('A-1')
                  */
                 path: components["parameters"]["ProviderPath"];
             };
@@ -5936,11 +5799,17 @@ export interface operations {
     passPut: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Goes to the provider, as your other headers do. Many want it before they change a record.
+                 * @example *
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
             path: {
                 /**
                  * @description The path below the provider's address, with its slashes as they are.
-                 * @example employees/directory
+                 * @example Orders('A-1')
                  */
                 path: components["parameters"]["ProviderPath"];
             };
@@ -5948,6 +5817,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
+                /** @example {"CustomerId":"3f2504e0-4f89-41d3-9a0c-000000000001","PlacedAt":"2026-01-02T08:30:00Z","Paid":true} */
                 "*/*": string;
             };
         };
@@ -5972,14 +5842,15 @@ export interface operations {
             path: {
                 /**
                  * @description The path below the provider's address, with its slashes as they are.
-                 * @example employees/directory
+                 * @example Orders
                  */
-                path: components["parameters"]["ProviderPath"];
+                path: components["parameters"]["ProviderCollection"];
             };
             cookie?: never;
         };
         requestBody?: {
             content: {
+                /** @example {"Code":"B-2","CustomerId":"3f2504e0-4f89-41d3-9a0c-000000000007","PlacedAt":"2026-02-01T08:30:00Z","Paid":false} */
                 "*/*": string;
             };
         };
@@ -6000,11 +5871,17 @@ export interface operations {
     passDelete: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Goes to the provider, as your other headers do. Many want it before they change a record.
+                 * @example *
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
             path: {
                 /**
                  * @description The path below the provider's address, with its slashes as they are.
-                 * @example employees/directory
+                 * @example Orders('A-1')
                  */
                 path: components["parameters"]["ProviderPath"];
             };
@@ -6027,11 +5904,17 @@ export interface operations {
     passPatch: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Goes to the provider, as your other headers do. Many want it before they change a record.
+                 * @example *
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
             path: {
                 /**
                  * @description The path below the provider's address, with its slashes as they are.
-                 * @example employees/directory
+                 * @example Orders('A-1')
                  */
                 path: components["parameters"]["ProviderPath"];
             };
@@ -6039,6 +5922,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
+                /** @example {"Paid":true} */
                 "*/*": string;
             };
         };
@@ -6067,51 +5951,39 @@ export interface operations {
                 where?: components["parameters"]["Where"];
                 /**
                  * @description A comma-separated list of the fields to answer. All of them unless given.
-                 * @example id,firstName,lastName,workEmail
+                 * @example Code,PlacedAt,Paid
                  */
                 fields?: components["parameters"]["Fields"];
                 /**
                  * @description A comma-separated list of fields, each with `asc` (unless given) or `desc`.
-                 * @example lastName asc,hireDate desc
+                 * @example PlacedAt desc
                  */
                 orderBy?: components["parameters"]["OrderBy"];
-                /**
-                 * @description The number of the page, from 1. Beside `nextPage` it means nothing.
-                 * @example 1
-                 */
+                /** @description The number of the page, from 1. Beside `nextPage` it means nothing. */
                 page?: components["parameters"]["Page"];
                 /**
                  * @description How many entries a page has at most.
-                 * @example 50
+                 * @example 10
                  */
                 pageSize?: components["parameters"]["PageSize"];
-                /**
-                 * @description The `Elements-Next-Page-Token` of the previous answer to the same query.
-                 * @example eyJ2IjoxLCJjIjoiMjAwIn0.q7nX0cS5
-                 */
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
             header?: {
-                /**
-                 * @description How many calls to the provider one answer may take. When they do not fill the page, the answer is partial and says so.
-                 * @example 25
-                 */
+                /** @description How many calls to the provider one answer may take. When they do not fill the page, the answer is partial and says so. */
                 "Elements-Max-Provider-Calls"?: components["parameters"]["MaxProviderCalls"];
-                /**
-                 * @description With `pushdown-only` a query that the provider cannot answer in full by itself is a 400 (`WHERE_UNSUPPORTED`).
-                 * @example pushdown-only
-                 */
+                /** @description With `pushdown-only` a query that the provider cannot answer in full by itself is a 400 (`WHERE_UNSUPPORTED`). */
                 "Elements-Query-Mode"?: components["parameters"]["QueryMode"];
             };
             path: {
                 /**
                  * @description The hub of the instance's element. Any other hub is a 404.
-                 * @example humancapital
+                 * @example general
                  */
                 hub: components["parameters"]["Hub"];
                 /**
                  * @description The name of an object, as `GET /objects` lists it.
-                 * @example employees
+                 * @example Orders
                  */
                 objectName: components["parameters"]["ObjectName"];
             };
@@ -6139,21 +6011,18 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409.
-                 * @example 6f1c2b0e-5a3d-4f0b-9a57-2f4f0a9f3c11
-                 */
+                /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /**
                  * @description The hub of the instance's element. Any other hub is a 404.
-                 * @example humancapital
+                 * @example general
                  */
                 hub: components["parameters"]["Hub"];
                 /**
                  * @description The name of an object, as `GET /objects` lists it.
-                 * @example employees
+                 * @example Orders
                  */
                 objectName: components["parameters"]["ObjectName"];
             };
@@ -6191,17 +6060,17 @@ export interface operations {
             path: {
                 /**
                  * @description The hub of the instance's element. Any other hub is a 404.
-                 * @example humancapital
+                 * @example general
                  */
                 hub: components["parameters"]["Hub"];
                 /**
                  * @description The name of an object, as `GET /objects` lists it.
-                 * @example employees
+                 * @example Orders
                  */
                 objectName: components["parameters"]["ObjectName"];
                 /**
                  * @description The id of a record, percent-encoded.
-                 * @example 118
+                 * @example A-1
                  */
                 objectId: components["parameters"]["ObjectId"];
             };
@@ -6232,17 +6101,17 @@ export interface operations {
             path: {
                 /**
                  * @description The hub of the instance's element. Any other hub is a 404.
-                 * @example humancapital
+                 * @example general
                  */
                 hub: components["parameters"]["Hub"];
                 /**
                  * @description The name of an object, as `GET /objects` lists it.
-                 * @example employees
+                 * @example Orders
                  */
                 objectName: components["parameters"]["ObjectName"];
                 /**
                  * @description The id of a record, percent-encoded.
-                 * @example 118
+                 * @example A-1
                  */
                 objectId: components["parameters"]["ObjectId"];
             };
@@ -6280,17 +6149,17 @@ export interface operations {
             path: {
                 /**
                  * @description The hub of the instance's element. Any other hub is a 404.
-                 * @example humancapital
+                 * @example general
                  */
                 hub: components["parameters"]["Hub"];
                 /**
                  * @description The name of an object, as `GET /objects` lists it.
-                 * @example employees
+                 * @example Orders
                  */
                 objectName: components["parameters"]["ObjectName"];
                 /**
                  * @description The id of a record, percent-encoded.
-                 * @example 118
+                 * @example A-1
                  */
                 objectId: components["parameters"]["ObjectId"];
             };
@@ -6322,17 +6191,17 @@ export interface operations {
             path: {
                 /**
                  * @description The hub of the instance's element. Any other hub is a 404.
-                 * @example humancapital
+                 * @example general
                  */
                 hub: components["parameters"]["Hub"];
                 /**
                  * @description The name of an object, as `GET /objects` lists it.
-                 * @example employees
+                 * @example Orders
                  */
                 objectName: components["parameters"]["ObjectName"];
                 /**
                  * @description The id of a record, percent-encoded.
-                 * @example 118
+                 * @example A-1
                  */
                 objectId: components["parameters"]["ObjectId"];
             };
@@ -6370,65 +6239,54 @@ export interface operations {
                  * @description A filter in the query language, at most 16 KB of text: comparisons (`=`, `!=`, `<`, `<=`, `>`, `>=`), `IN`, `LIKE`, `BETWEEN` and `IS NULL`,
                  *     combined with `AND`, `OR`, `NOT` and parentheses. Text stands in single quotes; a quote in it is doubled.
                  *     The metadata of the object says which operators each field takes.
+                 * @example Quantity > 4
                  */
-                where?: components["parameters"]["Where"];
+                where?: components["parameters"]["ChildWhere"];
                 /**
                  * @description A comma-separated list of the fields to answer. All of them unless given.
-                 * @example id,firstName,lastName,workEmail
+                 * @example Line,ProductId,Quantity
                  */
-                fields?: components["parameters"]["Fields"];
+                fields?: components["parameters"]["ChildFields"];
                 /**
                  * @description A comma-separated list of fields, each with `asc` (unless given) or `desc`.
-                 * @example lastName asc,hireDate desc
+                 * @example Quantity desc
                  */
-                orderBy?: components["parameters"]["OrderBy"];
-                /**
-                 * @description The number of the page, from 1. Beside `nextPage` it means nothing.
-                 * @example 1
-                 */
+                orderBy?: components["parameters"]["ChildOrderBy"];
+                /** @description The number of the page, from 1. Beside `nextPage` it means nothing. */
                 page?: components["parameters"]["Page"];
                 /**
                  * @description How many entries a page has at most.
-                 * @example 50
+                 * @example 10
                  */
                 pageSize?: components["parameters"]["PageSize"];
-                /**
-                 * @description The `Elements-Next-Page-Token` of the previous answer to the same query.
-                 * @example eyJ2IjoxLCJjIjoiMjAwIn0.q7nX0cS5
-                 */
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
             header?: {
-                /**
-                 * @description How many calls to the provider one answer may take. When they do not fill the page, the answer is partial and says so.
-                 * @example 25
-                 */
+                /** @description How many calls to the provider one answer may take. When they do not fill the page, the answer is partial and says so. */
                 "Elements-Max-Provider-Calls"?: components["parameters"]["MaxProviderCalls"];
-                /**
-                 * @description With `pushdown-only` a query that the provider cannot answer in full by itself is a 400 (`WHERE_UNSUPPORTED`).
-                 * @example pushdown-only
-                 */
+                /** @description With `pushdown-only` a query that the provider cannot answer in full by itself is a 400 (`WHERE_UNSUPPORTED`). */
                 "Elements-Query-Mode"?: components["parameters"]["QueryMode"];
             };
             path: {
                 /**
                  * @description The hub of the instance's element. Any other hub is a 404.
-                 * @example humancapital
+                 * @example general
                  */
                 hub: components["parameters"]["Hub"];
                 /**
                  * @description The name of an object, as `GET /objects` lists it.
-                 * @example employees
+                 * @example Orders
                  */
                 objectName: components["parameters"]["ObjectName"];
                 /**
                  * @description The id of a record, percent-encoded.
-                 * @example 118
+                 * @example A-1
                  */
                 objectId: components["parameters"]["ObjectId"];
                 /**
                  * @description The name of an object below the record, one of the `children` that `GET /objects` lists.
-                 * @example files
+                 * @example Lines
                  */
                 childObjectName: components["parameters"]["ChildObjectName"];
             };
@@ -6463,46 +6321,34 @@ export interface operations {
                 where?: components["parameters"]["Where"];
                 /**
                  * @description A comma-separated list of the fields to answer. All of them unless given.
-                 * @example id,firstName,lastName,workEmail
+                 * @example Code,PlacedAt,Paid
                  */
                 fields?: components["parameters"]["Fields"];
                 /**
                  * @description A comma-separated list of fields, each with `asc` (unless given) or `desc`.
-                 * @example lastName asc,hireDate desc
+                 * @example PlacedAt desc
                  */
                 orderBy?: components["parameters"]["OrderBy"];
-                /**
-                 * @description The number of the page, from 1. Beside `nextPage` it means nothing.
-                 * @example 1
-                 */
+                /** @description The number of the page, from 1. Beside `nextPage` it means nothing. */
                 page?: components["parameters"]["Page"];
                 /**
                  * @description How many entries a page has at most.
-                 * @example 50
+                 * @example 10
                  */
                 pageSize?: components["parameters"]["PageSize"];
-                /**
-                 * @description The `Elements-Next-Page-Token` of the previous answer to the same query.
-                 * @example eyJ2IjoxLCJjIjoiMjAwIn0.q7nX0cS5
-                 */
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
             header?: {
-                /**
-                 * @description How many calls to the provider one answer may take. When they do not fill the page, the answer is partial and says so.
-                 * @example 25
-                 */
+                /** @description How many calls to the provider one answer may take. When they do not fill the page, the answer is partial and says so. */
                 "Elements-Max-Provider-Calls"?: components["parameters"]["MaxProviderCalls"];
-                /**
-                 * @description With `pushdown-only` a query that the provider cannot answer in full by itself is a 400 (`WHERE_UNSUPPORTED`).
-                 * @example pushdown-only
-                 */
+                /** @description With `pushdown-only` a query that the provider cannot answer in full by itself is a 400 (`WHERE_UNSUPPORTED`). */
                 "Elements-Query-Mode"?: components["parameters"]["QueryMode"];
             };
             path: {
                 /**
                  * @description The name of an object, as `GET /objects` lists it.
-                 * @example employees
+                 * @example Orders
                  */
                 objectName: components["parameters"]["ObjectName"];
             };
@@ -6530,16 +6376,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409.
-                 * @example 6f1c2b0e-5a3d-4f0b-9a57-2f4f0a9f3c11
-                 */
+                /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /**
                  * @description The name of an object, as `GET /objects` lists it.
-                 * @example employees
+                 * @example Orders
                  */
                 objectName: components["parameters"]["ObjectName"];
             };
@@ -6577,12 +6420,12 @@ export interface operations {
             path: {
                 /**
                  * @description The name of an object, as `GET /objects` lists it.
-                 * @example employees
+                 * @example Orders
                  */
                 objectName: components["parameters"]["ObjectName"];
                 /**
                  * @description The id of a record, percent-encoded.
-                 * @example 118
+                 * @example A-1
                  */
                 objectId: components["parameters"]["ObjectId"];
             };
@@ -6613,12 +6456,12 @@ export interface operations {
             path: {
                 /**
                  * @description The name of an object, as `GET /objects` lists it.
-                 * @example employees
+                 * @example Orders
                  */
                 objectName: components["parameters"]["ObjectName"];
                 /**
                  * @description The id of a record, percent-encoded.
-                 * @example 118
+                 * @example A-1
                  */
                 objectId: components["parameters"]["ObjectId"];
             };
@@ -6656,12 +6499,12 @@ export interface operations {
             path: {
                 /**
                  * @description The name of an object, as `GET /objects` lists it.
-                 * @example employees
+                 * @example Orders
                  */
                 objectName: components["parameters"]["ObjectName"];
                 /**
                  * @description The id of a record, percent-encoded.
-                 * @example 118
+                 * @example A-1
                  */
                 objectId: components["parameters"]["ObjectId"];
             };
@@ -6693,12 +6536,12 @@ export interface operations {
             path: {
                 /**
                  * @description The name of an object, as `GET /objects` lists it.
-                 * @example employees
+                 * @example Orders
                  */
                 objectName: components["parameters"]["ObjectName"];
                 /**
                  * @description The id of a record, percent-encoded.
-                 * @example 118
+                 * @example A-1
                  */
                 objectId: components["parameters"]["ObjectId"];
             };
@@ -6736,60 +6579,49 @@ export interface operations {
                  * @description A filter in the query language, at most 16 KB of text: comparisons (`=`, `!=`, `<`, `<=`, `>`, `>=`), `IN`, `LIKE`, `BETWEEN` and `IS NULL`,
                  *     combined with `AND`, `OR`, `NOT` and parentheses. Text stands in single quotes; a quote in it is doubled.
                  *     The metadata of the object says which operators each field takes.
+                 * @example Quantity > 4
                  */
-                where?: components["parameters"]["Where"];
+                where?: components["parameters"]["ChildWhere"];
                 /**
                  * @description A comma-separated list of the fields to answer. All of them unless given.
-                 * @example id,firstName,lastName,workEmail
+                 * @example Line,ProductId,Quantity
                  */
-                fields?: components["parameters"]["Fields"];
+                fields?: components["parameters"]["ChildFields"];
                 /**
                  * @description A comma-separated list of fields, each with `asc` (unless given) or `desc`.
-                 * @example lastName asc,hireDate desc
+                 * @example Quantity desc
                  */
-                orderBy?: components["parameters"]["OrderBy"];
-                /**
-                 * @description The number of the page, from 1. Beside `nextPage` it means nothing.
-                 * @example 1
-                 */
+                orderBy?: components["parameters"]["ChildOrderBy"];
+                /** @description The number of the page, from 1. Beside `nextPage` it means nothing. */
                 page?: components["parameters"]["Page"];
                 /**
                  * @description How many entries a page has at most.
-                 * @example 50
+                 * @example 10
                  */
                 pageSize?: components["parameters"]["PageSize"];
-                /**
-                 * @description The `Elements-Next-Page-Token` of the previous answer to the same query.
-                 * @example eyJ2IjoxLCJjIjoiMjAwIn0.q7nX0cS5
-                 */
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
             header?: {
-                /**
-                 * @description How many calls to the provider one answer may take. When they do not fill the page, the answer is partial and says so.
-                 * @example 25
-                 */
+                /** @description How many calls to the provider one answer may take. When they do not fill the page, the answer is partial and says so. */
                 "Elements-Max-Provider-Calls"?: components["parameters"]["MaxProviderCalls"];
-                /**
-                 * @description With `pushdown-only` a query that the provider cannot answer in full by itself is a 400 (`WHERE_UNSUPPORTED`).
-                 * @example pushdown-only
-                 */
+                /** @description With `pushdown-only` a query that the provider cannot answer in full by itself is a 400 (`WHERE_UNSUPPORTED`). */
                 "Elements-Query-Mode"?: components["parameters"]["QueryMode"];
             };
             path: {
                 /**
                  * @description The name of an object, as `GET /objects` lists it.
-                 * @example employees
+                 * @example Orders
                  */
                 objectName: components["parameters"]["ObjectName"];
                 /**
                  * @description The id of a record, percent-encoded.
-                 * @example 118
+                 * @example A-1
                  */
                 objectId: components["parameters"]["ObjectId"];
                 /**
                  * @description The name of an object below the record, one of the `children` that `GET /objects` lists.
-                 * @example files
+                 * @example Lines
                  */
                 childObjectName: components["parameters"]["ChildObjectName"];
             };
