@@ -161,6 +161,58 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/docs/guides/{guide}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of a guide.
+                 * @example events
+                 */
+                guide: components["parameters"]["GuideName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * A guide as a page
+         * @description One of the guides that the navigation of `/docs` lists.
+         */
+        get: operations["getGuide"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/docs/elements/{key}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The key of an element.
+                 * @example odata
+                 */
+                key: components["parameters"]["ElementKey"];
+            };
+            cookie?: never;
+        };
+        /**
+         * What is particular to an element, as a page
+         * @description Configuration, objects, filters and limits of an element, and what was found out about its provider.
+         */
+        get: operations["getElementGuide"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/oauth/callback": {
         parameters: {
             query?: never;
@@ -1434,9 +1486,9 @@ export interface components {
          * @description One fault.
          * @example {
          *       "position": 0,
-         *       "length": 9,
-         *       "message": "There is no field \"lastNmae\".",
-         *       "nearest": "lastName"
+         *       "length": 4,
+         *       "message": "There is no field 'Coed'. Did you mean 'Code'?",
+         *       "nearest": "Code"
          *     }
          */
         ErrorDetail: {
@@ -1456,14 +1508,14 @@ export interface components {
         /**
          * @description What went wrong.
          * @example {
-         *       "requestId": "01JD5F0T8W3N7Z9K2M4Q6R8S0V",
+         *       "requestId": "01900f3c-6a54-4e0b-9a57-2f4f0a9f3c11",
          *       "code": "NOT_FOUND",
-         *       "message": "There is no object \"employes\". Did you mean \"employees\"?",
+         *       "message": "OData has no object 'Order'. Did you mean 'Orders'? GET /objects lists them all.",
          *       "details": [
          *         {
          *           "path": "/path/objectName",
-         *           "message": "No such object.",
-         *           "nearest": "employees"
+         *           "message": "Unknown object 'Order'.",
+         *           "nearest": "Orders"
          *         }
          *       ]
          *     }
@@ -3622,6 +3674,16 @@ export interface components {
     };
     parameters: {
         /**
+         * @description The name of a guide.
+         * @example events
+         */
+        GuideName: string;
+        /**
+         * @description The key of an element.
+         * @example odata
+         */
+        ElementKey: string;
+        /**
          * @description The end of a `proxyUrl`.
          * @example pX0Jc2sQmW4nB7vT1yLk9RfHdG3aZeUo
          */
@@ -3835,7 +3897,7 @@ export interface components {
     headers: {
         /**
          * @description Identifies this request in the service's logs; the `requestId` of an error body is the same.
-         * @example 01JD5F0T8W3N7Z9K2M4Q6R8S0V
+         * @example 01900f3c-6a54-4e0b-9a57-2f4f0a9f3c11
          */
         "Elements-Request-Id": string;
         /**
@@ -4033,6 +4095,46 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["DocsPage"];
+            500: components["responses"]["Internal"];
+        };
+    };
+    getGuide: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of a guide.
+                 * @example events
+                 */
+                guide: components["parameters"]["GuideName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["DocsPage"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["Internal"];
+        };
+    };
+    getElementGuide: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The key of an element.
+                 * @example odata
+                 */
+                key: components["parameters"]["ElementKey"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["DocsPage"];
+            404: components["responses"]["NotFound"];
             500: components["responses"]["Internal"];
         };
     };

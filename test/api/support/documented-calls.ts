@@ -39,7 +39,7 @@ function callsOf(path: string, method: string, item: Json, operation: Json): rea
     return value === undefined ? [] : [{ name: String(parameter.name), place: parameter.in, value: String(value) }];
   });
   const query = new URLSearchParams(
-    given.filter(({ place }) => place === 'query').map(({ name, value }) => [name, value]),
+    Object.fromEntries(given.filter(({ place }) => place === 'query').map(({ name, value }) => [name, value])),
   );
   const inPath = new Map(given.filter(({ place }) => place === 'path').map(({ name, value }) => [name, value]));
   const responses = members(operation.responses);
@@ -104,4 +104,17 @@ function members(node: unknown): Json {
 
 function list(node: unknown): readonly Json[] {
   return Array.isArray(node) ? node.map(members) : [];
+}
+
+/** The value of one of the document's own examples. */
+export function exampleNamed(name: string): unknown {
+  return members(members(members(document.components).examples)[name]).value;
+}
+
+/** The names of the examples that answers of a schema have. */
+export function exampleNamesOf(schema: string): readonly string[] {
+  const responses = Object.values(members(members(document.components).responses)).map(members);
+  const media = responses.map((response) => members(members(response.content)['application/json']));
+  const shown = media.filter((each) => members(each.schema).$ref === `#/components/schemas/${schema}`);
+  return [...new Set(shown.flatMap((each) => Object.keys(members(each.examples))))];
 }
