@@ -15,7 +15,7 @@ export async function createDocsPages(
   const reference = renderReference(document, REFERENCE_PATH);
   const navigation: readonly Group[] = [
     { title: 'Guides', entries: guides.map(entryOf) },
-    { title: 'Elements', entries: elements.map(entryOf) },
+    { title: 'Providers', entries: elements.map(entryOf) },
     ...reference.groups,
   ];
   const page = (path: string, title: string, body: string) =>

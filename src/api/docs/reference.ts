@@ -88,11 +88,14 @@ is then put in here. The first secrets of a service are in <code>credentials.jso
 
 /** Every error that operations share, once: operations name the statuses and lead here. */
 function printErrors(document: Part): string {
-  const errors = componentsOf(document, 'responses').filter(([, response]) => isError(response));
-  const sections = errors.map(([name, response]) => {
-    return `<section id="error-${name}"><h3>${statusOf(document, response)} ${escapeHtml(wordsOf(name))}</h3>
-${paragraphs(response.description)}${printHeaders(document, response)}${printExamples(document, response)}</section>`;
-  });
+  const errors = componentsOf(document, 'responses')
+    .filter(([, response]) => isError(response))
+    .map(([name, response]) => ({ name, response, status: statusOf(document, response) }))
+    .toSorted((one, other) => one.status - other.status);
+  const sections = errors.map(
+    ({ name, response, status }) => `<section id="error-${name}"><h3>${status} ${escapeHtml(wordsOf(name))}</h3>
+${paragraphs(response.description)}${printExamples(document, response)}${printHeaders(document, response)}</section>`,
+  );
   const body = `<p>Every error has the body <a href="#schema-ErrorResponse">ErrorResponse</a>. Decide by its <code>code</code>. Operations name the statuses that they answer; what they mean is the same everywhere.</p>`;
   return `<section class="errors"><h2 id="errors">Errors</h2>\n${body}\n${sections.join('\n')}</section>`;
 }
@@ -104,10 +107,10 @@ function wordsOf(name: string): string {
 }
 
 /** The status of the code that the first example has. */
-function statusOf(document: Part, response: Part): string {
+function statusOf(document: Part, response: Part): number {
   const [example] = Object.values(partOf(response.content)).flatMap((media) => examplesOf(document, partOf(media)));
   const statuses: Readonly<Record<string, number>> = ERROR_STATUS;
-  return String(statuses[textOf(partOf(example?.value).code)] ?? '');
+  return statuses[textOf(partOf(example?.value).code)] ?? 0;
 }
 
 function printTag(document: Part, basePath: string, tag: Part, operations: readonly Operation[]): string {

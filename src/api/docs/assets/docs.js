@@ -116,10 +116,10 @@ function authorizationFor(security) {
         .join(', ');
 }
 
-/** The examples are about the instance that was made first. */
+/** The examples are about the instance that was made first. (`form.id` may be a field of that name.) */
 function keepToken(form, response, text) {
   const field = document.querySelector('#secret-element');
-  if (!response.ok || field.value !== '' || form.id !== 'try-createInstance') return;
+  if (!response.ok || field.value !== '' || form.getAttribute('id') !== 'try-createInstance') return;
   field.value = JSON.parse(text).token;
 }
 
