@@ -130,7 +130,7 @@ export interface paths {
         };
         /**
          * This document as a page
-         * @description A rendered reference of the API. It loads nothing from other hosts.
+         * @description A reference of the API where every operation can be tried, beside the guides. It loads nothing from other hosts.
          */
         get: operations["getDocs"];
         put?: never;

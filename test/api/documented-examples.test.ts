@@ -52,6 +52,14 @@ describe('the examples of the reference', () => {
     expect(parametersWithoutExample()).to.deep.equal([]);
   });
 
+  it('stand beside each other: no key that another call has used, and one way to name a page', () => {
+    for (const { operationId, url, headers } of calls) {
+      expect(Object.keys(headers), operationId).not.to.include('Idempotency-Key');
+      const { searchParams } = new URL(url, service.app.url);
+      expect(searchParams.has('page') && searchParams.has('nextPage'), operationId).to.equal(false);
+    }
+  });
+
   for (const call of calls) {
     it(`work as they stand: ${call.operationId} ${call.body ?? ''}`.trim(), async () => {
       await prepare[call.operationId]?.();

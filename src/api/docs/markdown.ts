@@ -42,6 +42,11 @@ export function renderMarkdown(markdown: string, linkTarget: LinkTarget = (href)
   return { html: marked.parse(markdown, { async: false }), headings };
 }
 
+/** Text of one line, with nothing marked up but code. */
+export function renderInline(text: string): string {
+  return escapeHtml(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>');
+}
+
 function slug(text: string): string {
   return text
     .toLowerCase()

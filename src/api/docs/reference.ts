@@ -1,7 +1,7 @@
 import { ERROR_STATUS } from '../../errors.ts';
 import { escapeHtml, when } from './html.ts';
 import type { Entry, Group } from './layout.ts';
-import { type Heading, renderMarkdown } from './markdown.ts';
+import { type Heading, renderInline, renderMarkdown } from './markdown.ts';
 import {
   componentsOf,
   examplesOf,
@@ -30,21 +30,16 @@ const SERVER_PREFIX = /^\{publicUrl\}/;
 
 /** An OpenAPI document as one page: its introduction, each tag with its operations, all errors once, all schemas once. */
 export function renderReference(document: Part, path: string): Reference {
-  const info = partOf(document.info);
-  const introduction = renderMarkdown(textOf(info.description));
+  const introduction = renderMarkdown(textOf(partOf(document.info).description));
   const basePath = textOf(partsOf(document.servers)[0]?.url).replace(SERVER_PREFIX, '');
   const operations = listOperations(document);
   const tags = partsOf(document.tags);
-  const schemas = componentsOf(document, 'schemas');
   const body = [
     `<h1>API reference</h1>\n${introduction.html}`,
     SECRETS,
     printErrors(document),
     ...tags.map((tag) => printTag(document, basePath, tag, ofTag(operations, tag))),
-    '<h2 id="schemas">Schemas</h2>',
-    ...schemas.map(
-      ([name, schema]) => `<section id="schema-${name}"><h3>${name}</h3>\n${printSchema(schema)}</section>`,
-    ),
+    printSchemas(document),
   ].join('\n');
   const groups = [
     { title: 'Reference', entries: introductionEntries(introduction.headings, path) },
@@ -52,9 +47,20 @@ export function renderReference(document: Part, path: string): Reference {
       title: textOf(tag.name),
       entries: ofTag(operations, tag).map((operation) => operationEntry(operation, path)),
     })),
-    { title: 'schemas', entries: schemas.map(([name]) => ({ href: `${path}#schema-${name}`, text: name })) },
+    { title: 'Schemas', entries: schemaEntries(document, path) },
   ];
   return { body, groups };
+}
+
+function printSchemas(document: Part): string {
+  const sections = componentsOf(document, 'schemas').map(
+    ([name, schema]) => `<section id="schema-${name}"><h3>${name}</h3>\n${printSchema(schema)}</section>`,
+  );
+  return ['<h2 id="schemas">Schemas</h2>', ...sections].join('\n');
+}
+
+function schemaEntries(document: Part, path: string): readonly Entry[] {
+  return componentsOf(document, 'schemas').map(([name]) => ({ href: `${path}#schema-${name}`, text: name }));
 }
 
 function ofTag(operations: readonly Operation[], { name }: Part): readonly Operation[] {
@@ -78,7 +84,7 @@ function operationEntry({ id, method, path, summary }: Operation, page: string):
 const SECRETS = `<section id="secrets"><h2>Trying it out</h2>
 <p>Every operation has a form that is filled with an example and sends it to this service. The examples are about one instance:
 the simulated shop that the example of <a href="#createInstance"><code>POST /instances</code></a> makes. Send that first; its token
-is then put in here. The first secrets of a service are in <code>credentials.json</code> in its <code>DATA_DIR</code>. They stay in this page and are forgotten with it.</p>
+is then put in here. It needs a service with simulators, as <code>npm start</code> is, and the ids are those of a fresh one. The first secrets of a service are in <code>credentials.json</code> in its <code>DATA_DIR</code>. They stay in this page and are forgotten with it.</p>
 <form class="secrets" autocomplete="off">
 <p class="field"><label for="secret-user">User</label><input id="secret-user" type="password" autocomplete="off" placeholder="userSecret"></p>
 <p class="field"><label for="secret-organization">Organization</label><input id="secret-organization" type="password" autocomplete="off" placeholder="organizationSecret"></p>
@@ -140,9 +146,14 @@ function printParameters(document: Part, parameters: readonly Part[]): string {
     const schema = resolvePart(document, parameter.schema);
     const mark = when(parameter.required === true, () => ' <span class="required">required</span>');
     return `<dt><code>${escapeHtml(textOf(parameter.name))}</code> <span class="type">${textOf(parameter.in)}, ${describeType(partOf(parameter.schema))}</span>${mark}</dt>
-<dd>${paragraphs(parameter.description)}${describeLimits(schema)}</dd>`;
+<dd>${paragraphs(parameter.description)}${describeLimits(schema)}${printSuggestions(document, parameter)}</dd>`;
   });
   return `<h4>Parameters</h4>\n<dl class="members">\n${entries.join('\n')}\n</dl>`;
+}
+
+function printSuggestions(document: Part, parameter: Part): string {
+  const values = examplesOf(document, parameter).map(({ value }) => `<code>${escapeHtml(String(value))}</code>`);
+  return when(values.length > 0, () => `<span class="limits">such as ${values.join(' or ')}</span>`);
 }
 
 function printRequestBody(document: Part, body: Part): string {
@@ -172,7 +183,7 @@ function printExamples(document: Part, holder: Part): string {
   return examples
     .map(
       ({ summary, value }, index) =>
-        `<details class="example"${when(index === 0, () => ' open')}><summary>${escapeHtml(summary)}</summary><pre><code>${escapeHtml(printBodyText(value))}</code></pre></details>`,
+        `<details class="example"${when(index === 0, () => ' open')}><summary>${renderInline(summary)}</summary><pre><code>${escapeHtml(printBodyText(value))}</code></pre></details>`,
     )
     .join('\n');
 }
