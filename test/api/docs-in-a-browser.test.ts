@@ -77,7 +77,7 @@ const chromium = findChromium();
   it('finds operations, schemas and headings of guides by their words', async () => {
     const find = (words: string) =>
       page.evaluate(`(() => {
-        const search = document.querySelector('#search');
+        const search = document.querySelector('#docs-search');
         search.value = ${JSON.stringify(words)};
         search.dispatchEvent(new Event('input'));
         return [...document.querySelectorAll('nav a')].filter((link) => link.checkVisibility()).map((link) => link.getAttribute('href'));
@@ -97,9 +97,9 @@ const chromium = findChromium();
       await page.open(service.app.url + path);
       expect(await page.evaluate('document.documentElement.scrollWidth'), path).to.be.at.most(390);
     }
-    const isSeen = `document.querySelector('#search').checkVisibility()`;
+    const isSeen = `document.querySelector('#docs-search').checkVisibility()`;
     expect(await page.evaluate(isSeen)).to.equal(false);
-    await page.evaluate(`document.querySelector('#menu').click()`);
+    await page.evaluate(`document.querySelector('#docs-menu').click()`);
     expect(await page.evaluate(isSeen)).to.equal(true);
   });
 

@@ -59,10 +59,10 @@ export function createDocsPage({ title, path, body, navigation }: PageInput): Do
 <script src="${ASSETS_PATH}/docs.js" defer></script>
 </head>
 <body>
-<header><a class="brand" href="/docs">Causeway</a><button id="menu" type="button" aria-expanded="false" aria-controls="navigation" hidden>Contents</button></header>
-<nav id="navigation" aria-label="Contents">
-<input id="search" type="search" placeholder="Search" aria-label="Search the documentation" autocomplete="off" hidden>
-<p id="nothing" hidden>Nothing found.</p>
+<header><a class="brand" href="/docs">Causeway</a><button id="docs-menu" type="button" aria-expanded="false" aria-controls="docs-navigation" hidden>Contents</button></header>
+<nav id="docs-navigation" aria-label="Contents">
+<input id="docs-search" type="search" placeholder="Search" aria-label="Search the documentation" autocomplete="off" hidden>
+<p id="docs-nothing" hidden>Nothing found.</p>
 ${navigation.map((group) => printGroup(group, path)).join('\n')}
 </nav>
 <main>

@@ -84,7 +84,7 @@ function operationEntry({ id, method, path, summary }: Operation, page: string):
 const SECRETS = `<section id="secrets"><h2>Trying it out</h2>
 <p>Every operation has a form that is filled with an example and sends it to this service. The examples are about one instance:
 the simulated shop that the example of <a href="#createInstance"><code>POST /instances</code></a> makes. Send that first; its token
-is then put in here. It needs a service with simulators, as <code>npm start</code> is, and the ids are those of a fresh one. The first secrets of a service are in <code>credentials.json</code> in its <code>DATA_DIR</code>. They stay in this page and are forgotten with it.</p>
+is then put in here. It needs a service with simulators, as <code>npm start</code> is, and the ids are those of a fresh one. The first secrets of a service are in <code>credentials.json</code> in its <code>DATA_DIR</code>. What you enter stays in this page and is forgotten with it.</p>
 <form class="secrets" autocomplete="off">
 <p class="field"><label for="secret-user">User</label><input id="secret-user" type="password" autocomplete="off" placeholder="userSecret"></p>
 <p class="field"><label for="secret-organization">Organization</label><input id="secret-organization" type="password" autocomplete="off" placeholder="organizationSecret"></p>

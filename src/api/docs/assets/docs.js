@@ -1,13 +1,13 @@
 // What the pages of the documentation do in the browser: the search, the menu of small screens, and the forms that try
 // an operation. Without it the pages can be read all the same.
 
-const navigation = document.querySelector('#navigation');
+const navigation = document.querySelector('#docs-navigation');
 const links = [...navigation.querySelectorAll('a')].map((link) => ({
   link,
   text: `${link.textContent} ${link.dataset.keywords}`.toLowerCase(),
 }));
 
-const search = document.querySelector('#search');
+const search = document.querySelector('#docs-search');
 search.hidden = false;
 search.addEventListener('input', () => filterLinks(search.value));
 document.addEventListener('keydown', (event) => {
@@ -28,10 +28,10 @@ function filterLinks(query) {
   navigation.classList.toggle('searching', words.length > 0);
   for (const item of navigation.querySelectorAll('li, section'))
     item.classList.toggle('with', item.querySelector('.found') !== null);
-  document.querySelector('#nothing').hidden = words.length === 0 || navigation.querySelector('.found') !== null;
+  document.querySelector('#docs-nothing').hidden = words.length === 0 || navigation.querySelector('.found') !== null;
 }
 
-const menu = document.querySelector('#menu');
+const menu = document.querySelector('#docs-menu');
 menu.hidden = false;
 menu.addEventListener('click', () => openMenu(menu.getAttribute('aria-expanded') === 'false'));
 navigation.addEventListener('click', (event) => {
