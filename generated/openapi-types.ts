@@ -130,7 +130,7 @@ export interface paths {
         };
         /**
          * This document as a page
-         * @description A rendered reference of the API. It loads nothing from other hosts.
+         * @description A reference of the API where every operation can be tried, beside the guides. It loads nothing from other hosts.
          */
         get: operations["getDocs"];
         put?: never;
@@ -153,6 +153,58 @@ export interface paths {
          * @description The language of `where` with examples, and what of it each provider answers itself.
          */
         get: operations["getQueryReference"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/docs/guides/{guide}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of a guide.
+                 * @example events
+                 */
+                guide: components["parameters"]["GuideName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * A guide as a page
+         * @description One of the guides that the navigation of `/docs` lists.
+         */
+        get: operations["getGuide"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/docs/elements/{key}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The key of an element.
+                 * @example odata
+                 */
+                key: components["parameters"]["ElementKey"];
+            };
+            cookie?: never;
+        };
+        /**
+         * What is particular to an element, as a page
+         * @description Configuration, objects, filters and limits of an element, and what was found out about its provider.
+         */
+        get: operations["getElementGuide"];
         put?: never;
         post?: never;
         delete?: never;
@@ -237,7 +289,7 @@ export interface paths {
             path: {
                 /**
                  * @description The key or the integer id of an element.
-                 * @example bamboohr
+                 * @example odata
                  */
                 keyOrId: components["parameters"]["KeyOrId"];
             };
@@ -263,9 +315,9 @@ export interface paths {
             path: {
                 /**
                  * @description The key or the integer id of an element.
-                 * @example bamboohr
+                 * @example salesforce
                  */
-                keyOrId: components["parameters"]["KeyOrId"];
+                keyOrId: components["parameters"]["OAuthKeyOrId"];
             };
             cookie?: never;
         };
@@ -300,7 +352,7 @@ export interface paths {
             path: {
                 /**
                  * @description The key or the integer id of an element.
-                 * @example bamboohr
+                 * @example odata
                  */
                 keyOrId: components["parameters"]["KeyOrId"];
             };
@@ -354,7 +406,7 @@ export interface paths {
             path: {
                 /**
                  * @description The id of an OAuth proxy.
-                 * @example 5
+                 * @example 1
                  */
                 id: components["parameters"]["OAuthProxyId"];
             };
@@ -390,7 +442,7 @@ export interface paths {
             path: {
                 /**
                  * @description The id of an OAuth proxy.
-                 * @example 5
+                 * @example 1
                  */
                 id: components["parameters"]["OAuthProxyId"];
             };
@@ -494,7 +546,7 @@ export interface paths {
             path: {
                 /**
                  * @description The identifier of an account within the organization.
-                 * @example 12
+                 * @example 1
                  */
                 id: components["parameters"]["AccountId"];
             };
@@ -520,7 +572,7 @@ export interface paths {
             path: {
                 /**
                  * @description The identifier of an account within the organization.
-                 * @example 12
+                 * @example 1
                  */
                 accountId: components["parameters"]["SettingsAccountId"];
             };
@@ -590,7 +642,7 @@ export interface paths {
             path: {
                 /**
                  * @description The id of an instance.
-                 * @example 427
+                 * @example 1
                  */
                 id: components["parameters"]["InstanceId"];
             };
@@ -628,7 +680,7 @@ export interface paths {
             path: {
                 /**
                  * @description The id of an instance.
-                 * @example 427
+                 * @example 1
                  */
                 id: components["parameters"]["InstanceId"];
             };
@@ -658,7 +710,7 @@ export interface paths {
             path: {
                 /**
                  * @description The id of an instance.
-                 * @example 427
+                 * @example 1
                  */
                 id: components["parameters"]["InstanceId"];
             };
@@ -728,7 +780,7 @@ export interface paths {
             path: {
                 /**
                  * @description The id of a subscription.
-                 * @example 31
+                 * @example 1
                  */
                 id: components["parameters"]["SubscriptionId"];
             };
@@ -821,7 +873,7 @@ export interface paths {
             path: {
                 /**
                  * @description The id of a delivery.
-                 * @example 90210
+                 * @example 1
                  */
                 id: components["parameters"]["DeliveryId"];
             };
@@ -851,7 +903,7 @@ export interface paths {
             path: {
                 /**
                  * @description The id of a delivery.
-                 * @example 90210
+                 * @example 1
                  */
                 id: components["parameters"]["DeliveryId"];
             };
@@ -937,7 +989,7 @@ export interface paths {
             path: {
                 /**
                  * @description The name of an object, as `GET /objects` lists it.
-                 * @example employees
+                 * @example Orders
                  */
                 objectName: components["parameters"]["ObjectName"];
             };
@@ -963,7 +1015,7 @@ export interface paths {
             path: {
                 /**
                  * @description The hub of the instance's element. Any other hub is a 404.
-                 * @example humancapital
+                 * @example general
                  */
                 hub: components["parameters"]["Hub"];
             };
@@ -989,12 +1041,12 @@ export interface paths {
             path: {
                 /**
                  * @description The hub of the instance's element. Any other hub is a 404.
-                 * @example humancapital
+                 * @example general
                  */
                 hub: components["parameters"]["Hub"];
                 /**
                  * @description The name of an object, as `GET /objects` lists it.
-                 * @example employees
+                 * @example Orders
                  */
                 objectName: components["parameters"]["ObjectName"];
             };
@@ -1040,7 +1092,7 @@ export interface paths {
             path: {
                 /**
                  * @description The hub of the instance's element. Any other hub is a 404.
-                 * @example humancapital
+                 * @example general
                  */
                 hub: components["parameters"]["Hub"];
             };
@@ -1085,13 +1137,7 @@ export interface paths {
         parameters: {
             query?: never;
             header?: never;
-            path: {
-                /**
-                 * @description The path below the provider's address, with its slashes as they are.
-                 * @example employees/directory
-                 */
-                path: components["parameters"]["ProviderPath"];
-            };
+            path?: never;
             cookie?: never;
         };
         /**
@@ -1175,12 +1221,12 @@ export interface paths {
             path: {
                 /**
                  * @description The hub of the instance's element. Any other hub is a 404.
-                 * @example humancapital
+                 * @example general
                  */
                 hub: components["parameters"]["Hub"];
                 /**
                  * @description The name of an object, as `GET /objects` lists it.
-                 * @example employees
+                 * @example Orders
                  */
                 objectName: components["parameters"]["ObjectName"];
             };
@@ -1210,17 +1256,17 @@ export interface paths {
             path: {
                 /**
                  * @description The hub of the instance's element. Any other hub is a 404.
-                 * @example humancapital
+                 * @example general
                  */
                 hub: components["parameters"]["Hub"];
                 /**
                  * @description The name of an object, as `GET /objects` lists it.
-                 * @example employees
+                 * @example Orders
                  */
                 objectName: components["parameters"]["ObjectName"];
                 /**
                  * @description The id of a record, percent-encoded.
-                 * @example 118
+                 * @example A-1
                  */
                 objectId: components["parameters"]["ObjectId"];
             };
@@ -1261,22 +1307,22 @@ export interface paths {
             path: {
                 /**
                  * @description The hub of the instance's element. Any other hub is a 404.
-                 * @example humancapital
+                 * @example general
                  */
                 hub: components["parameters"]["Hub"];
                 /**
                  * @description The name of an object, as `GET /objects` lists it.
-                 * @example employees
+                 * @example Orders
                  */
                 objectName: components["parameters"]["ObjectName"];
                 /**
                  * @description The id of a record, percent-encoded.
-                 * @example 118
+                 * @example A-1
                  */
                 objectId: components["parameters"]["ObjectId"];
                 /**
                  * @description The name of an object below the record, one of the `children` that `GET /objects` lists.
-                 * @example files
+                 * @example Lines
                  */
                 childObjectName: components["parameters"]["ChildObjectName"];
             };
@@ -1302,7 +1348,7 @@ export interface paths {
             path: {
                 /**
                  * @description The name of an object, as `GET /objects` lists it.
-                 * @example employees
+                 * @example Orders
                  */
                 objectName: components["parameters"]["ObjectName"];
             };
@@ -1332,12 +1378,12 @@ export interface paths {
             path: {
                 /**
                  * @description The name of an object, as `GET /objects` lists it.
-                 * @example employees
+                 * @example Orders
                  */
                 objectName: components["parameters"]["ObjectName"];
                 /**
                  * @description The id of a record, percent-encoded.
-                 * @example 118
+                 * @example A-1
                  */
                 objectId: components["parameters"]["ObjectId"];
             };
@@ -1378,17 +1424,17 @@ export interface paths {
             path: {
                 /**
                  * @description The name of an object, as `GET /objects` lists it.
-                 * @example employees
+                 * @example Orders
                  */
                 objectName: components["parameters"]["ObjectName"];
                 /**
                  * @description The id of a record, percent-encoded.
-                 * @example 118
+                 * @example A-1
                  */
                 objectId: components["parameters"]["ObjectId"];
                 /**
                  * @description The name of an object below the record, one of the `children` that `GET /objects` lists.
-                 * @example files
+                 * @example Lines
                  */
                 childObjectName: components["parameters"]["ChildObjectName"];
             };
@@ -1441,9 +1487,9 @@ export interface components {
          * @description One fault.
          * @example {
          *       "position": 0,
-         *       "length": 9,
-         *       "message": "There is no field \"lastNmae\".",
-         *       "nearest": "lastName"
+         *       "length": 4,
+         *       "message": "There is no field 'Coed'. Did you mean 'Code'?",
+         *       "nearest": "Code"
          *     }
          */
         ErrorDetail: {
@@ -1463,14 +1509,14 @@ export interface components {
         /**
          * @description What went wrong.
          * @example {
-         *       "requestId": "01JD5F0T8W3N7Z9K2M4Q6R8S0V",
+         *       "requestId": "01900f3c-6a54-4e0b-9a57-2f4f0a9f3c11",
          *       "code": "NOT_FOUND",
-         *       "message": "There is no object \"employes\". Did you mean \"employees\"?",
+         *       "message": "OData has no object 'Order'. Did you mean 'Orders'? GET /objects lists them all.",
          *       "details": [
          *         {
          *           "path": "/path/objectName",
-         *           "message": "No such object.",
-         *           "nearest": "employees"
+         *           "message": "Unknown object 'Order'.",
+         *           "nearest": "Orders"
          *         }
          *       ]
          *     }
@@ -1563,8 +1609,8 @@ export interface components {
          *       "type": "string",
          *       "required": true,
          *       "secret": false,
-         *       "description": "The first label of the account's host name.",
-         *       "example": "mycompany"
+         *       "description": "First label of the account host: `acme` for acme.bamboohr.com.",
+         *       "example": "acme"
          *     }
          */
         ConfigurationField: {
@@ -1594,7 +1640,7 @@ export interface components {
         /**
          * @description Where a user authorizes.
          * @example {
-         *       "oauthUrl": "https://login.salesforce.com/services/oauth2/authorize?response_type=code&client_id=3MVG9lKcPoNINVBIPJjdw1J9LLM82Hn&redirect_uri=https%3A%2F%2Fapp.example.com%2Fconnected&state=salesforce",
+         *       "oauthUrl": "http://127.0.0.1:8081/salesforce/services/oauth2/authorize?response_type=code&client_id=demo-client&redirect_uri=http%3A%2F%2F127.0.0.1%3A8080%2Foauth%2Fcallback&scope=api%20refresh_token&state=my-login&code_challenge=M5EHEgtlPBRliNN4SSsnt6bjJ6oLxkxry7O2B_PbXmg&code_challenge_method=S256",
          *       "element": "salesforce"
          *     }
          */
@@ -1607,9 +1653,10 @@ export interface components {
         /**
          * @description The parameters of `GET /elements/{keyOrId}/oauth/url`.
          * @example {
-         *       "apiKey": "3MVG9lKcPoNINVBIPJjdw1J9LLM82Hn",
-         *       "callbackUrl": "https://app.example.com/connected",
-         *       "state": "salesforce"
+         *       "apiKey": "demo-client",
+         *       "callbackUrl": "http://127.0.0.1:8080/oauth/callback",
+         *       "state": "my-login",
+         *       "simulator": true
          *     }
          */
         OAuthUrlRequest: {
@@ -1731,7 +1778,7 @@ export interface components {
         /**
          * @description The element that an instance belongs to.
          * @example {
-         *       "key": "bamboohr"
+         *       "key": "odata"
          *     }
          */
         InstanceElement: {
@@ -1742,7 +1789,7 @@ export interface components {
          * @description What came to the callback URL of the OAuth 2.0 code flow. Pass on every parameter; some providers send more than the code that counts.
          * @example {
          *       "code": "4/P7q7W91a-oMsCeLvIaQm6bTrgtp7",
-         *       "state": "bamboohr"
+         *       "state": "my-login"
          *     }
          */
         InstanceProviderGrant: {
@@ -1769,9 +1816,9 @@ export interface components {
         /**
          * @description Client credentials of a provider with a redirect URL of their own.
          * @example {
-         *       "id": 5,
-         *       "name": "payroll",
-         *       "apiKey": "3MVG9d8..z.hDcPK",
+         *       "id": 1,
+         *       "name": "crm-client",
+         *       "apiKey": "demo-client",
          *       "apiSecret": "********",
          *       "configuration": "{}",
          *       "proxyUrl": "http://127.0.0.1:8080/oauth/proxy/pX0Jc2sQmW4nB7vT1yLk9RfHdG3aZeUo"
@@ -1800,9 +1847,9 @@ export interface components {
         /**
          * @description What an OAuth proxy is made of.
          * @example {
-         *       "name": "payroll",
-         *       "apiKey": "3MVG9d8..z.hDcPK",
-         *       "apiSecret": "1955279925675241571",
+         *       "name": "crm-client",
+         *       "apiKey": "demo-client",
+         *       "apiSecret": "demo-secret",
          *       "configuration": "{}"
          *     }
          */
@@ -1823,7 +1870,7 @@ export interface components {
         /**
          * @description The proxy that was deleted.
          * @example {
-         *       "id": 5
+         *       "id": 1
          *     }
          */
         DeletedOAuthProxy: {
@@ -1836,7 +1883,7 @@ export interface components {
         /**
          * @description What changes of an OAuth proxy. A proxy as it was read is taken, with the changes in it.
          * @example {
-         *       "apiSecret": "8123366193847710054"
+         *       "apiSecret": "another-secret"
          *     }
          */
         OAuthProxyUpdate: {
@@ -2045,7 +2092,7 @@ export interface components {
         /**
          * @description The instance that was deleted or switched off.
          * @example {
-         *       "id": 427
+         *       "id": 1
          *     }
          */
         DeletedInstance: {
@@ -2058,9 +2105,9 @@ export interface components {
         /**
          * @description What changes of an instance. New credentials or a new code are verified with the provider before anything is stored; id and token stay. Other members of an instance may stand beside it as they were read; changed or unknown ones are a 400.
          * @example {
-         *       "name": "BambooHR, payroll EMEA",
+         *       "name": "Shop, EMEA",
          *       "tags": [
-         *         "payroll",
+         *         "shop",
          *         "emea"
          *       ]
          *     }
@@ -2094,7 +2141,7 @@ export interface components {
         /**
          * @description Where deliveries go.
          * @example {
-         *       "url": "https://receiver.example.com/events"
+         *       "url": "http://127.0.0.1:3000/events"
          *     }
          */
         DeliveryTarget: {
@@ -2195,7 +2242,7 @@ export interface components {
         /**
          * @description The instance that an event came from.
          * @example {
-         *       "id": 427
+         *       "id": 1
          *     }
          */
         DeliveryInstance: {
@@ -2459,7 +2506,7 @@ export interface components {
          *       "eventId": "evt_0193460e2f1c7a0e8d3b5c6f7a8b9c0d",
          *       "subscriptionId": 31,
          *       "config": {
-         *         "url": "https://receiver.example.com/events"
+         *         "url": "http://127.0.0.1:3000/events"
          *       }
          *     }
          */
@@ -2581,7 +2628,8 @@ export interface components {
         /**
          * @description The bounds of what the provider takes in one query; a bound that does not exist is left out.
          * @example {
-         *       "maxSortFields": 1
+         *       "maxTerms": 25,
+         *       "maxPageSize": 999
          *     }
          */
         ObjectLimits: {
@@ -2595,6 +2643,10 @@ export interface components {
             resultWindow?: number;
             /** @description Most fields of an `orderBy`. */
             maxSortFields?: number;
+            /** @description Most rows of one page of the provider. */
+            maxPageSize?: number;
+            /** @description Fields and parameters that a `where` must name before the provider answers at all. */
+            requiredFilters?: string[];
         };
         /** @description The fields of an object and what each of them can do. */
         ObjectMetadata: {
@@ -2612,7 +2664,7 @@ export interface components {
          * @description The provider answered, and did not refuse the credentials.
          * @example {
          *       "dateTime": "2026-03-02T09:14:07.512Z",
-         *       "endpoint": "bamboohr"
+         *       "endpoint": "odata"
          *     }
          */
         Ping: {
@@ -2681,44 +2733,43 @@ export interface components {
         /**
          * @description How a query would be answered.
          * @example {
-         *       "objectName": "employees",
-         *       "parsed": "status = 'Active' AND lastName LIKE 'O%'",
-         *       "pushed": "status = 'Active'",
-         *       "residual": "lastName LIKE 'O%'",
+         *       "objectName": "Products",
+         *       "parsed": "Category = 'Book' AND Name LIKE '%guide'",
+         *       "pushed": "Category = 'Book' AND Name LIKE '%guide'",
+         *       "residual": "Name LIKE '%guide'",
          *       "pushdown": "partial",
+         *       "parameters": {},
+         *       "sort": {
+         *         "orderBy": "Price desc",
+         *         "pushed": true
+         *       },
+         *       "limit": {
+         *         "providerPageSize": 999,
+         *         "pushed": false,
+         *         "reason": "rows are checked again in the service"
+         *       },
+         *       "request": {
+         *         "method": "GET",
+         *         "url": "https://demo.example.com/odata/v4/shop/Products?$filter=(Category%20eq%20Demo.Category%27Book%27%20and%20endswith(Name%2C%27guide%27))&$orderby=Price%20desc%2CId%20asc&$top=1000"
+         *       },
+         *       "estimatedProviderCalls": 1,
          *       "predicates": [
          *         {
-         *           "predicate": "status = 'Active'",
+         *           "predicate": "Category = 'Book'",
          *           "position": 0,
          *           "length": 17,
          *           "exactness": "exact",
          *           "pushed": true
          *         },
          *         {
-         *           "predicate": "lastName LIKE 'O%'",
+         *           "predicate": "Name LIKE '%guide'",
          *           "position": 22,
          *           "length": 18,
-         *           "exactness": "none",
-         *           "pushed": false,
-         *           "reason": "the provider has no LIKE for 'lastName'"
+         *           "exactness": "superset",
+         *           "pushed": true,
+         *           "reason": "the provider may return more rows than meant, so they are checked again"
          *         }
-         *       ],
-         *       "parameters": {},
-         *       "sort": {
-         *         "orderBy": "hireDate desc",
-         *         "pushed": true
-         *       },
-         *       "limit": {
-         *         "providerPageSize": 1000,
-         *         "pushed": false,
-         *         "reason": "rows are checked again in the service"
-         *       },
-         *       "request": {
-         *         "method": "POST",
-         *         "url": "https://acme.bamboohr.com/api/v2/datasets/employee/data",
-         *         "body": "{\"fields\":[\"eeid\",\"lastName\"],\"filter\":\"status eq 'Active'\",\"page\":1,\"pageSize\":1000}"
-         *       },
-         *       "estimatedProviderCalls": 1
+         *       ]
          *     }
          */
         QueryExplanation: {
@@ -2757,7 +2808,7 @@ export interface components {
         /**
          * @description The record that was deleted.
          * @example {
-         *       "id": "118"
+         *       "id": "A-1"
          *     }
          */
         DeletedRecord: {
@@ -3641,6 +3692,16 @@ export interface components {
     };
     parameters: {
         /**
+         * @description The name of a guide.
+         * @example events
+         */
+        GuideName: string;
+        /**
+         * @description The key of an element.
+         * @example odata
+         */
+        ElementKey: string;
+        /**
          * @description The end of a `proxyUrl`.
          * @example pX0Jc2sQmW4nB7vT1yLk9RfHdG3aZeUo
          */
@@ -3650,112 +3711,75 @@ export interface components {
          * @example https://app.example.com/connected
          */
         ProxyState: string;
-        /**
-         * @description Only the elements of this hub.
-         * @example humancapital
-         */
+        /** @description Only the elements of this hub, such as `humancapital`. */
         HubFilter: string;
-        /**
-         * @description Only elements whose key, name or description contains this text, whatever its case.
-         * @example bamboo
-         */
+        /** @description Only elements whose key, name or description contains this text, whatever its case. */
         ElementSearchText: string;
         /**
          * @description The key or the integer id of an element.
-         * @example bamboohr
+         * @example odata
          */
         KeyOrId: string;
         /**
+         * @description The key or the integer id of an element.
+         * @example salesforce
+         */
+        OAuthKeyOrId: string;
+        /**
          * @description The client id (API key) registered with the provider. With an OAuth proxy, that of the proxy unless given.
-         * @example 3MVG9lKcPoNINVBIPJjdw1J9LLM82Hn
+         * @example demo-client
          */
         ApiKey: string;
         /**
          * @description The client secret registered with the provider. The page needs none, so it may be left out here.
-         * @example 1955279925675241571
+         * @example demo-secret
          */
         ApiSecret: string;
         /**
          * @description The redirect URL registered with the provider, absolute and without fragment. With an OAuth proxy its `proxyUrl`, which may be left out.
-         * @example https://app.example.com/connected
+         * @example http://127.0.0.1:8080/oauth/callback
          */
         CallbackUrl: string;
-        /**
-         * @description The customer's own address at the provider, for elements whose host is per customer.
-         * @example https://acme.example.com
-         */
+        /** @description The customer's own address at the provider, for elements whose host is per customer. */
         SiteAddress: string;
-        /**
-         * @description True for the flow through an OAuth proxy.
-         * @example true
-         */
+        /** @description True for the flow through an OAuth proxy. */
         IsOauthProxy: boolean;
-        /**
-         * @description The name of the OAuth proxy. Unless given, the proxy is found by its `callbackUrl`.
-         * @example crm-client
-         */
+        /** @description The name of the OAuth proxy. Unless given, the proxy is found by its `callbackUrl`. */
         OauthProxyName: string;
         /**
          * @description It comes back unchanged and tells authorizations apart. With an OAuth proxy, the URL that the proxy points to.
-         * @example salesforce
+         * @example my-login
          */
         OAuthState: string;
-        /**
-         * @description True for the flow through an OAuth proxy.
-         * @example true
-         */
+        /** @description True for the flow through an OAuth proxy. */
         CallbackProxy: boolean;
-        /**
-         * @description What to ask for, in place of what the element asks for, as the provider writes it.
-         * @example api refresh_token
-         */
+        /** @description What to ask for, in place of what the element asks for, as the provider writes it, such as `api refresh_token`. */
         OAuthScope: string;
-        /**
-         * @description True for the provider's sandbox, for elements that have one.
-         * @example true
-         */
+        /** @description True for the provider's sandbox, for elements that have one. */
         Sandbox: boolean;
         /**
          * @description True for the page of the element's simulator. The instance that is made with its code says so too: the configuration key `simulator` is not taken over from here, and without it the code is refused.
          * @example true
          */
         SimulatedAuthorization: boolean;
-        /**
-         * @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409.
-         * @example 6f1c2b0e-5a3d-4f0b-9a57-2f4f0a9f3c11
-         */
+        /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
         IdempotencyKey: string;
-        /**
-         * @description Only instances that carry every one of these tags. Repeat the parameter for more than one.
-         * @example [
-         *       "payroll",
-         *       "emea"
-         *     ]
-         */
+        /** @description Only instances that carry every one of these tags. Repeat the parameter for more than one. */
         Tags: string[];
-        /**
-         * @description Only instances whose name or element key contains this text, whatever its case.
-         * @example payroll
-         */
+        /** @description Only instances whose name or element key contains this text, whatever its case. */
         InstanceSearchText: string;
-        /**
-         * @description A filter in the query language over `id`, `name`, `element.key`, `createdDate`, `valid`, `disabled` and `user.id`.
-         * @example element.key = 'bamboohr' AND valid = FALSE
-         */
+        /** @description A filter in the query language over `id`, `name`, `element.key`, `createdDate`, `valid`, `disabled` and `user.id`, such as `element.key = 'bamboohr' AND valid = FALSE`. */
         InstanceWhere: string;
         /**
          * @description How many entries a page has at most.
-         * @example 50
+         * @example 10
          */
         PageSize: number;
-        /**
-         * @description The `Elements-Next-Page-Token` of the previous answer to the same query.
-         * @example eyJ2IjoxLCJjIjoiMjAwIn0.q7nX0cS5
-         */
+        /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
         NextPage: string;
         /**
          * @description The id of an OAuth proxy.
-         * @example 5
+         * @example 1
          */
         OAuthProxyId: number;
         /**
@@ -3765,44 +3789,35 @@ export interface components {
         ApplicationUrlQuery: string;
         /**
          * @description The identifier of an account within the organization.
-         * @example 12
+         * @example 1
          */
         AccountId: string;
         /**
          * @description The identifier of an account within the organization.
-         * @example 12
+         * @example 1
          */
         SettingsAccountId: string;
         /**
          * @description The id of an instance.
-         * @example 427
+         * @example 1
          */
         InstanceId: number;
-        /**
-         * @description A filter in the query language over `id`, `type` and `createdDate`.
-         * @example type = 'subscription.deactivated'
-         */
+        /** @description A filter in the query language over `id`, `type` and `createdDate`, such as `type = 'subscription.deactivated'`. */
         NotificationWhere: string;
-        /**
-         * @description A filter in the query language over `id`, `url` (or `config.url`), `state` and `createdDate`.
-         * @example state = 'deactivated'
-         */
+        /** @description A filter in the query language over `id`, `url` (or `config.url`), `state` and `createdDate`, such as `state = 'deactivated'`. */
         SubscriptionWhere: string;
         /**
          * @description The id of a subscription.
-         * @example 31
+         * @example 1
          */
         SubscriptionId: number;
         /**
          * @description A filter in the query language over `id`, `channel`, `status`, `config.url`, `subscriptionId`, `attempts`, `event.type`, `event.id`,
          *     `event.timestamp`, `instance.id`, `createdDate`, `updatedDate`, `nextAttemptDate` and `lastError`.
-         * @example channel = 'webhook' AND status = 'queued' AND config.url = 'https://receiver.example.com/events'
+         * @example channel = 'webhook' AND status = 'queued'
          */
         DeliveryWhere: string;
-        /**
-         * @description With `false` the payloads of the events are left out.
-         * @example false
-         */
+        /** @description With `false` the payloads of the events are left out. */
         Hydrate: boolean;
         /**
          * @description Which queued deliveries are meant; see above for its form.
@@ -3811,13 +3826,10 @@ export interface components {
         ReleaseWhere: string;
         /**
          * @description The id of a delivery.
-         * @example 90210
+         * @example 1
          */
         DeliveryId: number;
-        /**
-         * @description With `Helium` the answer says what can be done with each object; with `Hydrogen`, as without the header, it is a plain array of names.
-         * @example Helium
-         */
+        /** @description With `Helium` the answer says what can be done with each object; with `Hydrogen`, as without the header, it is a plain array of names. */
         ElementsVersion: "Hydrogen" | "Helium";
         /**
          * @description With `true` the answer says what can be done with each object, as with `Elements-Version` `Helium`.
@@ -3826,19 +3838,29 @@ export interface components {
         ObjectDetails: boolean;
         /**
          * @description The name of an object, as `GET /objects` lists it.
-         * @example employees
+         * @example Orders
          */
         ObjectName: string;
         /**
          * @description The hub of the instance's element. Any other hub is a 404.
-         * @example humancapital
+         * @example general
          */
         Hub: string;
         /**
          * @description The path below the provider's address, with its slashes as they are.
-         * @example employees/directory
+         * @example Orders('A-1')
          */
         ProviderPath: string;
+        /**
+         * @description Goes to the provider, as your other headers do. Many want it before they change a record.
+         * @example *
+         */
+        IfMatch: string;
+        /**
+         * @description The path below the provider's address, with its slashes as they are.
+         * @example Orders
+         */
+        ProviderCollection: string;
         /**
          * @description A filter in the query language, at most 16 KB of text: comparisons (`=`, `!=`, `<`, `<=`, `>`, `>=`), `IN`, `LIKE`, `BETWEEN` and `IS NULL`,
          *     combined with `AND`, `OR`, `NOT` and parentheses. Text stands in single quotes; a quote in it is doubled.
@@ -3847,45 +3869,53 @@ export interface components {
         Where: string;
         /**
          * @description A comma-separated list of the fields to answer. All of them unless given.
-         * @example id,firstName,lastName,workEmail
+         * @example Code,PlacedAt,Paid
          */
         Fields: string;
         /**
          * @description A comma-separated list of fields, each with `asc` (unless given) or `desc`.
-         * @example lastName asc,hireDate desc
+         * @example PlacedAt desc
          */
         OrderBy: string;
-        /**
-         * @description The number of the page, from 1. Beside `nextPage` it means nothing.
-         * @example 1
-         */
+        /** @description The number of the page, from 1. Beside `nextPage` it means nothing. */
         Page: number;
-        /**
-         * @description How many calls to the provider one answer may take. When they do not fill the page, the answer is partial and says so.
-         * @example 25
-         */
+        /** @description How many calls to the provider one answer may take. When they do not fill the page, the answer is partial and says so. */
         MaxProviderCalls: number;
-        /**
-         * @description With `pushdown-only` a query that the provider cannot answer in full by itself is a 400 (`WHERE_UNSUPPORTED`).
-         * @example pushdown-only
-         */
+        /** @description With `pushdown-only` a query that the provider cannot answer in full by itself is a 400 (`WHERE_UNSUPPORTED`). */
         QueryMode: "pushdown-only";
         /**
          * @description The id of a record, percent-encoded.
-         * @example 118
+         * @example A-1
          */
         ObjectId: string;
         /**
          * @description The name of an object below the record, one of the `children` that `GET /objects` lists.
-         * @example files
+         * @example Lines
          */
         ChildObjectName: string;
+        /**
+         * @description A filter in the query language, at most 16 KB of text: comparisons (`=`, `!=`, `<`, `<=`, `>`, `>=`), `IN`, `LIKE`, `BETWEEN` and `IS NULL`,
+         *     combined with `AND`, `OR`, `NOT` and parentheses. Text stands in single quotes; a quote in it is doubled.
+         *     The metadata of the object says which operators each field takes.
+         * @example Quantity > 4
+         */
+        ChildWhere: string;
+        /**
+         * @description A comma-separated list of the fields to answer. All of them unless given.
+         * @example Line,ProductId,Quantity
+         */
+        ChildFields: string;
+        /**
+         * @description A comma-separated list of fields, each with `asc` (unless given) or `desc`.
+         * @example Quantity desc
+         */
+        ChildOrderBy: string;
     };
     requestBodies: never;
     headers: {
         /**
          * @description Identifies this request in the service's logs; the `requestId` of an error body is the same.
-         * @example 01JD5F0T8W3N7Z9K2M4Q6R8S0V
+         * @example 01900f3c-6a54-4e0b-9a57-2f4f0a9f3c11
          */
         "Elements-Request-Id": string;
         /**
@@ -3940,12 +3970,12 @@ export interface components {
         "Elements-Next-Page-Token": string;
         /**
          * @description The same as `Elements-Next-Page-Token`, as a link with `rel="next"`.
-         * @example <http://127.0.0.1:8080/elements/api-v2/employees?pageSize=2&nextPage=eyJ2IjoxLCJjIjoiMjAwIn0.q7nX0cS5>; rel="next"
+         * @example <http://127.0.0.1:8080/elements/api-v2/Orders?pageSize=2&nextPage=eyJ2IjoxLCJjIjoiMjAwIn0.q7nX0cS5>; rel="next"
          */
         Link: string;
         /**
          * @description The id of the instance that the call was made on.
-         * @example 427
+         * @example 1
          */
         "Elements-Element-Instance-Id": number;
         /**
@@ -4086,6 +4116,46 @@ export interface operations {
             500: components["responses"]["Internal"];
         };
     };
+    getGuide: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of a guide.
+                 * @example events
+                 */
+                guide: components["parameters"]["GuideName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["DocsPage"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["Internal"];
+        };
+    };
+    getElementGuide: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The key of an element.
+                 * @example odata
+                 */
+                key: components["parameters"]["ElementKey"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["DocsPage"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["Internal"];
+        };
+    };
     showOAuthCallback: {
         parameters: {
             query?: never;
@@ -4129,15 +4199,9 @@ export interface operations {
     listElements: {
         parameters: {
             query?: {
-                /**
-                 * @description Only the elements of this hub.
-                 * @example humancapital
-                 */
+                /** @description Only the elements of this hub, such as `humancapital`. */
                 hub?: components["parameters"]["HubFilter"];
-                /**
-                 * @description Only elements whose key, name or description contains this text, whatever its case.
-                 * @example bamboo
-                 */
+                /** @description Only elements whose key, name or description contains this text, whatever its case. */
                 searchText?: components["parameters"]["ElementSearchText"];
             };
             header?: never;
@@ -4163,7 +4227,7 @@ export interface operations {
             path: {
                 /**
                  * @description The key or the integer id of an element.
-                 * @example bamboohr
+                 * @example odata
                  */
                 keyOrId: components["parameters"]["KeyOrId"];
             };
@@ -4187,53 +4251,35 @@ export interface operations {
             query?: {
                 /**
                  * @description The client id (API key) registered with the provider. With an OAuth proxy, that of the proxy unless given.
-                 * @example 3MVG9lKcPoNINVBIPJjdw1J9LLM82Hn
+                 * @example demo-client
                  */
                 apiKey?: components["parameters"]["ApiKey"];
                 /**
                  * @description The client secret registered with the provider. The page needs none, so it may be left out here.
-                 * @example 1955279925675241571
+                 * @example demo-secret
                  */
                 apiSecret?: components["parameters"]["ApiSecret"];
                 /**
                  * @description The redirect URL registered with the provider, absolute and without fragment. With an OAuth proxy its `proxyUrl`, which may be left out.
-                 * @example https://app.example.com/connected
+                 * @example http://127.0.0.1:8080/oauth/callback
                  */
                 callbackUrl?: components["parameters"]["CallbackUrl"];
-                /**
-                 * @description The customer's own address at the provider, for elements whose host is per customer.
-                 * @example https://acme.example.com
-                 */
+                /** @description The customer's own address at the provider, for elements whose host is per customer. */
                 siteAddress?: components["parameters"]["SiteAddress"];
-                /**
-                 * @description True for the flow through an OAuth proxy.
-                 * @example true
-                 */
+                /** @description True for the flow through an OAuth proxy. */
                 isOauthProxy?: components["parameters"]["IsOauthProxy"];
-                /**
-                 * @description The name of the OAuth proxy. Unless given, the proxy is found by its `callbackUrl`.
-                 * @example crm-client
-                 */
+                /** @description The name of the OAuth proxy. Unless given, the proxy is found by its `callbackUrl`. */
                 oauthProxyName?: components["parameters"]["OauthProxyName"];
                 /**
                  * @description It comes back unchanged and tells authorizations apart. With an OAuth proxy, the URL that the proxy points to.
-                 * @example salesforce
+                 * @example my-login
                  */
                 state?: components["parameters"]["OAuthState"];
-                /**
-                 * @description True for the flow through an OAuth proxy.
-                 * @example true
-                 */
+                /** @description True for the flow through an OAuth proxy. */
                 callbackProxy?: components["parameters"]["CallbackProxy"];
-                /**
-                 * @description What to ask for, in place of what the element asks for, as the provider writes it.
-                 * @example api refresh_token
-                 */
+                /** @description What to ask for, in place of what the element asks for, as the provider writes it, such as `api refresh_token`. */
                 scope?: components["parameters"]["OAuthScope"];
-                /**
-                 * @description True for the provider's sandbox, for elements that have one.
-                 * @example true
-                 */
+                /** @description True for the provider's sandbox, for elements that have one. */
                 sandbox?: components["parameters"]["Sandbox"];
                 /**
                  * @description True for the page of the element's simulator. The instance that is made with its code says so too: the configuration key `simulator` is not taken over from here, and without it the code is refused.
@@ -4245,9 +4291,9 @@ export interface operations {
             path: {
                 /**
                  * @description The key or the integer id of an element.
-                 * @example bamboohr
+                 * @example salesforce
                  */
-                keyOrId: components["parameters"]["KeyOrId"];
+                keyOrId: components["parameters"]["OAuthKeyOrId"];
             };
             cookie?: never;
         };
@@ -4268,18 +4314,15 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409.
-                 * @example 6f1c2b0e-5a3d-4f0b-9a57-2f4f0a9f3c11
-                 */
+                /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /**
                  * @description The key or the integer id of an element.
-                 * @example bamboohr
+                 * @example salesforce
                  */
-                keyOrId: components["parameters"]["KeyOrId"];
+                keyOrId: components["parameters"]["OAuthKeyOrId"];
             };
             cookie?: never;
         };
@@ -4306,40 +4349,25 @@ export interface operations {
     listElementInstances: {
         parameters: {
             query?: {
-                /**
-                 * @description Only instances that carry every one of these tags. Repeat the parameter for more than one.
-                 * @example [
-                 *       "payroll",
-                 *       "emea"
-                 *     ]
-                 */
+                /** @description Only instances that carry every one of these tags. Repeat the parameter for more than one. */
                 "tags[]"?: components["parameters"]["Tags"];
-                /**
-                 * @description Only instances whose name or element key contains this text, whatever its case.
-                 * @example payroll
-                 */
+                /** @description Only instances whose name or element key contains this text, whatever its case. */
                 searchText?: components["parameters"]["InstanceSearchText"];
-                /**
-                 * @description A filter in the query language over `id`, `name`, `element.key`, `createdDate`, `valid`, `disabled` and `user.id`.
-                 * @example element.key = 'bamboohr' AND valid = FALSE
-                 */
+                /** @description A filter in the query language over `id`, `name`, `element.key`, `createdDate`, `valid`, `disabled` and `user.id`, such as `element.key = 'bamboohr' AND valid = FALSE`. */
                 where?: components["parameters"]["InstanceWhere"];
                 /**
                  * @description How many entries a page has at most.
-                 * @example 50
+                 * @example 10
                  */
                 pageSize?: components["parameters"]["PageSize"];
-                /**
-                 * @description The `Elements-Next-Page-Token` of the previous answer to the same query.
-                 * @example eyJ2IjoxLCJjIjoiMjAwIn0.q7nX0cS5
-                 */
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
             header?: never;
             path: {
                 /**
                  * @description The key or the integer id of an element.
-                 * @example bamboohr
+                 * @example odata
                  */
                 keyOrId: components["parameters"]["KeyOrId"];
             };
@@ -4362,16 +4390,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409.
-                 * @example 6f1c2b0e-5a3d-4f0b-9a57-2f4f0a9f3c11
-                 */
+                /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /**
                  * @description The key or the integer id of an element.
-                 * @example bamboohr
+                 * @example odata
                  */
                 keyOrId: components["parameters"]["KeyOrId"];
             };
@@ -4423,10 +4448,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409.
-                 * @example 6f1c2b0e-5a3d-4f0b-9a57-2f4f0a9f3c11
-                 */
+                /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -4458,7 +4480,7 @@ export interface operations {
             path: {
                 /**
                  * @description The id of an OAuth proxy.
-                 * @example 5
+                 * @example 1
                  */
                 id: components["parameters"]["OAuthProxyId"];
             };
@@ -4484,7 +4506,7 @@ export interface operations {
             path: {
                 /**
                  * @description The id of an OAuth proxy.
-                 * @example 5
+                 * @example 1
                  */
                 id: components["parameters"]["OAuthProxyId"];
             };
@@ -4510,7 +4532,7 @@ export interface operations {
             path: {
                 /**
                  * @description The id of an OAuth proxy.
-                 * @example 5
+                 * @example 1
                  */
                 id: components["parameters"]["OAuthProxyId"];
             };
@@ -4543,7 +4565,7 @@ export interface operations {
             path: {
                 /**
                  * @description The id of an OAuth proxy.
-                 * @example 5
+                 * @example 1
                  */
                 id: components["parameters"]["OAuthProxyId"];
             };
@@ -4569,7 +4591,7 @@ export interface operations {
             path: {
                 /**
                  * @description The id of an OAuth proxy.
-                 * @example 5
+                 * @example 1
                  */
                 id: components["parameters"]["OAuthProxyId"];
             };
@@ -4608,7 +4630,7 @@ export interface operations {
             path: {
                 /**
                  * @description The id of an OAuth proxy.
-                 * @example 5
+                 * @example 1
                  */
                 id: components["parameters"]["OAuthProxyId"];
             };
@@ -4688,10 +4710,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409.
-                 * @example 6f1c2b0e-5a3d-4f0b-9a57-2f4f0a9f3c11
-                 */
+                /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -4748,7 +4767,7 @@ export interface operations {
             path: {
                 /**
                  * @description The identifier of an account within the organization.
-                 * @example 12
+                 * @example 1
                  */
                 id: components["parameters"]["AccountId"];
             };
@@ -4774,7 +4793,7 @@ export interface operations {
             path: {
                 /**
                  * @description The identifier of an account within the organization.
-                 * @example 12
+                 * @example 1
                  */
                 accountId: components["parameters"]["SettingsAccountId"];
             };
@@ -4797,16 +4816,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409.
-                 * @example 6f1c2b0e-5a3d-4f0b-9a57-2f4f0a9f3c11
-                 */
+                /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /**
                  * @description The identifier of an account within the organization.
-                 * @example 12
+                 * @example 1
                  */
                 accountId: components["parameters"]["SettingsAccountId"];
             };
@@ -4839,7 +4855,7 @@ export interface operations {
             path: {
                 /**
                  * @description The identifier of an account within the organization.
-                 * @example 12
+                 * @example 1
                  */
                 accountId: components["parameters"]["SettingsAccountId"];
             };
@@ -4867,33 +4883,18 @@ export interface operations {
     listInstances: {
         parameters: {
             query?: {
-                /**
-                 * @description Only instances that carry every one of these tags. Repeat the parameter for more than one.
-                 * @example [
-                 *       "payroll",
-                 *       "emea"
-                 *     ]
-                 */
+                /** @description Only instances that carry every one of these tags. Repeat the parameter for more than one. */
                 "tags[]"?: components["parameters"]["Tags"];
-                /**
-                 * @description Only instances whose name or element key contains this text, whatever its case.
-                 * @example payroll
-                 */
+                /** @description Only instances whose name or element key contains this text, whatever its case. */
                 searchText?: components["parameters"]["InstanceSearchText"];
-                /**
-                 * @description A filter in the query language over `id`, `name`, `element.key`, `createdDate`, `valid`, `disabled` and `user.id`.
-                 * @example element.key = 'bamboohr' AND valid = FALSE
-                 */
+                /** @description A filter in the query language over `id`, `name`, `element.key`, `createdDate`, `valid`, `disabled` and `user.id`, such as `element.key = 'bamboohr' AND valid = FALSE`. */
                 where?: components["parameters"]["InstanceWhere"];
                 /**
                  * @description How many entries a page has at most.
-                 * @example 50
+                 * @example 10
                  */
                 pageSize?: components["parameters"]["PageSize"];
-                /**
-                 * @description The `Elements-Next-Page-Token` of the previous answer to the same query.
-                 * @example eyJ2IjoxLCJjIjoiMjAwIn0.q7nX0cS5
-                 */
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
             header?: never;
@@ -4947,10 +4948,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409.
-                 * @example 6f1c2b0e-5a3d-4f0b-9a57-2f4f0a9f3c11
-                 */
+                /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -5037,7 +5035,7 @@ export interface operations {
             path: {
                 /**
                  * @description The id of an instance.
-                 * @example 427
+                 * @example 1
                  */
                 id: components["parameters"]["InstanceId"];
             };
@@ -5063,7 +5061,7 @@ export interface operations {
             path: {
                 /**
                  * @description The id of an instance.
-                 * @example 427
+                 * @example 1
                  */
                 id: components["parameters"]["InstanceId"];
             };
@@ -5099,7 +5097,7 @@ export interface operations {
             path: {
                 /**
                  * @description The id of an instance.
-                 * @example 427
+                 * @example 1
                  */
                 id: components["parameters"]["InstanceId"];
             };
@@ -5126,7 +5124,7 @@ export interface operations {
             path: {
                 /**
                  * @description The id of an instance.
-                 * @example 427
+                 * @example 1
                  */
                 id: components["parameters"]["InstanceId"];
             };
@@ -5162,7 +5160,7 @@ export interface operations {
             path: {
                 /**
                  * @description The id of an instance.
-                 * @example 427
+                 * @example 1
                  */
                 id: components["parameters"]["InstanceId"];
             };
@@ -5189,7 +5187,7 @@ export interface operations {
             path: {
                 /**
                  * @description The id of an instance.
-                 * @example 427
+                 * @example 1
                  */
                 id: components["parameters"]["InstanceId"];
             };
@@ -5216,7 +5214,7 @@ export interface operations {
             path: {
                 /**
                  * @description The id of an instance.
-                 * @example 427
+                 * @example 1
                  */
                 id: components["parameters"]["InstanceId"];
             };
@@ -5242,7 +5240,7 @@ export interface operations {
             path: {
                 /**
                  * @description The id of an instance.
-                 * @example 427
+                 * @example 1
                  */
                 id: components["parameters"]["InstanceId"];
             };
@@ -5274,20 +5272,14 @@ export interface operations {
     listNotifications: {
         parameters: {
             query?: {
-                /**
-                 * @description A filter in the query language over `id`, `type` and `createdDate`.
-                 * @example type = 'subscription.deactivated'
-                 */
+                /** @description A filter in the query language over `id`, `type` and `createdDate`, such as `type = 'subscription.deactivated'`. */
                 where?: components["parameters"]["NotificationWhere"];
                 /**
                  * @description How many entries a page has at most.
-                 * @example 50
+                 * @example 10
                  */
                 pageSize?: components["parameters"]["PageSize"];
-                /**
-                 * @description The `Elements-Next-Page-Token` of the previous answer to the same query.
-                 * @example eyJ2IjoxLCJjIjoiMjAwIn0.q7nX0cS5
-                 */
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
             header?: never;
@@ -5309,20 +5301,14 @@ export interface operations {
     listSubscriptions: {
         parameters: {
             query?: {
-                /**
-                 * @description A filter in the query language over `id`, `url` (or `config.url`), `state` and `createdDate`.
-                 * @example state = 'deactivated'
-                 */
+                /** @description A filter in the query language over `id`, `url` (or `config.url`), `state` and `createdDate`, such as `state = 'deactivated'`. */
                 where?: components["parameters"]["SubscriptionWhere"];
                 /**
                  * @description How many entries a page has at most.
-                 * @example 50
+                 * @example 10
                  */
                 pageSize?: components["parameters"]["PageSize"];
-                /**
-                 * @description The `Elements-Next-Page-Token` of the previous answer to the same query.
-                 * @example eyJ2IjoxLCJjIjoiMjAwIn0.q7nX0cS5
-                 */
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
             header?: never;
@@ -5348,7 +5334,7 @@ export interface operations {
             path: {
                 /**
                  * @description The id of a subscription.
-                 * @example 31
+                 * @example 1
                  */
                 id: components["parameters"]["SubscriptionId"];
             };
@@ -5374,7 +5360,7 @@ export interface operations {
             path: {
                 /**
                  * @description The id of a subscription.
-                 * @example 31
+                 * @example 1
                  */
                 id: components["parameters"]["SubscriptionId"];
             };
@@ -5401,7 +5387,7 @@ export interface operations {
             path: {
                 /**
                  * @description The id of a subscription.
-                 * @example 31
+                 * @example 1
                  */
                 id: components["parameters"]["SubscriptionId"];
             };
@@ -5433,23 +5419,17 @@ export interface operations {
                 /**
                  * @description A filter in the query language over `id`, `channel`, `status`, `config.url`, `subscriptionId`, `attempts`, `event.type`, `event.id`,
                  *     `event.timestamp`, `instance.id`, `createdDate`, `updatedDate`, `nextAttemptDate` and `lastError`.
-                 * @example channel = 'webhook' AND status = 'queued' AND config.url = 'https://receiver.example.com/events'
+                 * @example channel = 'webhook' AND status = 'queued'
                  */
                 where?: components["parameters"]["DeliveryWhere"];
-                /**
-                 * @description With `false` the payloads of the events are left out.
-                 * @example false
-                 */
+                /** @description With `false` the payloads of the events are left out. */
                 hydrate?: components["parameters"]["Hydrate"];
                 /**
                  * @description How many entries a page has at most.
-                 * @example 50
+                 * @example 10
                  */
                 pageSize?: components["parameters"]["PageSize"];
-                /**
-                 * @description The `Elements-Next-Page-Token` of the previous answer to the same query.
-                 * @example eyJ2IjoxLCJjIjoiMjAwIn0.q7nX0cS5
-                 */
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
             header?: never;
@@ -5524,7 +5504,7 @@ export interface operations {
                 /**
                  * @description A filter in the query language over `id`, `channel`, `status`, `config.url`, `subscriptionId`, `attempts`, `event.type`, `event.id`,
                  *     `event.timestamp`, `instance.id`, `createdDate`, `updatedDate`, `nextAttemptDate` and `lastError`.
-                 * @example channel = 'webhook' AND status = 'queued' AND config.url = 'https://receiver.example.com/events'
+                 * @example channel = 'webhook' AND status = 'queued'
                  */
                 where?: components["parameters"]["DeliveryWhere"];
             };
@@ -5551,7 +5531,7 @@ export interface operations {
             path: {
                 /**
                  * @description The id of a delivery.
-                 * @example 90210
+                 * @example 1
                  */
                 id: components["parameters"]["DeliveryId"];
             };
@@ -5577,7 +5557,7 @@ export interface operations {
             path: {
                 /**
                  * @description The id of a delivery.
-                 * @example 90210
+                 * @example 1
                  */
                 id: components["parameters"]["DeliveryId"];
             };
@@ -5601,16 +5581,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409.
-                 * @example 6f1c2b0e-5a3d-4f0b-9a57-2f4f0a9f3c11
-                 */
+                /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /**
                  * @description The id of a delivery.
-                 * @example 90210
+                 * @example 1
                  */
                 id: components["parameters"]["DeliveryId"];
             };
@@ -5634,10 +5611,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409.
-                 * @example 6f1c2b0e-5a3d-4f0b-9a57-2f4f0a9f3c11
-                 */
+                /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -5666,10 +5640,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409.
-                 * @example 6f1c2b0e-5a3d-4f0b-9a57-2f4f0a9f3c11
-                 */
+                /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -5705,10 +5676,7 @@ export interface operations {
                 details?: components["parameters"]["ObjectDetails"];
             };
             header?: {
-                /**
-                 * @description With `Helium` the answer says what can be done with each object; with `Hydrogen`, as without the header, it is a plain array of names.
-                 * @example Helium
-                 */
+                /** @description With `Helium` the answer says what can be done with each object; with `Hydrogen`, as without the header, it is a plain array of names. */
                 "Elements-Version"?: components["parameters"]["ElementsVersion"];
             };
             path?: never;
@@ -5736,7 +5704,7 @@ export interface operations {
             path: {
                 /**
                  * @description The name of an object, as `GET /objects` lists it.
-                 * @example employees
+                 * @example Orders
                  */
                 objectName: components["parameters"]["ObjectName"];
             };
@@ -5768,16 +5736,13 @@ export interface operations {
                 details?: components["parameters"]["ObjectDetails"];
             };
             header?: {
-                /**
-                 * @description With `Helium` the answer says what can be done with each object; with `Hydrogen`, as without the header, it is a plain array of names.
-                 * @example Helium
-                 */
+                /** @description With `Helium` the answer says what can be done with each object; with `Hydrogen`, as without the header, it is a plain array of names. */
                 "Elements-Version"?: components["parameters"]["ElementsVersion"];
             };
             path: {
                 /**
                  * @description The hub of the instance's element. Any other hub is a 404.
-                 * @example humancapital
+                 * @example general
                  */
                 hub: components["parameters"]["Hub"];
             };
@@ -5806,12 +5771,12 @@ export interface operations {
             path: {
                 /**
                  * @description The hub of the instance's element. Any other hub is a 404.
-                 * @example humancapital
+                 * @example general
                  */
                 hub: components["parameters"]["Hub"];
                 /**
                  * @description The name of an object, as `GET /objects` lists it.
-                 * @example employees
+                 * @example Orders
                  */
                 objectName: components["parameters"]["ObjectName"];
             };
@@ -5864,7 +5829,7 @@ export interface operations {
             path: {
                 /**
                  * @description The hub of the instance's element. Any other hub is a 404.
-                 * @example humancapital
+                 * @example general
                  */
                 hub: components["parameters"]["Hub"];
             };
@@ -5898,9 +5863,9 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "objectName": "employees",
-                 *       "where": "status = 'Active' AND lastName LIKE 'O%'",
-                 *       "orderBy": "hireDate desc"
+                 *       "objectName": "Products",
+                 *       "where": "Category = 'Book' AND Name LIKE '%guide'",
+                 *       "orderBy": "Price desc"
                  *     }
                  */
                 "application/json": components["schemas"]["QueryExplain"];
@@ -5931,7 +5896,7 @@ export interface operations {
             path: {
                 /**
                  * @description The path below the provider's address, with its slashes as they are.
-                 * @example employees/directory
+                 * @example Orders('A-1')
                  */
                 path: components["parameters"]["ProviderPath"];
             };
@@ -5954,11 +5919,17 @@ export interface operations {
     passPut: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Goes to the provider, as your other headers do. Many want it before they change a record.
+                 * @example *
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
             path: {
                 /**
                  * @description The path below the provider's address, with its slashes as they are.
-                 * @example employees/directory
+                 * @example Orders('A-1')
                  */
                 path: components["parameters"]["ProviderPath"];
             };
@@ -5966,6 +5937,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
+                /** @example {"CustomerId":"3f2504e0-4f89-41d3-9a0c-000000000001","PlacedAt":"2026-01-02T08:30:00Z","Paid":true} */
                 "*/*": string;
             };
         };
@@ -5990,14 +5962,15 @@ export interface operations {
             path: {
                 /**
                  * @description The path below the provider's address, with its slashes as they are.
-                 * @example employees/directory
+                 * @example Orders
                  */
-                path: components["parameters"]["ProviderPath"];
+                path: components["parameters"]["ProviderCollection"];
             };
             cookie?: never;
         };
         requestBody?: {
             content: {
+                /** @example {"Code":"B-2","CustomerId":"3f2504e0-4f89-41d3-9a0c-000000000007","PlacedAt":"2026-02-01T08:30:00Z","Paid":false} */
                 "*/*": string;
             };
         };
@@ -6018,11 +5991,17 @@ export interface operations {
     passDelete: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Goes to the provider, as your other headers do. Many want it before they change a record.
+                 * @example *
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
             path: {
                 /**
                  * @description The path below the provider's address, with its slashes as they are.
-                 * @example employees/directory
+                 * @example Orders('A-1')
                  */
                 path: components["parameters"]["ProviderPath"];
             };
@@ -6045,11 +6024,17 @@ export interface operations {
     passPatch: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Goes to the provider, as your other headers do. Many want it before they change a record.
+                 * @example *
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
             path: {
                 /**
                  * @description The path below the provider's address, with its slashes as they are.
-                 * @example employees/directory
+                 * @example Orders('A-1')
                  */
                 path: components["parameters"]["ProviderPath"];
             };
@@ -6057,6 +6042,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
+                /** @example {"Paid":true} */
                 "*/*": string;
             };
         };
@@ -6085,51 +6071,39 @@ export interface operations {
                 where?: components["parameters"]["Where"];
                 /**
                  * @description A comma-separated list of the fields to answer. All of them unless given.
-                 * @example id,firstName,lastName,workEmail
+                 * @example Code,PlacedAt,Paid
                  */
                 fields?: components["parameters"]["Fields"];
                 /**
                  * @description A comma-separated list of fields, each with `asc` (unless given) or `desc`.
-                 * @example lastName asc,hireDate desc
+                 * @example PlacedAt desc
                  */
                 orderBy?: components["parameters"]["OrderBy"];
-                /**
-                 * @description The number of the page, from 1. Beside `nextPage` it means nothing.
-                 * @example 1
-                 */
+                /** @description The number of the page, from 1. Beside `nextPage` it means nothing. */
                 page?: components["parameters"]["Page"];
                 /**
                  * @description How many entries a page has at most.
-                 * @example 50
+                 * @example 10
                  */
                 pageSize?: components["parameters"]["PageSize"];
-                /**
-                 * @description The `Elements-Next-Page-Token` of the previous answer to the same query.
-                 * @example eyJ2IjoxLCJjIjoiMjAwIn0.q7nX0cS5
-                 */
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
             header?: {
-                /**
-                 * @description How many calls to the provider one answer may take. When they do not fill the page, the answer is partial and says so.
-                 * @example 25
-                 */
+                /** @description How many calls to the provider one answer may take. When they do not fill the page, the answer is partial and says so. */
                 "Elements-Max-Provider-Calls"?: components["parameters"]["MaxProviderCalls"];
-                /**
-                 * @description With `pushdown-only` a query that the provider cannot answer in full by itself is a 400 (`WHERE_UNSUPPORTED`).
-                 * @example pushdown-only
-                 */
+                /** @description With `pushdown-only` a query that the provider cannot answer in full by itself is a 400 (`WHERE_UNSUPPORTED`). */
                 "Elements-Query-Mode"?: components["parameters"]["QueryMode"];
             };
             path: {
                 /**
                  * @description The hub of the instance's element. Any other hub is a 404.
-                 * @example humancapital
+                 * @example general
                  */
                 hub: components["parameters"]["Hub"];
                 /**
                  * @description The name of an object, as `GET /objects` lists it.
-                 * @example employees
+                 * @example Orders
                  */
                 objectName: components["parameters"]["ObjectName"];
             };
@@ -6157,21 +6131,18 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409.
-                 * @example 6f1c2b0e-5a3d-4f0b-9a57-2f4f0a9f3c11
-                 */
+                /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /**
                  * @description The hub of the instance's element. Any other hub is a 404.
-                 * @example humancapital
+                 * @example general
                  */
                 hub: components["parameters"]["Hub"];
                 /**
                  * @description The name of an object, as `GET /objects` lists it.
-                 * @example employees
+                 * @example Orders
                  */
                 objectName: components["parameters"]["ObjectName"];
             };
@@ -6209,17 +6180,17 @@ export interface operations {
             path: {
                 /**
                  * @description The hub of the instance's element. Any other hub is a 404.
-                 * @example humancapital
+                 * @example general
                  */
                 hub: components["parameters"]["Hub"];
                 /**
                  * @description The name of an object, as `GET /objects` lists it.
-                 * @example employees
+                 * @example Orders
                  */
                 objectName: components["parameters"]["ObjectName"];
                 /**
                  * @description The id of a record, percent-encoded.
-                 * @example 118
+                 * @example A-1
                  */
                 objectId: components["parameters"]["ObjectId"];
             };
@@ -6250,17 +6221,17 @@ export interface operations {
             path: {
                 /**
                  * @description The hub of the instance's element. Any other hub is a 404.
-                 * @example humancapital
+                 * @example general
                  */
                 hub: components["parameters"]["Hub"];
                 /**
                  * @description The name of an object, as `GET /objects` lists it.
-                 * @example employees
+                 * @example Orders
                  */
                 objectName: components["parameters"]["ObjectName"];
                 /**
                  * @description The id of a record, percent-encoded.
-                 * @example 118
+                 * @example A-1
                  */
                 objectId: components["parameters"]["ObjectId"];
             };
@@ -6298,17 +6269,17 @@ export interface operations {
             path: {
                 /**
                  * @description The hub of the instance's element. Any other hub is a 404.
-                 * @example humancapital
+                 * @example general
                  */
                 hub: components["parameters"]["Hub"];
                 /**
                  * @description The name of an object, as `GET /objects` lists it.
-                 * @example employees
+                 * @example Orders
                  */
                 objectName: components["parameters"]["ObjectName"];
                 /**
                  * @description The id of a record, percent-encoded.
-                 * @example 118
+                 * @example A-1
                  */
                 objectId: components["parameters"]["ObjectId"];
             };
@@ -6340,17 +6311,17 @@ export interface operations {
             path: {
                 /**
                  * @description The hub of the instance's element. Any other hub is a 404.
-                 * @example humancapital
+                 * @example general
                  */
                 hub: components["parameters"]["Hub"];
                 /**
                  * @description The name of an object, as `GET /objects` lists it.
-                 * @example employees
+                 * @example Orders
                  */
                 objectName: components["parameters"]["ObjectName"];
                 /**
                  * @description The id of a record, percent-encoded.
-                 * @example 118
+                 * @example A-1
                  */
                 objectId: components["parameters"]["ObjectId"];
             };
@@ -6388,65 +6359,54 @@ export interface operations {
                  * @description A filter in the query language, at most 16 KB of text: comparisons (`=`, `!=`, `<`, `<=`, `>`, `>=`), `IN`, `LIKE`, `BETWEEN` and `IS NULL`,
                  *     combined with `AND`, `OR`, `NOT` and parentheses. Text stands in single quotes; a quote in it is doubled.
                  *     The metadata of the object says which operators each field takes.
+                 * @example Quantity > 4
                  */
-                where?: components["parameters"]["Where"];
+                where?: components["parameters"]["ChildWhere"];
                 /**
                  * @description A comma-separated list of the fields to answer. All of them unless given.
-                 * @example id,firstName,lastName,workEmail
+                 * @example Line,ProductId,Quantity
                  */
-                fields?: components["parameters"]["Fields"];
+                fields?: components["parameters"]["ChildFields"];
                 /**
                  * @description A comma-separated list of fields, each with `asc` (unless given) or `desc`.
-                 * @example lastName asc,hireDate desc
+                 * @example Quantity desc
                  */
-                orderBy?: components["parameters"]["OrderBy"];
-                /**
-                 * @description The number of the page, from 1. Beside `nextPage` it means nothing.
-                 * @example 1
-                 */
+                orderBy?: components["parameters"]["ChildOrderBy"];
+                /** @description The number of the page, from 1. Beside `nextPage` it means nothing. */
                 page?: components["parameters"]["Page"];
                 /**
                  * @description How many entries a page has at most.
-                 * @example 50
+                 * @example 10
                  */
                 pageSize?: components["parameters"]["PageSize"];
-                /**
-                 * @description The `Elements-Next-Page-Token` of the previous answer to the same query.
-                 * @example eyJ2IjoxLCJjIjoiMjAwIn0.q7nX0cS5
-                 */
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
             header?: {
-                /**
-                 * @description How many calls to the provider one answer may take. When they do not fill the page, the answer is partial and says so.
-                 * @example 25
-                 */
+                /** @description How many calls to the provider one answer may take. When they do not fill the page, the answer is partial and says so. */
                 "Elements-Max-Provider-Calls"?: components["parameters"]["MaxProviderCalls"];
-                /**
-                 * @description With `pushdown-only` a query that the provider cannot answer in full by itself is a 400 (`WHERE_UNSUPPORTED`).
-                 * @example pushdown-only
-                 */
+                /** @description With `pushdown-only` a query that the provider cannot answer in full by itself is a 400 (`WHERE_UNSUPPORTED`). */
                 "Elements-Query-Mode"?: components["parameters"]["QueryMode"];
             };
             path: {
                 /**
                  * @description The hub of the instance's element. Any other hub is a 404.
-                 * @example humancapital
+                 * @example general
                  */
                 hub: components["parameters"]["Hub"];
                 /**
                  * @description The name of an object, as `GET /objects` lists it.
-                 * @example employees
+                 * @example Orders
                  */
                 objectName: components["parameters"]["ObjectName"];
                 /**
                  * @description The id of a record, percent-encoded.
-                 * @example 118
+                 * @example A-1
                  */
                 objectId: components["parameters"]["ObjectId"];
                 /**
                  * @description The name of an object below the record, one of the `children` that `GET /objects` lists.
-                 * @example files
+                 * @example Lines
                  */
                 childObjectName: components["parameters"]["ChildObjectName"];
             };
@@ -6481,46 +6441,34 @@ export interface operations {
                 where?: components["parameters"]["Where"];
                 /**
                  * @description A comma-separated list of the fields to answer. All of them unless given.
-                 * @example id,firstName,lastName,workEmail
+                 * @example Code,PlacedAt,Paid
                  */
                 fields?: components["parameters"]["Fields"];
                 /**
                  * @description A comma-separated list of fields, each with `asc` (unless given) or `desc`.
-                 * @example lastName asc,hireDate desc
+                 * @example PlacedAt desc
                  */
                 orderBy?: components["parameters"]["OrderBy"];
-                /**
-                 * @description The number of the page, from 1. Beside `nextPage` it means nothing.
-                 * @example 1
-                 */
+                /** @description The number of the page, from 1. Beside `nextPage` it means nothing. */
                 page?: components["parameters"]["Page"];
                 /**
                  * @description How many entries a page has at most.
-                 * @example 50
+                 * @example 10
                  */
                 pageSize?: components["parameters"]["PageSize"];
-                /**
-                 * @description The `Elements-Next-Page-Token` of the previous answer to the same query.
-                 * @example eyJ2IjoxLCJjIjoiMjAwIn0.q7nX0cS5
-                 */
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
             header?: {
-                /**
-                 * @description How many calls to the provider one answer may take. When they do not fill the page, the answer is partial and says so.
-                 * @example 25
-                 */
+                /** @description How many calls to the provider one answer may take. When they do not fill the page, the answer is partial and says so. */
                 "Elements-Max-Provider-Calls"?: components["parameters"]["MaxProviderCalls"];
-                /**
-                 * @description With `pushdown-only` a query that the provider cannot answer in full by itself is a 400 (`WHERE_UNSUPPORTED`).
-                 * @example pushdown-only
-                 */
+                /** @description With `pushdown-only` a query that the provider cannot answer in full by itself is a 400 (`WHERE_UNSUPPORTED`). */
                 "Elements-Query-Mode"?: components["parameters"]["QueryMode"];
             };
             path: {
                 /**
                  * @description The name of an object, as `GET /objects` lists it.
-                 * @example employees
+                 * @example Orders
                  */
                 objectName: components["parameters"]["ObjectName"];
             };
@@ -6548,16 +6496,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409.
-                 * @example 6f1c2b0e-5a3d-4f0b-9a57-2f4f0a9f3c11
-                 */
+                /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /**
                  * @description The name of an object, as `GET /objects` lists it.
-                 * @example employees
+                 * @example Orders
                  */
                 objectName: components["parameters"]["ObjectName"];
             };
@@ -6595,12 +6540,12 @@ export interface operations {
             path: {
                 /**
                  * @description The name of an object, as `GET /objects` lists it.
-                 * @example employees
+                 * @example Orders
                  */
                 objectName: components["parameters"]["ObjectName"];
                 /**
                  * @description The id of a record, percent-encoded.
-                 * @example 118
+                 * @example A-1
                  */
                 objectId: components["parameters"]["ObjectId"];
             };
@@ -6631,12 +6576,12 @@ export interface operations {
             path: {
                 /**
                  * @description The name of an object, as `GET /objects` lists it.
-                 * @example employees
+                 * @example Orders
                  */
                 objectName: components["parameters"]["ObjectName"];
                 /**
                  * @description The id of a record, percent-encoded.
-                 * @example 118
+                 * @example A-1
                  */
                 objectId: components["parameters"]["ObjectId"];
             };
@@ -6674,12 +6619,12 @@ export interface operations {
             path: {
                 /**
                  * @description The name of an object, as `GET /objects` lists it.
-                 * @example employees
+                 * @example Orders
                  */
                 objectName: components["parameters"]["ObjectName"];
                 /**
                  * @description The id of a record, percent-encoded.
-                 * @example 118
+                 * @example A-1
                  */
                 objectId: components["parameters"]["ObjectId"];
             };
@@ -6711,12 +6656,12 @@ export interface operations {
             path: {
                 /**
                  * @description The name of an object, as `GET /objects` lists it.
-                 * @example employees
+                 * @example Orders
                  */
                 objectName: components["parameters"]["ObjectName"];
                 /**
                  * @description The id of a record, percent-encoded.
-                 * @example 118
+                 * @example A-1
                  */
                 objectId: components["parameters"]["ObjectId"];
             };
@@ -6754,60 +6699,49 @@ export interface operations {
                  * @description A filter in the query language, at most 16 KB of text: comparisons (`=`, `!=`, `<`, `<=`, `>`, `>=`), `IN`, `LIKE`, `BETWEEN` and `IS NULL`,
                  *     combined with `AND`, `OR`, `NOT` and parentheses. Text stands in single quotes; a quote in it is doubled.
                  *     The metadata of the object says which operators each field takes.
+                 * @example Quantity > 4
                  */
-                where?: components["parameters"]["Where"];
+                where?: components["parameters"]["ChildWhere"];
                 /**
                  * @description A comma-separated list of the fields to answer. All of them unless given.
-                 * @example id,firstName,lastName,workEmail
+                 * @example Line,ProductId,Quantity
                  */
-                fields?: components["parameters"]["Fields"];
+                fields?: components["parameters"]["ChildFields"];
                 /**
                  * @description A comma-separated list of fields, each with `asc` (unless given) or `desc`.
-                 * @example lastName asc,hireDate desc
+                 * @example Quantity desc
                  */
-                orderBy?: components["parameters"]["OrderBy"];
-                /**
-                 * @description The number of the page, from 1. Beside `nextPage` it means nothing.
-                 * @example 1
-                 */
+                orderBy?: components["parameters"]["ChildOrderBy"];
+                /** @description The number of the page, from 1. Beside `nextPage` it means nothing. */
                 page?: components["parameters"]["Page"];
                 /**
                  * @description How many entries a page has at most.
-                 * @example 50
+                 * @example 10
                  */
                 pageSize?: components["parameters"]["PageSize"];
-                /**
-                 * @description The `Elements-Next-Page-Token` of the previous answer to the same query.
-                 * @example eyJ2IjoxLCJjIjoiMjAwIn0.q7nX0cS5
-                 */
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
             header?: {
-                /**
-                 * @description How many calls to the provider one answer may take. When they do not fill the page, the answer is partial and says so.
-                 * @example 25
-                 */
+                /** @description How many calls to the provider one answer may take. When they do not fill the page, the answer is partial and says so. */
                 "Elements-Max-Provider-Calls"?: components["parameters"]["MaxProviderCalls"];
-                /**
-                 * @description With `pushdown-only` a query that the provider cannot answer in full by itself is a 400 (`WHERE_UNSUPPORTED`).
-                 * @example pushdown-only
-                 */
+                /** @description With `pushdown-only` a query that the provider cannot answer in full by itself is a 400 (`WHERE_UNSUPPORTED`). */
                 "Elements-Query-Mode"?: components["parameters"]["QueryMode"];
             };
             path: {
                 /**
                  * @description The name of an object, as `GET /objects` lists it.
-                 * @example employees
+                 * @example Orders
                  */
                 objectName: components["parameters"]["ObjectName"];
                 /**
                  * @description The id of a record, percent-encoded.
-                 * @example 118
+                 * @example A-1
                  */
                 objectId: components["parameters"]["ObjectId"];
                 /**
                  * @description The name of an object below the record, one of the `children` that `GET /objects` lists.
-                 * @example files
+                 * @example Lines
                  */
                 childObjectName: components["parameters"]["ChildObjectName"];
             };

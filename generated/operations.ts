@@ -12,6 +12,8 @@ export const OPERATIONS = {
   updateAccountSettings: { method: 'patch', path: '/accounts/{accountId}/settings', scopes: ['platform'], tag: 'accounts', list: false, largeBody: false },
   listAccountInstances: { method: 'get', path: '/accounts/{id}/instances', scopes: ['platform'], tag: 'accounts', list: true, largeBody: false },
   getDocs: { method: 'get', path: '/docs', scopes: ['root'], tag: 'service', list: false, largeBody: false },
+  getElementGuide: { method: 'get', path: '/docs/elements/{key}', scopes: ['root'], tag: 'service', list: false, largeBody: false },
+  getGuide: { method: 'get', path: '/docs/guides/{guide}', scopes: ['root'], tag: 'service', list: false, largeBody: false },
   getQueryReference: { method: 'get', path: '/docs/where', scopes: ['root'], tag: 'service', list: false, largeBody: false },
   listElements: { method: 'get', path: '/elements', scopes: ['platform'], tag: 'elements', list: true, largeBody: false },
   listOAuthProxies: { method: 'get', path: '/elements/oauthProxies', scopes: ['platform'], tag: 'oauth-proxies', list: true, largeBody: false },

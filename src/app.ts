@@ -291,6 +291,7 @@ async function build({ config, log, onLost, engineOptions, signal = NEVER }: App
       checks: { database: database.isReachable, queue: jobs.isReachable },
       isStuck: liveness.isStuck,
       publicUrl,
+      connectorFolders: folders,
       metrics: servesMeasurements(config) ? createMeasurements(measurements) : undefined,
       proxies,
       redirects: createTokenBuckets({ perMinute: REDIRECTS_PER_MINUTE, kept: KEPT_NETWORKS, nowMs }),

@@ -7,14 +7,17 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { describeVariables } from '../src/config.ts';
 import { createRegistry, loadConnectors, OWN_CONNECTORS } from '../src/connector/registry.ts';
+import { codeBlocks } from './support/code-blocks.ts';
 import { createTemporaryFolder } from './support/database.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
 
 /** The code blocks of a language, in their order. */
-function blocks(language: string): string[] {
-  return [...README.matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\`$`, 'gm'))].map(([, code]) => code ?? '');
+function blocks(language: string, markdown = README): string[] {
+  return codeBlocks(markdown)
+    .filter((block) => block.language === language)
+    .map(({ code }) => code);
 }
 
 describe('the README', () => {
@@ -103,6 +106,25 @@ describe('a newcomer', () => {
     expect(instance.valid).to.equal(true);
   });
 
+  it('goes on from there by pasting what the guides have', async function paste() {
+    this.timeout(30_000);
+    for (const guide of ['where.md', 'events.md']) {
+      const commands = blocks('bash', readFileSync(join(ROOT, 'docs', guide), 'utf8'));
+      const script = [
+        'set -eu',
+        `{ ${blocks('bash').join('\n')} } > /dev/null`,
+        ...commands.flatMap((block) => [block, "printf '\\n'"]),
+      ].join('\n');
+      const { stdout } = await promisify(execFile)('bash', ['-c', script], { cwd: folder });
+      const answers = stdout
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line));
+      expect(answers).to.have.length(guide === 'where.md' ? 1 : 4);
+      for (const answer of answers) expect(Object(answer).code, JSON.stringify(answer)).to.equal(undefined);
+    }
+  });
+
   it('ends the service with SIGTERM to npm', async function stopNpm() {
     this.timeout(60_000);
     if (service === undefined) throw new Error('The service has not started.');
@@ -110,6 +132,15 @@ describe('a newcomer', () => {
     await stop(service);
     const refusal = await fetch(new URL('/health/live', baseUrl)).catch(({ cause }) => cause.code);
     expect(refusal).to.equal('ECONNREFUSED');
+  });
+
+  it('encrypts everything again with the command of docs/keys.md', async function rotate() {
+    this.timeout(60_000);
+    const [command = '', ...others] = blocks('sh', readFileSync(join(ROOT, 'docs/keys.md'), 'utf8'));
+    expect(others).to.deep.equal([]);
+    const environment = { ...process.env, NODE_ENV: '', DATA_DIR: join(folder, '.data') };
+    const { stdout } = await promisify(execFile)('bash', ['-euc', command], { cwd: ROOT, env: environment });
+    expect(stdout).to.include('Every value opens with the first key alone.');
   });
 });
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { DocsPage } from './docs-page.ts';
+import type { DocsPage } from './docs/layout.ts';
 
 const STYLE = `
   body { font: 16px/1.55 system-ui, sans-serif; color: #1d2733; max-width: 68rem; margin: 2rem auto; padding: 0 1.5rem; }

@@ -20,7 +20,10 @@ interface Parameter {
 /** The members of the bundled document that differ between scopes. */
 export interface ApiDocument {
   readonly paths: Readonly<Record<string, object>>;
-  readonly components: { readonly parameters: Readonly<Record<string, Parameter>> };
+  readonly components: {
+    readonly parameters: Readonly<Record<string, Parameter>>;
+    readonly examples: Readonly<Record<string, object>>;
+  };
 }
 
 /**
@@ -28,17 +31,22 @@ export interface ApiDocument {
  * operations: `GET /elements` is the catalogue without a token and the provider's object `elements` with one (D2), so
  * each scope is validated against its own operations only.
  *
- * Two habits of express-openapi-validator 5.6 are met here. It takes any bracket in a parameter's name for nesting and
+ * Three habits of express-openapi-validator 5.6 are met here. It takes any bracket in a parameter's name for nesting and
  * then calls `tags[]` unknown, so it is `tags` for the validator, and `parseQuery` does the same to the URL. And it
  * refuses a quote or a colon that the client did not percent-encode unless `allowReserved` is set, which must not be
- * published: clients that obey it would leave `&` and `+` as they are and break the `where`.
+ * published: clients that obey it would leave `&` and `+` as they are and break the `where`. And it gives Ajv the whole document, which takes the `id` of every record in an example for
+ * the name of a schema, and refuses all answers when two have the same: so the examples are empty here.
  */
 export function scopedDocument<Api extends ApiDocument>(document: Api, scope: Scope): Api {
-  const { parameters } = document.components;
+  const { parameters, examples } = document.components;
   return structuredClone({
     ...document,
     paths: scopedPaths(document.paths, scope),
-    components: { ...document.components, parameters: mapValues(parameters, forValidator) },
+    components: {
+      ...document.components,
+      parameters: mapValues(parameters, forValidator),
+      examples: mapValues(examples, () => ({})),
+    },
   });
 }
 
@@ -66,7 +74,7 @@ function bareName(name: string): string {
   return name.endsWith('[]') ? name.slice(0, -2) : name;
 }
 
-function mapValues<Value>(record: Readonly<Record<string, Value>>, map: (value: Value) => Value) {
+function mapValues<Value, Mapped>(record: Readonly<Record<string, Value>>, map: (value: Value) => Mapped) {
   return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]));
 }
 

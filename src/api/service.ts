@@ -1,18 +1,18 @@
 import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { dirname, extname, join } from 'node:path';
-import { type RequestHandler, Router } from 'express';
+import { extname, join } from 'node:path';
+import { type RequestHandler, type Response, Router } from 'express';
 import document from '../../generated/openapi.json' with { type: 'json' };
 import { OPERATIONS } from '../../generated/operations.ts';
 import type { Role } from '../config.ts';
+import { AppError } from '../errors.ts';
 import type { Proxies } from '../instances/oauth/proxies/proxies.ts';
 import { showCallback } from './callback-page.ts';
-import { DOCS_ASSETS, type DocsPage, docsPage } from './docs-page.ts';
+import { ASSETS_PATH, type DocsPage } from './docs/layout.ts';
+import { createDocsPages, QUERY_LANGUAGE_PATH, REFERENCE_PATH } from './docs/pages.ts';
 import type { RootOperationId } from './handler.ts';
 import { createKept, type KeptAnswer, sendKept } from './kept-answer.ts';
 import { notFound, wrongMethod } from './problem.ts';
 import { createProxyRedirect } from './proxy-redirect.ts';
-import { queryPage } from './query-page.ts';
 import { createShared } from './shared.ts';
 import type { TokenBuckets } from './token-buckets.ts';
 
@@ -25,6 +25,8 @@ export interface ServiceRouterPorts {
   /** The process does nothing any more and should be started again. */
   readonly isStuck: () => boolean;
   readonly publicUrl: () => string;
+  /** The folders of all connectors, whose READMEs are part of the documentation. */
+  readonly connectorFolders: readonly string[];
   /** Undefined where the measurements are not served here. */
   readonly metrics: RequestHandler | undefined;
   readonly proxies: Pick<Proxies, 'redirectTarget'>;
@@ -35,7 +37,8 @@ export interface ServiceRouterPorts {
 const CHECK_TIMEOUT_MS = 2000;
 /** Whoever asks more often gets the same answer: anybody may ask, and it costs a query. */
 const CHECK_KEEP_MS = 500;
-const ASSETS_PATH = '/docs/assets';
+const ASSETS_FOLDER = join(import.meta.dirname, 'docs/assets');
+const ASSETS = ['docs.js', 'docs.css'];
 const ASSET_TYPES: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
@@ -46,9 +49,16 @@ const OF_EVERY_ROLE: readonly RootOperationId[] = ['getLiveness', 'getReadiness'
 
 /** The paths outside the base path: health, the document, its rendered reference, redirects. No authorization. */
 export function createServiceRouter(ports: ServiceRouterPorts): Router {
-  const { role, checks, isStuck, publicUrl, metrics = notFound, proxies, redirects } = ports;
+  const { role, checks, isStuck, publicUrl, connectorFolders, metrics = notFound, proxies, redirects } = ports;
   const states = createShared(() => runChecks(checks), CHECK_KEEP_MS);
   const documents = createKeptDocuments(publicUrl);
+  const pages = createKeptPages(connectorFolders);
+  const sendPage = async (response: Response, path: string) => {
+    const page = (await pages()).get(path);
+    if (page === undefined)
+      throw new AppError('NOT_FOUND', `There is no page ${path}. ${REFERENCE_PATH} leads to all.`);
+    await sendKept(response, page);
+  };
   const handlers: Readonly<Record<RootOperationId, RequestHandler>> = {
     redirectToDocs: (_request, response) => response.redirect(302, '/docs'),
 
@@ -69,9 +79,13 @@ export function createServiceRouter(ports: ServiceRouterPorts): Router {
 
     getOpenApiYaml: async (_request, response) => sendKept(response, await documents.yaml()),
 
-    getDocs: async (_request, response) => sendKept(response, await documents.reference()),
+    getDocs: (_request, response) => sendPage(response, REFERENCE_PATH),
 
-    getQueryReference: async (_request, response) => sendKept(response, await documents.query()),
+    getGuide: (request, response) => sendPage(response, request.path),
+
+    getElementGuide: (request, response) => sendPage(response, request.path),
+
+    getQueryReference: (_request, response) => sendPage(response, QUERY_LANGUAGE_PATH),
 
     redirectThroughOAuthProxy: createProxyRedirect({ proxies, redirects }),
 
@@ -101,9 +115,7 @@ function note(id: RootOperationId): RequestHandler {
 type KeptDocument = () => Promise<KeptAnswer>;
 
 /** What the service says of itself: made when it is first asked for, and again only when the public URL is another. */
-function createKeptDocuments(
-  publicUrl: () => string,
-): Readonly<Record<'json' | 'yaml' | 'reference' | 'query', KeptDocument>> {
+function createKeptDocuments(publicUrl: () => string): Readonly<Record<'json' | 'yaml', KeptDocument>> {
   let json: { readonly url: string; readonly answer: KeptAnswer } | undefined;
   const yaml = once(async () => {
     const file = join(import.meta.dirname, '../../generated/openapi.yaml');
@@ -116,9 +128,15 @@ function createKeptDocuments(
       return json.answer;
     },
     yaml,
-    reference: once(async () => keepPage(docsPage({ documentUrl: '/openapi.json', assetsUrl: ASSETS_PATH }))),
-    query: once(async () => keepPage(await queryPage())),
   };
+}
+
+/** All of them together: each has the names of the others in its navigation. */
+function createKeptPages(connectorFolders: readonly string[]): () => Promise<ReadonlyMap<string, KeptAnswer>> {
+  return once(async () => {
+    const pages = await createDocsPages(document, connectorFolders);
+    return new Map([...pages].map(([path, page]) => [path, keepPage(page)]));
+  });
 }
 
 const JSON_TYPE = 'application/json; charset=utf-8';
@@ -157,7 +175,7 @@ async function runChecks(checks: ServiceRouterPorts['checks']): Promise<Record<s
 }
 
 function createAssets(): RequestHandler {
-  const assets = new Map<string, KeptDocument>(DOCS_ASSETS.map((name) => [name, once(() => keepAsset(name))]));
+  const assets = new Map<string, KeptDocument>(ASSETS.map((name) => [name, once(() => keepAsset(name))]));
   return async (request, response, next) => {
     const asset = assets.get(String(request.params.file));
     if (asset === undefined) return next();
@@ -165,8 +183,7 @@ function createAssets(): RequestHandler {
   };
 }
 
-async function keepAsset(name: (typeof DOCS_ASSETS)[number]): Promise<KeptAnswer> {
-  const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
-  const text = await readFile(join(folder, name), 'utf8');
-  return createKept(ASSET_TYPES[extname(name)] ?? 'text/plain', text, { 'Cache-Control': 'public, max-age=86400' });
+/** Asked for each time, as the pages are: a page never meets the script of another version. */
+async function keepAsset(name: string): Promise<KeptAnswer> {
+  return createKept(ASSET_TYPES[extname(name)] ?? 'text/plain', await readFile(join(ASSETS_FOLDER, name), 'utf8'));
 }

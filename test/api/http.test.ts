@@ -82,7 +82,7 @@ describe('HTTP', () => {
       expect(JSON.parse(line ?? '{}')).to.include({ msg: 'request', method: 'HEAD', status: 200 });
     });
 
-    for (const path of ['/openapi.json', '/docs', '/health/live', '/docs/assets/swagger-ui.css']) {
+    for (const path of ['/openapi.json', '/docs', '/health/live', '/docs/assets/docs.css']) {
       it(`is taken outside the base path too: ${path}`, async () => {
         const [head, whole] = [await send('HEAD', path), await send('GET', path)];
         expect({ status: head.status, body: head.body }).to.deep.equal({ status: 200, body: '' });
@@ -97,7 +97,7 @@ describe('HTTP', () => {
     for (const encoding of ['br', 'gzip']) {
       for (const path of [
         '/openapi.json',
-        '/docs/assets/swagger-ui-bundle.js',
+        '/docs/assets/docs.js',
         `${BASE}/objects/Products/metadata`,
         `${BASE}/Products?pageSize=30`,
         `${BASE}/Products?pageSize=5000`,

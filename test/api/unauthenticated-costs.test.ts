@@ -12,7 +12,14 @@ describe('what needs no authorization', () => {
   const get = (path: string, headers: Readonly<Record<string, string>> = {}) =>
     sendRaw(service.app.url, { path, headers });
 
-  for (const path of ['/openapi.json', '/openapi.yaml', '/docs', '/docs/where']) {
+  for (const path of [
+    '/openapi.json',
+    '/openapi.yaml',
+    '/docs',
+    '/docs/where',
+    '/docs/guides/events',
+    '/docs/elements/odata',
+  ]) {
     it(`is printed once and not sent to whoever has it: ${path}`, async () => {
       const first = await get(path);
       expect(first.status).to.equal(200);
@@ -32,7 +39,7 @@ describe('what needs no authorization', () => {
       ['/openapi.json', {}],
       ['/docs', {}],
       ['/docs/where', {}],
-      ['/docs/assets/swagger-ui.css', {}],
+      ['/docs/assets/docs.css', {}],
       ['/health/live', {}],
       ['/health/ready', {}],
       ['/metrics', {}],

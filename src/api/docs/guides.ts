@@ -1,0 +1,94 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import type { Entry } from './layout.ts';
+import { type Heading, type LinkTarget, renderMarkdown } from './markdown.ts';
+
+const ROOT = join(import.meta.dirname, '../../..');
+
+/** A file of prose, and the path of its page. */
+interface Source {
+  readonly file: string;
+  readonly path: string;
+  /** What stands below it on the same page. */
+  readonly appendix?: string;
+}
+
+export interface Guide {
+  readonly path: string;
+  readonly title: string;
+  readonly html: string;
+  readonly headings: readonly Heading[];
+}
+
+export interface Guides {
+  /** In the order in which one reads them. */
+  readonly guides: readonly Guide[];
+  readonly elements: readonly Guide[];
+}
+
+const README = join(ROOT, 'README.md');
+const WHERE = join(ROOT, 'docs/where.md');
+/** The reader's order; what is not here follows by name. */
+const ORDER = ['readme', 'where', 'events', 'credentials', 'limits', 'migrating', 'deployment', 'keys'];
+
+/** The README, `docs/*.md` and the README of every connector, ready to be shown. */
+export async function readGuides(connectorFolders: readonly string[]): Promise<Guides> {
+  const [guides, elements] = await Promise.all([findGuides(), findElements(connectorFolders)]);
+  const paths = new Map([...guides, ...elements].map(({ file, path }) => [file, path]));
+  const render = (source: Source) => renderGuide(source, paths);
+  return { guides: await Promise.all(guides.map(render)), elements: await Promise.all(elements.map(render)) };
+}
+
+async function findGuides(): Promise<readonly Source[]> {
+  const files = (await readdir(join(ROOT, 'docs'))).filter((name) => name.endsWith('.md'));
+  const guides = files.map((name) => guideAt(join(ROOT, 'docs', name)));
+  const rank = ({ path }: Source) => (ORDER.indexOf(basename(path)) + ORDER.length + 1) % (ORDER.length + 1);
+  return [guideAt(README), ...guides].sort(
+    (one, other) => rank(one) - rank(other) || one.path.localeCompare(other.path),
+  );
+}
+
+function guideAt(file: string): Source {
+  const path = `/docs/guides/${basename(file, '.md').toLowerCase()}`;
+  return file === WHERE ? { file, path, appendix: join(ROOT, 'generated/pushdown.md') } : { file, path };
+}
+
+/** `<folder>/<key>/README.md`; a connector may have none. */
+async function findElements(folders: readonly string[]): Promise<readonly Source[]> {
+  const found = folders.map(async (folder) => {
+    const entries = await readdir(folder, { withFileTypes: true });
+    const keys = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+    return Promise.all(keys.toSorted().map((key) => elementAt(folder, key)));
+  });
+  return (await Promise.all(found)).flat(2);
+}
+
+async function elementAt(folder: string, key: string): Promise<readonly Source[]> {
+  const names = await readdir(join(folder, key));
+  return names.includes('README.md')
+    ? [{ file: join(folder, key, 'README.md'), path: `/docs/elements/${encodeURIComponent(key)}` }]
+    : [];
+}
+
+async function renderGuide({ file, path, appendix }: Source, paths: ReadonlyMap<string, string>): Promise<Guide> {
+  const files = appendix === undefined ? [file] : [file, appendix];
+  const markdown = (await Promise.all(files.map((each) => readFile(each, 'utf8')))).join('\n');
+  const { html, headings } = renderMarkdown(markdown, linksFrom(file, paths));
+  const title = file === README ? 'First steps' : (headings[0]?.text ?? path);
+  return { path, title, html, headings };
+}
+
+/** Links to other files lead to their pages; to files that have none, nowhere. */
+function linksFrom(file: string, paths: ReadonlyMap<string, string>): LinkTarget {
+  return (href) => {
+    if (/^(?:[a-z]+:|[#/])/i.test(href)) return href;
+    const [target = '', fragment] = href.split('#');
+    const path = paths.get(join(dirname(file), target));
+    return path === undefined || fragment === undefined ? path : `${path}#${fragment}`;
+  };
+}
+
+export function entryOf({ path, title, headings }: Guide): Entry {
+  const below = headings.filter(({ depth }, index) => index > 0 && depth <= 3);
+  return { href: path, text: title, below: below.map(({ id, text }) => ({ href: `${path}#${id}`, text })) };
+}

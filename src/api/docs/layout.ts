@@ -1,0 +1,92 @@
+import { escapeHtml, when } from './html.ts';
+
+export interface DocsPage {
+  readonly html: string;
+  /** The value of the page's `Content-Security-Policy` header. */
+  readonly contentSecurityPolicy: string;
+}
+
+/** An entry of the side navigation. */
+export interface Entry {
+  readonly href: string;
+  readonly text: string;
+  /** The method of an operation. */
+  readonly method?: string;
+  /** What the search finds beside the text. */
+  readonly keywords?: string;
+  /** Seen only beside its own page, and by the search. */
+  readonly below?: readonly Entry[];
+}
+
+export interface Group {
+  readonly title: string;
+  readonly entries: readonly Entry[];
+}
+
+interface PageInput {
+  readonly title: string;
+  /** The path of the page. */
+  readonly path: string;
+  /** HTML */
+  readonly body: string;
+  readonly navigation: readonly Group[];
+}
+
+export const ASSETS_PATH = '/docs/assets';
+
+/** Everything comes from the service, nothing is inline, and a form cannot be sent but by the script. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  'img-src data:',
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** A page of the documentation, with the navigation beside it. */
+export function createDocsPage({ title, path, body, navigation }: PageInput): DocsPage {
+  const html = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escapeHtml(title)} · Causeway</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="${ASSETS_PATH}/docs.css">
+<script src="${ASSETS_PATH}/docs.js" defer></script>
+</head>
+<body>
+<header><a class="brand" href="/docs">Causeway</a><button id="docs-menu" type="button" aria-expanded="false" aria-controls="docs-navigation" hidden>Contents</button></header>
+<nav id="docs-navigation" aria-label="Contents">
+<input id="docs-search" type="search" placeholder="Search" aria-label="Search the documentation" autocomplete="off" hidden>
+<p id="docs-nothing" hidden>Nothing found.</p>
+${navigation.map((group) => printGroup(group, path)).join('\n')}
+</nav>
+<main>
+${body}
+</main>
+</body>
+</html>
+`;
+  return { html, contentSecurityPolicy: POLICY };
+}
+
+function printGroup({ title, entries }: Group, path: string): string {
+  return `<section><h2>${escapeHtml(title)}</h2>\n${printEntries(entries, path)}</section>`;
+}
+
+function printEntries(entries: readonly Entry[], path: string): string {
+  return `<ul>\n${entries.map((entry) => `<li>${printEntry(entry, path)}</li>`).join('\n')}\n</ul>\n`;
+}
+
+function printEntry({ href, text, method, keywords = '', below = [] }: Entry, path: string): string {
+  const current = href === path;
+  const badge = method === undefined ? '' : `<span class="method ${method}">${method}</span> `;
+  const mark = when(current, () => ' aria-current="page"');
+  const link = `<a href="${escapeHtml(href)}"${mark} data-keywords="${escapeHtml(keywords)}">${badge}${escapeHtml(text)}</a>`;
+  const open = when(current, () => ' class="open"');
+  return link + when(below.length > 0, () => `<div${open}>${printEntries(below, path)}</div>`);
+}

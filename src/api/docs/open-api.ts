@@ -1,0 +1,117 @@
+/** A part of an OpenAPI document. redocly has checked the document when it was generated. */
+export type Part = Readonly<Record<string, unknown>>;
+
+export interface Response {
+  readonly status: string;
+  readonly part: Part;
+  /** The name of the component that it is. */
+  readonly name: string;
+  /** It has the body of every error. */
+  readonly isError: boolean;
+}
+
+export interface Operation {
+  readonly id: string;
+  readonly tag: string;
+  readonly method: string;
+  readonly path: string;
+  /** It is below the base path. */
+  readonly belowBase: boolean;
+  readonly summary: string;
+  readonly description: string;
+  /** The security schemes, any of which is enough. */
+  readonly security: readonly string[];
+  readonly parameters: readonly Part[];
+  readonly body: Part | undefined;
+  readonly responses: readonly Response[];
+}
+
+const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
+
+export function partOf(value: unknown): Part {
+  return typeof value === 'object' && value !== null ? { ...value } : {};
+}
+
+export function partsOf(value: unknown): readonly Part[] {
+  return Array.isArray(value) ? value.map(partOf) : [];
+}
+
+export function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+/** The component that a reference names; undefined where there is no reference. */
+export function nameOfReference({ $ref }: Part): string | undefined {
+  return typeof $ref === 'string' ? $ref.slice($ref.lastIndexOf('/') + 1) : undefined;
+}
+
+/** The part itself, or what it refers to. */
+export function resolvePart(document: Part, value: unknown): Part {
+  const { $ref } = partOf(value);
+  if (typeof $ref !== 'string') return partOf(value);
+  return $ref
+    .slice('#/'.length)
+    .split('/')
+    .reduce((part, name) => partOf(part[name]), document);
+}
+
+/** The components of a kind, by name. */
+export function componentsOf(document: Part, kind: string): readonly (readonly [name: string, part: Part])[] {
+  return Object.entries(partOf(partOf(document.components)[kind])).map(([name, part]) => [name, partOf(part)]);
+}
+
+export function listOperations(document: Part): readonly Operation[] {
+  return Object.entries(partOf(document.paths)).flatMap(([path, value]) => {
+    const item = partOf(value);
+    const methods = METHODS.filter((method) => method in item);
+    return methods.map((method) => readOperation(document, { path, method, item }));
+  });
+}
+
+interface Place {
+  readonly path: string;
+  readonly method: string;
+  readonly item: Part;
+}
+
+function readOperation(document: Part, { path, method, item }: Place): Operation {
+  const operation = partOf(item[method]);
+  const parameters = [...partsOf(item.parameters), ...partsOf(operation.parameters)];
+  return {
+    id: textOf(operation.operationId),
+    tag: Array.isArray(operation.tags) ? textOf(operation.tags[0]) : '',
+    method,
+    path,
+    belowBase: !('servers' in item),
+    summary: textOf(operation.summary),
+    description: textOf(operation.description),
+    security: partsOf(operation.security).flatMap((scheme) => Object.keys(scheme)),
+    parameters: parameters.map((parameter) => resolvePart(document, parameter)),
+    body: operation.requestBody === undefined ? undefined : partOf(operation.requestBody),
+    responses: Object.entries(partOf(operation.responses)).map(([status, response]) =>
+      readResponse(document, status, partOf(response)),
+    ),
+  };
+}
+
+function readResponse(document: Part, status: string, response: Part): Response {
+  const part = resolvePart(document, response);
+  return { status, part, name: nameOfReference(response) ?? '', isError: isError(part) };
+}
+
+export function isError(response: Part): boolean {
+  const json = partOf(partOf(response.content)['application/json']);
+  return nameOfReference(partOf(json.schema)) === 'ErrorResponse';
+}
+
+/** The values that a parameter, a header or a media type has as examples; those of the schema where it has none. */
+export function examplesOf(
+  document: Part,
+  part: Part,
+): readonly { readonly summary: string; readonly value: unknown }[] {
+  if ('example' in part) return [{ summary: 'Example', value: part.example }];
+  const own = Object.values(partOf(part.examples)).map((example) => resolvePart(document, example));
+  if (own.length > 0) return own.map(({ summary, value }) => ({ summary: textOf(summary), value }));
+  const schema = resolvePart(document, part.schema);
+  return 'example' in schema ? [{ summary: 'Example', value: schema.example }] : [];
+}

@@ -1,0 +1,27 @@
+import { entryOf, type Guide, readGuides } from './guides.ts';
+import { createDocsPage, type DocsPage, type Group } from './layout.ts';
+import type { Part } from './open-api.ts';
+import { renderReference } from './reference.ts';
+
+export const REFERENCE_PATH = '/docs';
+export const QUERY_LANGUAGE_PATH = '/docs/guides/where';
+
+/** Every page of the documentation by its path, all with the same navigation. */
+export async function createDocsPages(
+  document: Part,
+  connectorFolders: readonly string[],
+): Promise<ReadonlyMap<string, DocsPage>> {
+  const { guides, elements } = await readGuides(connectorFolders);
+  const reference = renderReference(document, REFERENCE_PATH);
+  const navigation: readonly Group[] = [
+    { title: 'Guides', entries: guides.map(entryOf) },
+    { title: 'Providers', entries: elements.map(entryOf) },
+    ...reference.groups,
+  ];
+  const page = (path: string, title: string, body: string) =>
+    [path, createDocsPage({ path, title, body, navigation })] as const;
+  return new Map([
+    page(REFERENCE_PATH, 'API reference', reference.body),
+    ...[...guides, ...elements].map(({ path, title, html }: Guide) => page(path, title, html)),
+  ]);
+}

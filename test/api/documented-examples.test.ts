@@ -1,0 +1,125 @@
+import { expect } from 'chai';
+import { useApp } from '../support/app.ts';
+import { type DocumentedCall, documentedCalls, parametersWithoutExample } from './support/documented-calls.ts';
+import { findDifferences } from './support/shape.ts';
+import { waitUntil } from './support/wait-until.ts';
+
+/** What the others need, in this order: an instance with events on, an account that queues them, one event, one OAuth proxy. */
+const FIRST = [
+  'createInstance',
+  'createElementInstance',
+  'updateInstanceConfiguration',
+  'setOwnAccountSettings',
+  'updateOwnAccountSettings',
+  'setAccountSettings',
+  'updateAccountSettings',
+  'sendTestEvent',
+  'createOAuthProxy',
+  'addOAuthProxyApplicationUrl',
+];
+
+/** What takes away what the others need. */
+const LAST = [
+  'acknowledgeDelivery',
+  'releaseDeliveries',
+  'acknowledgeDeliveries',
+  'passDelete',
+  'deleteRecord',
+  'deleteHubRecord',
+  'removeOAuthProxyApplicationUrl',
+  'deleteOAuthProxy',
+  'disableInstance',
+  'deleteThisInstance',
+  'deleteInstance',
+  'deleteSubscription',
+];
+
+/** Whatever else than 200 the examples get, and why. */
+const OTHER_STATUS: Readonly<Record<string, number>> = {
+  redirectToDocs: 302,
+  // No example can know the key of a proxy: the answer is the page that says so.
+  redirectThroughOAuthProxy: 400,
+  // What the provider answers.
+  passPost: 201,
+  passDelete: 204,
+};
+
+describe('the examples of the reference', () => {
+  const service = useApp({ SIMULATORS_PORT: '0' });
+  const calls = inOrder(documentedCalls());
+
+  it('are there for every parameter that is required', () => {
+    expect(parametersWithoutExample()).to.deep.equal([]);
+  });
+
+  it('stand beside each other: no key that another call has used, and one way to name a page', () => {
+    for (const { operationId, url, headers } of calls) {
+      expect(Object.keys(headers), operationId).not.to.include('Idempotency-Key');
+      const { searchParams } = new URL(url, service.app.url);
+      expect(searchParams.has('page') && searchParams.has('nextPage'), operationId).to.equal(false);
+    }
+  });
+
+  for (const call of calls) {
+    it(`work as they stand: ${call.operationId} ${call.body ?? ''}`.trim(), async () => {
+      await prepare[call.operationId]?.();
+      const { status, body } = await send(call);
+      expect(status, JSON.stringify(body)).to.equal(OTHER_STATUS[call.operationId] ?? 200);
+      if (!call.security.includes('UserElement') || !call.url.startsWith('/passthrough/'))
+        expect(call.expected).to.include(String(status));
+      if (call.operationId in made) made[call.operationId] ??= Object(body).token;
+      const differences = call.answers.map((example) => findDifferences(example, body));
+      if (status === 200 && differences.length > 0)
+        expect(differences, 'no example is what was answered').to.deep.include([]);
+    });
+  }
+
+  /** The tokens of the instances that the examples make. */
+  const made: Record<string, string | undefined> = { createInstance: undefined, createElementInstance: undefined };
+
+  /** The order that an example before it deleted is there again. */
+  const orderAgain = async () => {
+    const [order] = calls.filter(({ operationId }) => operationId === 'replaceRecord');
+    await service.call('/Orders', { method: 'POST', body: order?.body, token: made.createInstance });
+  };
+  /** No delivery is under way any more, as nothing listens where they go. */
+  const untilQueued = () =>
+    waitUntil(async () => {
+      const { body } = await service.call('/notifications/subscriptions/deliveries/counts');
+      return body.delivering === 0 && body.retrying === 0;
+    });
+  const prepare: Readonly<Record<string, () => Promise<unknown>>> = {
+    deleteRecord: orderAgain,
+    deleteHubRecord: orderAgain,
+    listDeliveries: untilQueued,
+    acknowledgeDelivery: untilQueued,
+  };
+
+  async function send({ operationId, url, method, belowBase, security, headers, body }: DocumentedCall) {
+    const secrets = `User ${service.userSecret}, Organization ${service.organizationSecret}`;
+    // What ends "this" instance ends the other one.
+    const token = operationId === 'deleteThisInstance' ? made.createElementInstance : made.createInstance;
+    const element = security.includes('UserOrganization') ? '' : `, Element ${token}`;
+    const response = await fetch(`${belowBase ? service.app.baseUrl : service.app.url}${url}`, {
+      method,
+      redirect: 'manual',
+      headers: {
+        ...headers,
+        ...(security.length > 0 && { Authorization: secrets + element }),
+        ...(body !== undefined && { 'Content-Type': 'application/json' }),
+      },
+      ...(body !== undefined && { body }),
+    });
+    const text = await response.text();
+    const isJson = response.headers.get('content-type')?.startsWith('application/json');
+    return { status: response.status, body: isJson ? JSON.parse(text) : text };
+  }
+});
+
+function inOrder(calls: readonly DocumentedCall[]): readonly DocumentedCall[] {
+  const rank = ({ operationId }: DocumentedCall) => {
+    if (FIRST.includes(operationId)) return FIRST.indexOf(operationId) - FIRST.length;
+    return LAST.indexOf(operationId) + 1;
+  };
+  return calls.toSorted((one, other) => rank(one) - rank(other));
+}

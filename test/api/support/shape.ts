@@ -1,0 +1,34 @@
+/**
+ * How an answer differs from an example of it: in members, in types. Null stands for any type, and of lists the first
+ * entries are compared.
+ */
+export function findDifferences(example: unknown, answer: unknown, place = ''): readonly string[] {
+  if (example === null || answer === null) return [];
+  const [one, other] = [typeOf(example), typeOf(answer)];
+  if (one !== other) return [`${place || '/'} is ${other}, not ${one}`];
+  if (Array.isArray(example) && Array.isArray(answer)) return differencesOfLists(example, answer, place);
+  if (typeof example === 'object' && typeof answer === 'object') return differencesOfMembers(example, answer, place);
+  return [];
+}
+
+function differencesOfLists(example: readonly unknown[], answer: readonly unknown[], place: string) {
+  return example.length === 0 || answer.length === 0 ? [] : findDifferences(example[0], answer[0], `${place}/0`);
+}
+
+function differencesOfMembers(example: object, answer: object, place: string): readonly string[] {
+  const expected = new Map(Object.entries(example));
+  const found = new Map(Object.entries(answer));
+  const missing = [...expected.keys()].filter((name) => !found.has(name));
+  const unknown = [...found.keys()].filter((name) => !expected.has(name));
+  return [
+    ...missing.map((name) => `${place}/${name} is not there`),
+    ...unknown.map((name) => `${place}/${name} is not in the example`),
+    ...[...expected].flatMap(([name, value]) =>
+      found.has(name) ? findDifferences(value, found.get(name), `${place}/${name}`) : [],
+    ),
+  ];
+}
+
+function typeOf(value: unknown): string {
+  return Array.isArray(value) ? 'list' : typeof value;
+}

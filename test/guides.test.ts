@@ -1,0 +1,132 @@
+import { execFile } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { readFile, rm, stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import knex from 'knex';
+import { readConfig } from '../src/config.ts';
+import { codeBlocks } from './support/code-blocks.ts';
+import { createTemporaryFolder, createTestDatabase, dropTestDatabase } from './support/database.ts';
+
+const ROOT = resolve(import.meta.dirname, '..');
+const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
+const run = promisify(execFile);
+
+const FILES = [
+  'README.md',
+  ...readdirSync(join(ROOT, 'docs')).map((name) => `docs/${name}`),
+  ...readdirSync(join(ROOT, 'connectors')).map((key) => `connectors/${key}/README.md`),
+];
+
+/**
+ * What the blocks of each language are. Those of `bash` are pasted into a shell beside a running service, in
+ * test/readme.test.ts; those of `sh` by the tests named here; `js` in test/api/events; `json` in the tests of the guide.
+ */
+const LANGUAGES = ['bash', 'sh', 'js', 'json', 'text'];
+
+/** The files that have commands for operators, and how many. */
+const COMMANDS = { 'README.md': 2, 'docs/deployment.md': 4, 'docs/keys.md': 1 };
+
+describe('the code of the guides', () => {
+  const blocks = FILES.flatMap((file) => codeBlocks(read(file)).map((block) => ({ file, ...block })));
+
+  it('says what it is, so that every command is seen by a test', () => {
+    expect(blocks.filter(({ language }) => !LANGUAGES.includes(language))).to.deep.equal([]);
+  });
+
+  it('has no commands that no test runs', () => {
+    const counts = Object.fromEntries(
+      FILES.map((file) => [file, blocks.filter((block) => block.file === file && block.language === 'sh').length]),
+    );
+    expect(Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0))).to.deep.equal(COMMANDS);
+    const pasted = new Set(blocks.filter(({ language }) => language === 'bash').map(({ file }) => file));
+    expect([...pasted]).to.deep.equal(['README.md', 'docs/events.md', 'docs/where.md']);
+  });
+
+  it('has JSON that is JSON', () => {
+    for (const { file, code } of blocks.filter(({ language }) => language === 'json'))
+      expect(() => JSON.parse(code), file).not.to.throw();
+  });
+});
+
+describe('docs/deployment.md', () => {
+  const [secrets = '', compose = '', backup = '', restore = ''] = codeBlocks(read('docs/deployment.md'))
+    .filter(({ language }) => language === 'sh')
+    .map(({ code }) => code);
+  let folder = '';
+
+  beforeEach(async () => {
+    folder = await createTemporaryFolder();
+  });
+
+  afterEach(() => rm(folder, { recursive: true }));
+
+  it('makes secrets that the service takes and compose.yaml asks for, for nobody else to read', async () => {
+    await run('bash', ['-euc', secrets], { cwd: folder });
+    const file = join(folder, '.env');
+    expect((await stat(file)).mode & 0o777).to.equal(0o600);
+    const made = Object.fromEntries(
+      (await readFile(file, 'utf8'))
+        .trim()
+        .split('\n')
+        .map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)] as const),
+    );
+    const asked = [...read('compose.yaml').matchAll(/\$\{(\w+):\?/g)].map(([, name]) => name);
+    expect(Object.keys(made)).to.include.members(asked);
+    const config = readConfig({
+      ...made,
+      DATABASE_URL: `postgres://causeway:${made.POSTGRES_PASSWORD}@database/causeway`,
+    });
+    expect(config).to.deep.include({ publicUrl: 'http://localhost:8080' });
+  });
+
+  it('starts the services of the file beside it', async function start() {
+    expect(compose).to.equal('docker compose up --build --detach\n');
+    if (!(await works('docker compose version'))) this.skip();
+    await run('bash', ['-euc', `${secrets}\ncp ${join(ROOT, 'compose.yaml')} . && docker compose config`], {
+      cwd: folder,
+    });
+  });
+
+  it('brings a database back from its backup', async function restoreAgain() {
+    this.timeout(60_000);
+    const url = await createTestDatabase();
+    const restored = new URL(url);
+    restored.pathname = '/causeway_restored';
+    try {
+      if (!(await fits(url))) this.skip();
+      await query(url, 'create table kept as select 7 as number');
+      const env = { ...process.env, DATABASE_URL: url, SERVER_URL: url, RESTORED_URL: restored.href };
+      await run('bash', ['-euc', `${backup}\n${restore}`], { cwd: folder, env });
+      expect(await query(restored.href, 'select number from kept')).to.deep.equal([{ number: 7 }]);
+    } finally {
+      await query(url, 'drop database if exists causeway_restored');
+      await dropTestDatabase(url);
+    }
+  });
+});
+
+async function works(command: string): Promise<boolean> {
+  return run('bash', ['-c', command]).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** PostgreSQL's tools are here, and not older than the server: they refuse a newer one. */
+async function fits(url: string): Promise<boolean> {
+  if (!(await works('pg_dump --version && pg_restore --version && createdb --version'))) return false;
+  const { stdout } = await run('pg_dump', ['--version']);
+  const [row] = await query(url, "select current_setting('server_version_num')::int / 10000 as major");
+  return Number(/(\d+)/.exec(stdout)?.[1]) >= Number(row?.major);
+}
+
+async function query(url: string, sql: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
+  const database = knex({ client: 'pg', connection: url });
+  try {
+    return (await database.raw(sql)).rows;
+  } finally {
+    await database.destroy();
+  }
+}
