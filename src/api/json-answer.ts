@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import type { Response } from 'express';
 import { createPacer } from '../pace.ts';
-import { COMPRESSORS, type Encoding, encodingOf, LEAST_COMPRESSED } from './compression.ts';
+import { COMPRESSORS, type Encoding, encodingOf, LEAST_COMPRESSED, MOST_COMPRESSED_AT_ONCE } from './compression.ts';
 import { isLarge, printPieces } from './json-printing.ts';
 
 /** A caller that reads nothing for so long gets no more: what it was answered is kept for it in memory. */
@@ -31,7 +31,8 @@ function sendBytes(response: Response, body: string | Buffer): void {
 }
 
 async function sendPacked(response: Response, bytes: Buffer, encoding: Encoding): Promise<void> {
-  const packed = await COMPRESSORS[encoding].compress(bytes);
+  const { compressNow, compress } = COMPRESSORS[encoding];
+  const packed = bytes.length > MOST_COMPRESSED_AT_ONCE ? await compress(bytes) : compressNow(bytes);
   response.setHeader('Content-Encoding', encoding);
   sendBytes(response, packed);
 }
