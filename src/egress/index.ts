@@ -109,7 +109,8 @@ export function createEgress(options: EgressOptions): Egress {
 
   async function request(given: EgressRequest): Promise<EgressResponse> {
     const [by, target, isQuotable] = route(given);
-    return send(by, given, target, isQuotable);
+    const response = await send(by, given, target);
+    return { ...response, quotable: isQuotable() };
   }
 
   async function stream(given: EgressStreamRequest): Promise<EgressStream> {
@@ -161,12 +162,7 @@ function unresolved({ hostname }: Target): EgressError {
   return new EgressError('connect', `The host name ${hostname} could not be resolved in time.`);
 }
 
-async function send(
-  agent: Agent,
-  request: EgressRequest,
-  target: Target,
-  isQuotable: () => boolean,
-): Promise<EgressResponse> {
+async function send(agent: Agent, request: EgressRequest, target: Target): Promise<RawResponse> {
   const onExcess = request.onExcess ?? 'fail';
   const headers = { 'accept-encoding': onExcess === 'cut' ? 'identity' : ACCEPTED_ENCODINGS, ...request.headers };
   assertHeaders(headers);
@@ -192,6 +188,5 @@ async function send(
     exchange,
   );
   const response = await exchange.response;
-  const decoded = onExcess === 'cut' ? response : await decodeResponse(response, limits);
-  return { ...decoded, quotable: isQuotable() };
+  return onExcess === 'cut' ? response : decodeResponse(response, limits);
 }

@@ -65,6 +65,8 @@ export interface ReadySubscription {
   readonly accountId: number;
   readonly id: number;
   readonly url: string;
+  /** Of the URL, see `hostOf`. */
+  readonly host: string;
   readonly state: 'active' | 'deactivated';
   /** See `wantsType`. */
   readonly eventTypes: readonly string[];

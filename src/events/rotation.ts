@@ -21,6 +21,9 @@ interface Line<Item> {
   queued: boolean;
 }
 
+/** Lines that are empty. To make one for each thing that comes to an account would cost more than the rest of its turn. */
+const KEPT_LINES = 256;
+
 export function createRotation<Item>(): Rotation<Item> {
   const lines = new Map<number, Line<Item>>();
   const turns = createFifo<Line<Item>>();
@@ -61,13 +64,13 @@ export function createRotation<Item>(): Rotation<Item> {
       turns.shift();
       line.queued = false;
       const item = line.items.shift();
-      if (line.items.size === 0) lines.delete(line.accountId);
-      else queue(line);
+      if (line.items.size > 0) queue(line);
+      else if (lines.size > KEPT_LINES) lines.delete(line.accountId);
       return item;
     },
     pause: (accountId) => {
       const line = lines.get(accountId);
-      if (line !== undefined) line.paused = true;
+      if (line !== undefined && line.items.size > 0) line.paused = true;
     },
     resume: (accountId) => {
       const line = lines.get(accountId);

@@ -50,6 +50,7 @@ describe('accepting events of two tenants', () => {
         accountId,
         id: accountId,
         url,
+        host: 'hooks.example.com',
         state: 'active',
         eventTypes: ['*'],
         secrets: [],

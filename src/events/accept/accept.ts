@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { AppError } from '../../errors.ts';
 import { showEventId } from '../event-id.ts';
-import { hostOf } from '../lease.ts';
 import type { Accepted, DeliverySettings, EventSource, NewEvent, ReadySubscription } from '../model.ts';
 import type { EngineOptions } from '../options.ts';
 import { createPool } from '../pool.ts';
@@ -137,7 +136,7 @@ async function prepare(ports: AcceptPorts, event: NewEvent): Promise<Acceptance 
     payload: text,
     bytes,
     subscriptionId: subscription.id,
-    host: hostOf(subscription.url),
+    host: subscription.host,
     ordered: source.ordered,
     keyHash: event.deduplicationKey === undefined ? undefined : hashKey(instanceId, event.deduplicationKey),
     acceptedAtMs,

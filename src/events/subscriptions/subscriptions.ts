@@ -9,6 +9,7 @@ import { AppError } from '../../errors.ts';
 import type { Logger } from '../../log.ts';
 import { prepareSql } from '../../where/index.ts';
 import { FILTERABLE_SUBSCRIPTION } from '../filter.ts';
+import { hostOf } from '../lease.ts';
 import type { ReadySubscription } from '../model.ts';
 import { createSecret, previousExpiry, rotate, type SigningSecrets, validSecrets } from './subscription-secrets.ts';
 import { createSubscriptionStore, type SubscriptionRow } from './subscription-store.ts';
@@ -104,7 +105,7 @@ export function createSubscriptions(ports: SubscriptionPorts): Subscriptions {
   function toReady(row: SubscriptionRow): Kept {
     const { accountId, id, url, state, eventTypes, deletedAt } = row;
     const secrets = validSecrets(openSecrets(row), now());
-    return { accountId, id, url, state, eventTypes, secrets, isRemoved: deletedAt !== null };
+    return { accountId, id, url, host: hostOf(url), state, eventTypes, secrets, isRemoved: deletedAt !== null };
   }
 
   function openSecrets({ accountId, id, secrets: sealed }: SubscriptionRow): SigningSecrets {
