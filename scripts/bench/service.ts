@@ -14,6 +14,7 @@ import bamboohr from '../../connectors/bamboohr/index.ts';
 import { createByteBudget, createProviderClient } from '../../src/connector/client/index.ts';
 import { createEgress, type EgressRequest } from '../../src/egress/index.ts';
 import { createResources } from '../../src/resources/resources.ts';
+import { freePorts } from './free-ports.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const CONFIGURATION = { username: 'demo-key', 'company.name': 'acme', simulator: true };
@@ -179,25 +180,6 @@ async function latency(request: { url: string; method?: string; headers: Record<
   const sorted = times.slice(Math.floor(times.length / 10)).sort((a, b) => a - b);
   const at = (share: number) => sorted[Math.floor(sorted.length * share)] ?? Number.NaN;
   return { p50Ms: at(0.5), p99Ms: at(0.99) };
-}
-
-async function freePorts(): Promise<Readonly<Record<'PORT' | 'SIMULATORS_PORT', string>>> {
-  const { createServer } = await import('node:net');
-  const servers = [createServer(), createServer()];
-  const ports = await Promise.all(
-    servers.map(
-      (server) =>
-        new Promise<string>((done) =>
-          server.listen(0, '127.0.0.1', () => {
-            const address = server.address();
-            done(String(typeof address === 'object' ? address?.port : 0));
-          }),
-        ),
-    ),
-  );
-  await Promise.all(servers.map((server) => new Promise((done) => server.close(done))));
-  const [PORT = '', SIMULATORS_PORT = ''] = ports;
-  return { PORT, SIMULATORS_PORT };
 }
 
 const dataDir = await mkdtemp(join(tmpdir(), 'causeway-bench-'));

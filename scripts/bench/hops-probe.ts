@@ -1,0 +1,56 @@
+/**
+ * Loaded into the service by hops.ts: says which functions of the project ran since it was asked last, and how many of them
+ * stood on the way when a request was handed to the network.
+ */
+import diagnostics from 'node:diagnostics_channel';
+import { Session } from 'node:inspector/promises';
+import { isMainThread } from 'node:worker_threads';
+
+export interface Hops {
+  /** `file function`, without the functions that have no name. */
+  readonly functions: readonly string[];
+  readonly files: readonly string[];
+  /** Of the deepest request that was sent; 0: none was. Awaited functions count, those that only pass a promise on do not show. */
+  readonly frames: number;
+}
+
+const ROOT = new URL('../../', import.meta.url).href;
+const OWN = /^(?:src|connectors)\//;
+const MORE_FRAMES_THAN_THERE_ARE = 200;
+
+if (isMainThread && process.send !== undefined) await listen();
+
+async function listen(): Promise<void> {
+  const session = new Session();
+  session.connect();
+  await session.post('Profiler.enable');
+  await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
+  Error.stackTraceLimit = MORE_FRAMES_THAN_THERE_ARE;
+  let frames = 0;
+  diagnostics.subscribe('undici:request:create', () => {
+    const lines = new Error('the way here').stack?.split('\n') ?? [];
+    frames = Math.max(frames, lines.filter((line) => OWN.test(pathOf(line))).length);
+  });
+  process.on('message', async () => {
+    const { result } = await session.post('Profiler.takePreciseCoverage');
+    const called = result.flatMap(({ url, functions }) => {
+      const path = url.startsWith(ROOT) ? url.slice(ROOT.length) : '';
+      if (!OWN.test(path)) return [];
+      // What begins at 0 is the file itself.
+      return functions.flatMap(({ functionName, ranges: [range] }) =>
+        range !== undefined && range.count > 0 && range.startOffset > 0 ? [{ path, name: functionName }] : [],
+      );
+    });
+    process.send?.({
+      functions: [...new Set(called.filter(({ name }) => name !== '').map(({ path, name }) => `${path} ${name}`))],
+      files: [...new Set(called.map(({ path }) => path))],
+      frames,
+    } satisfies Hops);
+    frames = 0;
+  });
+}
+
+function pathOf(line: string): string {
+  const at = line.indexOf(ROOT);
+  return at < 0 ? '' : line.slice(at + ROOT.length);
+}

@@ -1,0 +1,192 @@
+/**
+ * How far a request goes through the house: files and named functions of the project that run for it, and how many of them
+ * stand one in another when the request to the provider or the receiver is handed to the network. `node scripts/bench/hops.ts
+ * [--list <part of a name>]` prints the table, and for one request what ran. Simulators run in a thread and are not counted.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { freePorts } from './free-ports.ts';
+import type { Hops } from './hops-probe.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const PROBE = join(ROOT, 'scripts/bench/hops-probe.ts');
+/** After it what a request set going in the background has ended, and what goes on by itself would be counted. */
+const SETTLE_MS = 60;
+/** What runs by itself now and then is not in all of them. */
+const TRIES = 4;
+
+const { values: options } = parseArgs({ options: { list: { type: 'string' } } });
+
+const dataDir = await mkdtemp(join(tmpdir(), 'causeway-hops-'));
+await chmod(dataDir, 0o711);
+const receiver = createServer((request, response) => {
+  request.resume().once('end', () => {
+    response.writeHead(204).end();
+    receiver.emit('delivered');
+  });
+});
+receiver.listen(0, '127.0.0.1');
+await once(receiver, 'listening');
+const callbackUrl = `http://127.0.0.1:${Object(receiver.address()).port}/`;
+
+const ports = await freePorts();
+const service = spawn(process.execPath, ['--import', PROBE, 'src/main.ts'], {
+  cwd: ROOT,
+  env: {
+    ...process.env,
+    NODE_ENV: 'production',
+    LOG_LEVEL: 'warn',
+    DATA_DIR: dataDir,
+    ...ports,
+  },
+  stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+});
+const BASE = `http://127.0.0.1:${ports.PORT}/elements/api-v2`;
+
+try {
+  await measureAll(await readSecrets(service));
+} finally {
+  service.kill('SIGTERM');
+  if (service.exitCode === null) await once(service, 'exit');
+  receiver.close();
+  await rm(dataDir, { recursive: true, force: true });
+}
+
+async function readSecrets(
+  child: ChildProcess,
+): Promise<Readonly<Record<'userSecret' | 'organizationSecret', string>>> {
+  const file = join(dataDir, 'credentials.json');
+  for (;;) {
+    if (child.exitCode !== null) throw new Error(`The service ended with exit code ${child.exitCode}`);
+    const isReady = await fetch(`http://127.0.0.1:${ports.PORT}/health/ready`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+    if (isReady && existsSync(file)) return JSON.parse(readFileSync(file, 'utf8'));
+    await sleep(20);
+  }
+}
+
+async function measureAll({ userSecret, organizationSecret }: Awaited<ReturnType<typeof readSecrets>>): Promise<void> {
+  const platform = `User ${userSecret}, Organization ${organizationSecret}`;
+  const of = (token: string) => `User ${userSecret}, Element ${token}`;
+
+  async function call(method: string, path: string, authorization: string, body?: object) {
+    const response = await fetch(BASE + path, {
+      method,
+      headers: {
+        authorization,
+        'accept-encoding': 'identity',
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${text}`);
+    return JSON.parse(text);
+  }
+
+  const create = (configuration: object = {}) =>
+    call('POST', '/instances', platform, {
+      element: { key: 'bamboohr' },
+      name: 'hops',
+      configuration: { username: 'demo-key', 'company.name': 'acme', simulator: true, ...configuration },
+    });
+
+  const search = new URLSearchParams({ where: "status = 'Active' AND hireDate >= 2020-01-01", pageSize: '10' });
+  const query = `/employees?${search}`;
+  const read = (token: string) => call('GET', query, of(token));
+
+  const toReceiver = { 'event.notification.enabled': true, 'event.notification.callback.url': callbackUrl };
+  const { id } = await create(toReceiver);
+  const delivered = async (work: () => Promise<unknown>) => {
+    const arrived = once(receiver, 'delivered');
+    await work();
+    await arrived;
+  };
+  const accept = () =>
+    delivered(() =>
+      call('POST', '/events/test', platform, { instanceId: id, type: 'employees.updated', data: { n: 1 } }),
+    );
+  await accept();
+  const [{ id: deliveryId }] = await call('GET', '/notifications/subscriptions/deliveries', platform);
+
+  const warm = await create();
+  await read(warm.token);
+  const rows: Record<string, object> = {};
+  await measure('GET with where, warm', () => read(warm.token));
+  await measure('GET with where, cold', async (prepared) => read((await prepared(() => create())).token));
+  await measure('POST /instances, OAuth', async (prepared) => {
+    const body = await prepared(() => salesforceBody());
+    await call('POST', '/instances', platform, body);
+  });
+  await measure('event accepted → delivered', accept);
+  await measure('redelivery → delivered', () =>
+    delivered(() => call('POST', `/notifications/subscriptions/deliveries/${deliveryId}/redelivery`, platform)),
+  );
+  console.table(rows);
+
+  /** As the README does it: the simulated page is approved, and its code shown by the callback. */
+  async function salesforceBody(): Promise<object> {
+    const callback = `http://127.0.0.1:${ports.PORT}/oauth/callback`;
+    const settings = { apiKey: 'demo-client', apiSecret: 'demo-secret', callbackUrl: callback, simulator: 'true' };
+    const { oauthUrl } = await call('GET', `/elements/salesforce/oauth/url?${new URLSearchParams(settings)}`, platform);
+    const approved = await fetch(`${oauthUrl}&auto=approve`, { redirect: 'manual' });
+    const code = new URL(approved.headers.get('location') ?? '').searchParams.get('code');
+    return {
+      element: { key: 'salesforce' },
+      name: 'hops',
+      providerData: { code },
+      configuration: {
+        'oauth.api.key': 'demo-client',
+        'oauth.api.secret': 'demo-secret',
+        'oauth.callback.url': callback,
+        simulator: true,
+      },
+    };
+  }
+
+  /** What `prepared` does is not counted. */
+  async function measure(
+    name: string,
+    run: (prepared: <Result>(work: () => Promise<Result>) => Promise<Result>) => Promise<unknown>,
+  ): Promise<void> {
+    const tries: Hops[] = [];
+    for (let n = 0; n < TRIES; n++) {
+      await sleep(SETTLE_MS);
+      await take();
+      await run(async (work) => {
+        const result = await work();
+        await sleep(SETTLE_MS);
+        await take();
+        return result;
+      });
+      await sleep(SETTLE_MS);
+      tries.push(await take());
+    }
+    const [first, ...others] = tries;
+    const inAll = (pick: (hops: Hops) => readonly string[]) =>
+      others.reduce((common, each) => common.intersection(new Set(pick(each))), new Set(first && pick(first)));
+    const functions = inAll((hops) => hops.functions);
+    rows[name] = {
+      files: inAll((hops) => hops.files).size,
+      'named functions': functions.size,
+      frames: Math.min(...tries.map(({ frames }) => frames)),
+    };
+    if (options.list !== undefined && name.includes(options.list)) console.log([...functions].sort().join('\n'));
+  }
+}
+
+async function take(): Promise<Hops> {
+  const answer = once(service, 'message');
+  service.send('take');
+  const [hops] = await answer;
+  return hops;
+}
