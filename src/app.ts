@@ -26,7 +26,7 @@ import { createSettingsHandlers } from './api/settings.ts';
 import { createTokenBuckets } from './api/token-buckets.ts';
 import { type Cleanup, createCleanup } from './app/cleanup.ts';
 import { createDeliveryParts } from './app/deliveries.ts';
-import { createEngine } from './app/engine.ts';
+import { createEngine, createSources } from './app/engine.ts';
 import { assertPortsFree, refusedPort, SIMULATORS_HOST, wantedPorts } from './app/free-ports.ts';
 import { openListener } from './app/listener.ts';
 import { watchLiveness } from './app/liveness.ts';
@@ -244,6 +244,7 @@ async function build({ config, log, onLost, engineOptions, signal = NEVER }: App
   });
   await partitions.ensure();
 
+  const findSource = createSources({ notifier, instances, accounts });
   const events = createEngine({
     ...delivery,
     knex,
@@ -251,8 +252,7 @@ async function build({ config, log, onLost, engineOptions, signal = NEVER }: App
     notifier,
     log,
     metrics,
-    accounts,
-    instances,
+    findSource,
     delivers: role !== 'api',
     options: engineOptions,
   });
@@ -306,7 +306,7 @@ async function build({ config, log, onLost, engineOptions, signal = NEVER }: App
           ...createSettingsHandlers(delivery.settings),
           ...createNotificationHandlers({ ...delivery, findUser: findCallbackUser, seal, open }),
           ...createEventHandlers({
-            instances,
+            findSource,
             accept: events.accept,
             ensureSubscription: callbacks.ensureSubscription,
           }),

@@ -1,12 +1,12 @@
 import { AppError } from '../errors.ts';
-import type { Accepted, NewEvent, ReadySubscription } from '../events/model.ts';
+import type { Accepted, EventSource, NewEvent, ReadySubscription } from '../events/model.ts';
 import { wantsType } from '../events/subscriptions/event-types.ts';
-import { readEventSettings } from '../instances/event-settings.ts';
-import type { Instances } from '../instances/instances.ts';
+import { instanceNotFound } from '../instances/instances.ts';
 import type { Handlers } from './handler.ts';
 
 export interface EventHandlerPorts {
-  readonly instances: Pick<Instances, 'get'>;
+  /** Undefined: there is no such instance. */
+  readonly findSource: (accountId: number, instanceId: number) => Promise<EventSource | undefined>;
   readonly accept: (events: readonly NewEvent[]) => Promise<Accepted>;
   readonly ensureSubscription: (accountId: number, url: string) => Promise<ReadySubscription>;
 }
@@ -18,8 +18,9 @@ export function createEventHandlers(ports: EventHandlerPorts): Pick<Handlers, 's
   return {
     sendTestEvent: async ({ principal: { accountId }, body }) => {
       const { instanceId, type = TEST_TYPE, data } = body;
-      const { config } = await ports.instances.get(accountId, instanceId);
-      const { callbackUrl } = readEventSettings(config);
+      const source = await ports.findSource(accountId, instanceId);
+      if (source === undefined) throw instanceNotFound(instanceId);
+      const { callbackUrl } = source;
       if (callbackUrl === undefined) throw eventsAreOff(instanceId);
       const { id: subscriptionId, url, eventTypes } = await ports.ensureSubscription(accountId, callbackUrl);
       if (!wantsType(eventTypes, type)) throw unwanted(type, subscriptionId);

@@ -23,8 +23,7 @@ export interface EnginePorts {
   readonly notifier: Notifier;
   readonly log: Logger;
   readonly metrics: Metrics;
-  readonly instances: Pick<Instances, 'get'>;
-  readonly accounts: Pick<Accounts, 'getOrganizationId'>;
+  readonly findSource: FindSource;
   readonly subscriptions: Subscriptions;
   readonly settings: Settings;
   readonly notifications: Notifications;
@@ -35,20 +34,28 @@ export interface EnginePorts {
 
 /** The engine of events with what it needs of its neighbours. */
 export function createEngine(ports: EnginePorts): Events {
-  const { instances, accounts, settings, options, ...rest } = ports;
+  const { settings, options, ...rest } = ports;
   return createEvents({
     ...rest,
     now: Date.now,
     random: Math.random,
     randomBytes,
-    findSource: createSources({ notifier: ports.notifier, instances, accounts }),
     settings: settings.ofDelivery,
     ...(options !== undefined && { options }),
   });
 }
 
-/** Where events of instances go, from memory: it is asked for each event. Changes of instances are announced under this topic. */
-function createSources({ notifier, instances, accounts }: Pick<EnginePorts, 'notifier' | 'instances' | 'accounts'>) {
+/** Where events of an instance go; undefined: there is no such instance. */
+export type FindSource = (accountId: number, instanceId: number) => Promise<EventSource | undefined>;
+
+export interface SourcePorts {
+  readonly notifier: Notifier;
+  readonly instances: Pick<Instances, 'get'>;
+  readonly accounts: Pick<Accounts, 'getOrganizationId'>;
+}
+
+/** From memory: it is asked for each event. Changes of instances are announced under this topic. */
+export function createSources({ notifier, instances, accounts }: SourcePorts): FindSource {
   const sources = createAnnouncedCache<EventSource>({
     notifier,
     topic: 'instance',
@@ -64,7 +71,7 @@ function createSources({ notifier, instances, accounts }: Pick<EnginePorts, 'not
       }
     },
   });
-  return (accountId: number, instanceId: number) => sources.get(`${accountId}:${instanceId}`);
+  return (accountId, instanceId) => sources.get(`${accountId}:${instanceId}`);
 }
 
 /** Without its secrets nothing could be signed as it was promised: what is to be delivered waits until they are there again. */

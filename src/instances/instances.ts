@@ -141,7 +141,7 @@ export function createInstances(ports: InstancePorts): Instances {
 
   async function get(accountId: number, id: number): Promise<Instance> {
     const row = await store.find(accountId, id);
-    if (row === undefined) throw notFound(id);
+    if (row === undefined) throw instanceNotFound(id);
     return decode(row);
   }
 
@@ -156,7 +156,7 @@ export function createInstances(ports: InstancePorts): Instances {
       await cache.changed(accountId, id);
       return decode(row);
     }
-    if (guard === undefined || (await store.find(accountId, id)) === undefined) throw notFound(id);
+    if (guard === undefined || (await store.find(accountId, id)) === undefined) throw instanceNotFound(id);
     throw new AppError('CONFLICT', `Instance ${id} was changed at the same time. Read it again and repeat the change.`);
   }
 
@@ -292,7 +292,7 @@ export function createInstances(ports: InstancePorts): Instances {
     setDisabled: (accountId, id, disabled) => settle(accountId, id, { disabled }),
 
     remove: async (accountId, id) => {
-      if (!(await store.remove(accountId, id))) throw notFound(id);
+      if (!(await store.remove(accountId, id))) throw instanceNotFound(id);
       await cache.changed(accountId, id);
     },
 
@@ -300,7 +300,7 @@ export function createInstances(ports: InstancePorts): Instances {
   };
 }
 
-function notFound(id: number): AppError {
+export function instanceNotFound(id: number): AppError {
   return new AppError('NOT_FOUND', `There is no instance ${id}.`);
 }
 

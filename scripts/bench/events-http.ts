@@ -1,0 +1,190 @@
+/**
+ * Events through the API, as a caller sends them: `POST /events/test` until the receiver has them. Open loop at given rates, then
+ * as many as are taken. `node scripts/bench/events-http.ts [--seconds 8]`. PostgreSQL is durable; the service (API and worker), the
+ * receiver and this caller share the machine with it. Everything stays on loopback and stops by itself.
+ */
+
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { cpus, loadavg, tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { Agent } from 'undici';
+import { nowMicros } from '../event-load/clock.ts';
+import { writeObjectId } from '../event-load/messages.ts';
+import { startLoadDatabase } from '../event-load/postgres.ts';
+import { startReceiver } from '../event-load/processes.ts';
+import { freePorts } from './free-ports.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const BODY = 'x'.repeat(900);
+const RATES = [200, 1_000] as const;
+const SATURATION_IN_FLIGHT = 256;
+const WARM_UP_SECONDS = 3;
+const CLOCK_TICKS_PER_SECOND = 100;
+const TICK_MS = 5;
+
+const { values: options } = parseArgs({ options: { seconds: { type: 'string', default: '8' } } });
+const seconds = Number(options.seconds);
+
+const database = await startLoadDatabase();
+// The service makes a first account, with secrets that this script may know, where there is none.
+await database.knex('account').del();
+await database.knex('organization').del();
+const receiver = await startReceiver();
+const dataDir = await mkdtemp(join(tmpdir(), 'causeway-bench-'));
+const ports = await freePorts();
+const service = spawn(process.execPath, ['src/main.ts'], {
+  cwd: ROOT,
+  env: {
+    ...process.env,
+    NODE_ENV: 'production',
+    LOG_LEVEL: 'warn',
+    HOST: '127.0.0.1',
+    EGRESS_ALLOW: '127.0.0.0/8',
+    DATABASE_URL: database.url,
+    ENCRYPTION_KEYS: `bench:${randomBytes(32).toString('base64')}`,
+    DATA_DIR: dataDir,
+    RATE_LIMIT_USER: 'off',
+    RATE_LIMIT_ACCOUNT: 'off',
+    ...ports,
+  },
+  stdio: ['ignore', 'ignore', 'inherit'],
+});
+const agent = new Agent({ connections: SATURATION_IN_FLIGHT, pipelining: 1 });
+const ORIGIN = `http://127.0.0.1:${ports.PORT}`;
+const BASE = '/elements/api-v2';
+let nextNumber = 1;
+
+try {
+  const authorization = await readAuthorization();
+  const instance = await call('/instances', authorization, {
+    element: { key: 'bamboohr' },
+    name: 'bench',
+    configuration: {
+      username: 'demo-key',
+      'company.name': 'acme',
+      simulator: true,
+      'event.notification.enabled': true,
+      'event.notification.callback.url': `${receiver.url}/one`,
+    },
+  });
+  const { id: instanceId }: { id: number } = JSON.parse(instance);
+  const send = () => {
+    const objectId = writeObjectId(nextNumber++, nowMicros());
+    return call('/events/test', authorization, {
+      instanceId,
+      type: 'employees.updated',
+      data: { objectId, text: BODY },
+    });
+  };
+  await atRate(send, 500, WARM_UP_SECONDS);
+  const rows: Record<string, object> = {};
+  for (const rate of RATES) rows[`${rate}/s`] = await measure(() => atRate(send, rate, seconds));
+  rows.saturated = await measure(() => saturate(send));
+  console.log({
+    machine: `${cpus().length} × ${cpus()[0]?.model}`,
+    node: process.version,
+    besides: `PostgreSQL (durable), receiver and caller; load average ${loadavg().map((value) => value.toFixed(2))}`,
+  });
+  console.table(rows);
+} finally {
+  await agent.close();
+  service.kill('SIGTERM');
+  if (service.exitCode === null) await once(service, 'exit');
+  await receiver.stop();
+  await database.stop();
+  await rm(dataDir, { recursive: true, force: true });
+}
+
+async function readAuthorization(): Promise<string> {
+  const file = join(dataDir, 'credentials.json');
+  for (;;) {
+    if (service.exitCode !== null) throw new Error(`The service ended with exit code ${service.exitCode}`);
+    const isReady = await fetch(`${ORIGIN}/health/ready`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+    if (isReady && existsSync(file)) break;
+    await sleep(20);
+  }
+  const { userSecret, organizationSecret } = JSON.parse(readFileSync(file, 'utf8'));
+  return `User ${userSecret}, Organization ${organizationSecret}`;
+}
+
+async function call(path: string, authorization: string, body: object): Promise<string> {
+  const { statusCode, body: answer } = await agent.request({
+    origin: ORIGIN,
+    path: BASE + path,
+    method: 'POST',
+    headers: { authorization, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  const text = await answer.text();
+  if (statusCode !== 200) throw new Error(`${path} answered ${statusCode}: ${text}`);
+  return text;
+}
+
+/** Sends what is due, whether earlier ones were answered or not. */
+async function atRate(send: () => Promise<unknown>, perSecond: number, forSeconds: number): Promise<number> {
+  const sent: Promise<unknown>[] = [];
+  const startedAtMs = performance.now();
+  const total = perSecond * forSeconds;
+  while (sent.length < total) {
+    const due = Math.min(total, Math.ceil(((performance.now() - startedAtMs) / 1000) * perSecond));
+    while (sent.length < due) sent.push(send());
+    await sleep(TICK_MS);
+  }
+  await Promise.all(sent);
+  return (performance.now() - startedAtMs) / 1000;
+}
+
+async function saturate(send: () => Promise<unknown>): Promise<number> {
+  const startedAtMs = performance.now();
+  const endsAtMs = startedAtMs + seconds * 1000;
+  const one = async () => {
+    while (performance.now() < endsAtMs) await send();
+  };
+  await Promise.all(Array.from({ length: SATURATION_IN_FLIGHT }, one));
+  return (performance.now() - startedAtMs) / 1000;
+}
+
+/** `run` answers how many seconds it took. Events sent are counted when they have arrived. */
+async function measure(run: () => Promise<number>): Promise<object> {
+  await receiver.report();
+  const [first, serviceBefore, postgresBefore] = [nextNumber, serviceCpuMs(), await database.cpuMs()];
+  const took = await run();
+  const sent = nextNumber - first;
+  const { received, latency } = await arrived(sent);
+  const round = (value: number) => Math.round(value * 100) / 100;
+  return {
+    sent,
+    received,
+    perSecond: Math.round(sent / took),
+    p50Ms: round(latency.p50),
+    p95Ms: round(latency.p95),
+    p99Ms: round(latency.p99),
+    serviceCpuMsPerEvent: round((serviceCpuMs() - serviceBefore) / sent),
+    postgresCpuMsPerEvent: round(((await database.cpuMs()) - postgresBefore) / sent),
+  };
+}
+
+async function arrived(sent: number) {
+  const giveUpAtMs = performance.now() + 30_000;
+  for (;;) {
+    const { rows } = await database.knex.raw('select exists (select from delivery) as waiting');
+    if (!rows[0].waiting) return receiver.report();
+    if (performance.now() > giveUpAtMs) throw new Error(`Not all of ${sent} events arrived`);
+    await sleep(20);
+  }
+}
+
+/** Of the service and its simulators, in milliseconds (proc(5), utime and stime). */
+function serviceCpuMs(): number {
+  const fields = readFileSync(`/proc/${service.pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+  return ((Number(fields[11]) + Number(fields[12])) * 1000) / CLOCK_TICKS_PER_SECOND;
+}
