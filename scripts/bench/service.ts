@@ -2,7 +2,8 @@
  * Measures the service from outside: start, memory, and what a query costs over asking the provider directly.
  * `node scripts/bench/service.ts [--seconds 10] [--json]`. Everything stays on loopback and stops by itself.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { cpus, tmpdir } from 'node:os';
@@ -72,6 +73,14 @@ async function stop(child: ChildProcess): Promise<void> {
   const ended = new Promise((done) => child.once('exit', done));
   child.kill('SIGTERM');
   await ended;
+}
+
+async function startBareProxy(asks: object): Promise<{ readonly pid: number; readonly url: string }> {
+  const environment = { ...process.env, NODE_ENV: 'production', BARE_PROXY_ASKS: JSON.stringify(asks) };
+  const child = fork(join(import.meta.dirname, 'bare-proxy.ts'), { env: environment });
+  started.push(child);
+  const [port] = await once(child, 'message');
+  return { pid: child.pid ?? 0, url: `http://127.0.0.1:${port}/` };
 }
 
 async function createInstance(service: Service): Promise<string> {
@@ -151,9 +160,15 @@ function cpuMs(pid: number): number {
   return ((Number(fields[11]) + Number(fields[12])) * 1000) / CLOCK_TICKS_PER_SECOND;
 }
 
-async function load(pid: number, request: autocannon.Options, connections: number): Promise<Load> {
+/** CPU of some processes together. */
+function cpuMsOf(pids: readonly number[]): number {
+  return pids.reduce((sum, pid) => sum + cpuMs(pid), 0);
+}
+
+/** `pids`: whose CPU is counted. */
+async function load(pids: readonly number[], request: autocannon.Options, connections: number): Promise<Load> {
   await autocannon({ ...request, connections, duration: 3 });
-  const before = cpuMs(pid);
+  const before = cpuMsOf(pids);
   const result = await autocannon({ ...request, connections, duration: seconds });
   if (result.non2xx > 0 || result.errors > 0)
     throw new Error(`${result.non2xx} answers were not 200, ${result.errors} failed`);
@@ -161,7 +176,7 @@ async function load(pid: number, request: autocannon.Options, connections: numbe
     p50Ms: result.latency.p50,
     p99Ms: result.latency.p99,
     requestsPerSecond: Math.round(result.requests.average),
-    cpuMsPerRequest: (cpuMs(pid) - before) / result.requests.total,
+    cpuMsPerRequest: (cpuMsOf(pids) - before) / result.requests.total,
   };
 }
 
@@ -214,8 +229,11 @@ try {
   const through = queryOf(service, await createInstance(service));
   const oneDirect = await latency(direct);
   const oneThrough = await latency(through);
-  const manyDirect = await load(pid, direct, 32);
-  const manyThrough = await load(pid, through, 32);
+  const manyDirect = await load([pid], direct, 32);
+  const manyThrough = await load([pid], through, 32);
+  const bare = await startBareProxy(direct);
+  // The provider's part is in the process of the service, which does nothing else now.
+  const manyBare = await load([pid, bare.pid], { url: bare.url }, 32);
   const result = {
     machine: `${cpus().length} × ${cpus()[0]?.model}, Node.js ${process.version}`,
     coldStartSeconds: cold.startSeconds,
@@ -230,6 +248,8 @@ try {
     connections32: {
       direct: manyDirect,
       through: manyThrough,
+      bareProxy: manyBare,
+      shareOfBareProxy: manyThrough.requestsPerSecond / manyBare.requestsPerSecond,
       addedCpuMsPerRequest: manyThrough.cpuMsPerRequest - manyDirect.cpuMsPerRequest,
     },
   };
