@@ -1,7 +1,7 @@
 import { once } from 'node:events';
+import { startApp } from './app/index.ts';
 import { welcome } from './app/welcome.ts';
-import { startApp } from './app.ts';
-import { type Config, ConfigError, readConfig, secretsOf } from './config.ts';
+import { type Config, ConfigError, readConfig, secretsOf } from './config/index.ts';
 import { ConnectorError } from './connector/validate.ts';
 import { StartError } from './errors.ts';
 import { createLogger, type Logger } from './log.ts';

@@ -81,6 +81,30 @@ function isAllowed({ file, target, typeOnly }: Import): boolean {
   return typeOnly ? levelOf(to) <= levelOf(from) : levelOf(to) < levelOf(from);
 }
 
+/** The files on a way that comes back to where it began, which is named at both ends. */
+function findCircle(all: readonly Import[]): readonly string[] | undefined {
+  const targets = new Map<string, string[]>();
+  for (const { file, target } of all) targets.set(file, [...(targets.get(file) ?? []), target]);
+  const seen = new Set<string>();
+
+  function follow(file: string, way: readonly string[]): readonly string[] | undefined {
+    if (way.includes(file)) return [...way.slice(way.indexOf(file)), file];
+    if (seen.has(file)) return undefined;
+    seen.add(file);
+    for (const target of targets.get(file) ?? []) {
+      const circle = follow(target, [...way, file]);
+      if (circle !== undefined) return circle;
+    }
+    return undefined;
+  }
+
+  for (const file of targets.keys()) {
+    const circle = follow(file, []);
+    if (circle !== undefined) return circle;
+  }
+  return undefined;
+}
+
 describe('the house', () => {
   const sources = filesBelow('src');
   const imports = sources.flatMap(importsOf);
@@ -100,6 +124,16 @@ describe('the house', () => {
   it('imports downwards only', () => {
     const wrong = imports.filter((entry) => !isAllowed(entry)).map(({ file, target }) => `${file} → ${target}`);
     expect(wrong).to.deep.equal([]);
+  });
+
+  it('has no circle of files, not even of their types', () => {
+    const all = [...imports, ...filesBelow('connectors').flatMap(importsOf)];
+    expect(findCircle(all)?.join(' → ')).to.equal(undefined);
+  });
+
+  it('has no file beside a folder of its name', () => {
+    const folders = new Set(sources.map(dirname));
+    expect(sources.filter((file) => folders.has(file.replace(/\.ts$/, '')))).to.deep.equal([]);
   });
 
   it('keeps each library in the room that may know it', () => {

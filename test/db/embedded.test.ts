@@ -10,8 +10,8 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import pg from 'pg';
 import { findCluster } from '../../src/db/embedded/cluster.ts';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/db/embedded/index.ts';
 import { canReach } from '../../src/db/embedded/server-user.ts';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/db/embedded.ts';
 import { createTemporaryFolder, silentLog } from '../support/database.ts';
 
 const PROGRAM = fileURLToPath(new URL('../support/embedded-process.ts', import.meta.url));

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { expect } from 'chai';
-import { startApp } from '../../src/app.ts';
-import { ConfigError, readConfig } from '../../src/config.ts';
+import { startApp } from '../../src/app/index.ts';
+import { ConfigError, readConfig } from '../../src/config/index.ts';
 import { encryptionContext } from '../../src/db/encrypted-columns.ts';
 import { assertKeysHeld, encryptedColumns, readKeyUsage } from '../../src/db/key-usage.ts';
 import { createKeyring } from '../../src/db/keyring.ts';

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
-import { type App, type AppPorts, startApp } from '../../src/app.ts';
-import { type Config, readConfig } from '../../src/config.ts';
+import { type App, type AppPorts, startApp } from '../../src/app/index.ts';
+import { type Config, readConfig } from '../../src/config/index.ts';
 import { createLogger } from '../../src/log.ts';
 import { createTemporaryFolder, createTestDatabase, dropTestDatabase } from './database.ts';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Knex } from 'knex';
 import pg from 'pg';
 import { type Database, openDatabase } from '../../src/db/database.ts';
-import { startEmbeddedPostgres } from '../../src/db/embedded.ts';
+import { startEmbeddedPostgres } from '../../src/db/embedded/index.ts';
 import { migrateDatabase } from '../../src/db/migrate.ts';
 import { createLogger } from '../../src/log.ts';
 
