@@ -26,6 +26,8 @@ const RESERVED_LIBRARIES: Readonly<Record<string, (file: string) => boolean>> = 
   knex: (file) => file.startsWith('src/db/') || file.endsWith('store.ts'),
 };
 
+const KNOWN_TO_EMBEDDED: readonly string[] = ['src/db/data-dir.ts', 'src/db/files.ts', 'src/errors.ts', 'src/log.ts'];
+
 const ROOT = resolve(import.meta.dirname, '..');
 const FORBIDDEN_FOLDERS = ['utils', 'helpers', 'common', 'lib', 'types'];
 
@@ -72,6 +74,8 @@ function roomOf(file: string): string | undefined {
   return /^src\/([^/]+?)(?:\.ts|\/)/.exec(file)?.[1];
 }
 
+const isEmbedded = (path: string) => path.startsWith('embedded/');
+
 const levelOf = (room: string) => LEVELS.findIndex((rooms) => rooms.includes(room));
 
 /** The types of a neighbour on the same level are free: what crosses at run time is an argument that app.ts passes. */
@@ -106,11 +110,11 @@ function findCircle(all: readonly Import[]): readonly string[] | undefined {
 }
 
 describe('the house', () => {
-  const sources = filesBelow('src');
+  const sources = [...filesBelow('src'), ...filesBelow('embedded')];
   const imports = sources.flatMap(importsOf);
 
   it('has rooms of the plan only', () => {
-    const rooms = new Set(sources.map(roomOf));
+    const rooms = new Set(filesBelow('src').map(roomOf));
     expect([...rooms].filter((room) => room === undefined || levelOf(room) < 0)).to.deep.equal([]);
   });
 
@@ -123,6 +127,17 @@ describe('the house', () => {
 
   it('imports downwards only', () => {
     const wrong = imports.filter((entry) => !isAllowed(entry)).map(({ file, target }) => `${file} → ${target}`);
+    expect(wrong).to.deep.equal([]);
+  });
+
+  it('lets main alone know the embedded database, which knows little of the service', () => {
+    const wrong = imports
+      .filter(({ file, target }) =>
+        isEmbedded(file)
+          ? target.startsWith('src/') && !KNOWN_TO_EMBEDDED.includes(target)
+          : isEmbedded(target) && file !== 'src/main.ts',
+      )
+      .map(({ file, target }) => `${file} → ${target}`);
     expect(wrong).to.deep.equal([]);
   });
 
@@ -187,7 +202,7 @@ function sameConnector(file: string, target: string): boolean {
 }
 
 function isOwnFile(target: string): boolean {
-  return /^(?:src|connectors|scripts|test|generated)\/|^package\.json$/.test(target);
+  return /^(?:src|embedded|connectors|scripts|test|generated)\/|^package\.json$/.test(target);
 }
 
 function packageOf(specifier: string): string {

@@ -32,7 +32,6 @@ import { startSimulators } from '../connector/simulators/index.ts';
 import { awaitDatabase } from '../db/await-database.ts';
 import { ensureDataDir } from '../db/data-dir.ts';
 import { openDatabase } from '../db/database.ts';
-import { startEmbeddedPostgres } from '../db/embedded/index.ts';
 import { assertKeysHeld } from '../db/key-usage.ts';
 import { createDevelopmentKeys, createKeyring } from '../db/keyring.ts';
 import { migrateDatabase } from '../db/migrate.ts';
@@ -63,7 +62,7 @@ import { createResources } from '../resources/resources.ts';
 import { type Cleanup, createCleanup } from './cleanup.ts';
 import { createDeliveryParts } from './deliveries.ts';
 import { createEngine } from './engine.ts';
-import { assertPortsFree, refusedPort, SIMULATORS_HOST, wantedPorts } from './free-ports.ts';
+import { refusedPort, SIMULATORS_HOST } from './free-ports.ts';
 import { openListener } from './listener.ts';
 import { watchLiveness } from './liveness.ts';
 
@@ -87,11 +86,17 @@ const KEPT_NETWORKS = 20_000;
 
 const NEVER = new AbortController().signal;
 
+/** The server of the database, which runs. */
+export interface DatabaseServer {
+  readonly url: string;
+  /** Of one that belongs to this process: it is called after everything that needs the server, also when the start fails. */
+  readonly stop?: () => Promise<void>;
+}
+
 export interface AppPorts {
   readonly config: Config;
+  readonly database: DatabaseServer;
   readonly log: Logger;
-  /** Called when a part that the service cannot do without is gone for good: the process should end. */
-  readonly onLost?: (error: unknown) => void;
   /** Breaks a start off that has not come to its end. */
   readonly signal?: AbortSignal;
   /** Limits of the engine of events, for tests and measurements. */
@@ -104,6 +109,7 @@ export interface AppPorts {
  */
 export async function startApp(ports: AppPorts): Promise<App> {
   const cleanup = createCleanup(ports.log);
+  if (ports.database.stop !== undefined) cleanup.add('database server', ports.database.stop);
   try {
     return await build(ports, cleanup);
   } catch (error) {
@@ -112,11 +118,16 @@ export async function startApp(ports: AppPorts): Promise<App> {
   }
 }
 
-async function build({ config, log, onLost, engineOptions, signal = NEVER }: AppPorts, cleanup: Cleanup): Promise<App> {
+async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
+  const {
+    config,
+    database: { url: databaseUrl },
+    log,
+    engineOptions,
+    signal = NEVER,
+  } = ports;
   const { dataDir, role } = config;
-  await assertPortsFree(wantedPorts(config));
   await ensureDataDir(dataDir);
-  const databaseUrl = config.databaseUrl ?? (await embeddedDatabase());
   await awaitDatabase({ url: databaseUrl, waitMs: config.databaseWaitMs, log, signal });
   const folders = [OWN_CONNECTORS, ...config.connectorsPath];
   const simulatorsPort = role === 'worker' ? undefined : config.simulatorsPort;
@@ -354,11 +365,5 @@ async function build({ config, log, onLost, engineOptions, signal = NEVER }: App
     );
     cleanup.add('metrics', () => own.close(config.shutdownTimeoutMs));
     return `${publicUrlOf({ host, publicUrl: undefined }, own.port)}/metrics`;
-  }
-
-  async function embeddedDatabase(): Promise<string> {
-    const embedded = await startEmbeddedPostgres({ dataDir, log, onLost });
-    cleanup.add('embedded database', embedded.stop);
-    return embedded.url;
   }
 }

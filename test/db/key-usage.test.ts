@@ -60,7 +60,8 @@ describe('the keys a database needs', () => {
     }
     const dataDir = await createTemporaryFolder();
     const environment = { DATABASE_URL: database.url, DATA_DIR: dataDir, ENCRYPTION_KEYS: second, PORT: '0' };
-    const starting = startApp({ config: readConfig(environment), log: silentLog });
+    const config = readConfig(environment);
+    const starting = startApp({ config, database: { url: database.url }, log: silentLog });
     const error = await starting.then(
       (app) => app.stop(),
       (reason: unknown) => reason,

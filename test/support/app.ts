@@ -95,6 +95,7 @@ export async function startTestApp(
   });
   const app = await startApp({
     config: testConfig({ DATABASE_URL: databaseUrl, DATA_DIR: dataDir, ...environment }),
+    database: { url: databaseUrl },
     log,
     ...overrides,
   });
