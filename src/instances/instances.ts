@@ -106,7 +106,7 @@ export function createInstances(ports: InstancePorts): Instances {
   const load: LoadInstance = async (accountId, token, kept) => {
     const row = await store.findByTokenHash(accountId, platformKeys.lookupHash(token));
     if (row === undefined) return undefined;
-    // The same row stays the same object: what is derived from it (headers, metadata, plans) is kept with it.
+    // The same row stays the same object: nothing is decrypted again, and the headers that are derived from it are kept with it.
     return kept?.version === row.version ? kept : decode(row);
   };
   const cache = createTokenCache({ notifier, shares, load });
