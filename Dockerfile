@@ -9,6 +9,7 @@ ENV DATA_DIR=/tmp/causeway
 COPY package.json package-lock.json .npmrc ./
 RUN --mount=type=cache,target=/root/.npm npm ci --omit=dev --omit=optional --ignore-scripts
 COPY src ./src
+COPY embedded ./embedded
 COPY connectors ./connectors
 COPY generated ./generated
 COPY scripts/rotate-keys.ts ./scripts/rotate-keys.ts

@@ -11,8 +11,8 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
-import { VARIABLES } from '../src/config.ts';
-import { startEmbeddedPostgres } from '../src/db/embedded.ts';
+import { startEmbeddedPostgres } from '../embedded/index.ts';
+import { VARIABLES } from '../src/config/index.ts';
 import { createLogger } from '../src/log.ts';
 import { parseDockerfile, type Step } from './image/dockerfile.ts';
 

@@ -1,8 +1,8 @@
 // Encrypts what the database holds with the first key of ENCRYPTION_KEYS; with --check it only looks. See docs/keys.md.
 import { parseArgs } from 'node:util';
-import { type Config, ConfigError, readConfig, secretsOf } from '../src/config.ts';
+import { startEmbeddedPostgres } from '../embedded/index.ts';
+import { type Config, ConfigError, readConfig, secretsOf } from '../src/config/index.ts';
 import { openDatabase } from '../src/db/database.ts';
-import { startEmbeddedPostgres } from '../src/db/embedded.ts';
 import { ENCRYPTED_COLUMNS } from '../src/db/encrypted-columns.ts';
 import { createDevelopmentKeys, createKeyring } from '../src/db/keyring.ts';
 import { checkKeys, type Progress, type RotationReport, rotateKeys, type Unreadable } from '../src/db/rotation.ts';

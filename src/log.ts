@@ -1,5 +1,5 @@
 import { type DestinationStream, type Logger as Pino, pino } from 'pino';
-import type { LogLevel } from './config.ts';
+import type { LogLevel } from './config/index.ts';
 import { CENSOR, combineRedactors, NO_SECRETS, type Redactor } from './redaction.ts';
 
 /**

@@ -1,7 +1,9 @@
 import { once } from 'node:events';
+import { startEmbeddedPostgres } from '../embedded/index.ts';
+import { assertPortsFree, wantedPorts } from './app/free-ports.ts';
+import { type DatabaseServer, startApp } from './app/index.ts';
 import { welcome } from './app/welcome.ts';
-import { startApp } from './app.ts';
-import { type Config, ConfigError, readConfig, secretsOf } from './config.ts';
+import { type Config, ConfigError, readConfig, secretsOf } from './config/index.ts';
 import { ConnectorError } from './connector/validate.ts';
 import { StartError } from './errors.ts';
 import { createLogger, type Logger } from './log.ts';
@@ -27,7 +29,8 @@ try {
 /** Ends the process when the signal aborts, with exit code 0. */
 async function run(config: Config, log: Logger, signal: AbortSignal): Promise<void> {
   try {
-    const app = await startApp({ config, log, onLost: endWith(log), signal });
+    await assertPortsFree(wantedPorts(config));
+    const app = await startApp({ config, database: await openServer(config, log), log, signal });
     console.log(welcome(app, config.role));
     if (!signal.aborted) await once(signal, 'abort');
     log.info({ signal: signal.reason }, 'stopping');
@@ -37,6 +40,12 @@ async function run(config: Config, log: Logger, signal: AbortSignal): Promise<vo
     log.info({ signal: signal.reason, err: error }, 'stopped before it was ready');
   }
   process.exit(0);
+}
+
+/** That of DATABASE_URL, or one of this process's own. */
+async function openServer({ databaseUrl, dataDir }: Config, log: Logger): Promise<DatabaseServer> {
+  if (databaseUrl !== undefined) return { url: databaseUrl };
+  return startEmbeddedPostgres({ dataDir, log, onLost: endWith(log) });
 }
 
 /** What is lost does not come back; whoever started this process starts it again. */

@@ -26,6 +26,8 @@ const RESERVED_LIBRARIES: Readonly<Record<string, (file: string) => boolean>> = 
   knex: (file) => file.startsWith('src/db/') || file.endsWith('store.ts'),
 };
 
+const KNOWN_TO_EMBEDDED: readonly string[] = ['src/db/data-dir.ts', 'src/db/files.ts', 'src/errors.ts', 'src/log.ts'];
+
 const ROOT = resolve(import.meta.dirname, '..');
 const FORBIDDEN_FOLDERS = ['utils', 'helpers', 'common', 'lib', 'types'];
 
@@ -72,6 +74,8 @@ function roomOf(file: string): string | undefined {
   return /^src\/([^/]+?)(?:\.ts|\/)/.exec(file)?.[1];
 }
 
+const isEmbedded = (path: string) => path.startsWith('embedded/');
+
 const levelOf = (room: string) => LEVELS.findIndex((rooms) => rooms.includes(room));
 
 /** The types of a neighbour on the same level are free: what crosses at run time is an argument that app.ts passes. */
@@ -81,12 +85,36 @@ function isAllowed({ file, target, typeOnly }: Import): boolean {
   return typeOnly ? levelOf(to) <= levelOf(from) : levelOf(to) < levelOf(from);
 }
 
+/** The files on a way that comes back to where it began, which is named at both ends. */
+function findCircle(all: readonly Import[]): readonly string[] | undefined {
+  const targets = new Map<string, string[]>();
+  for (const { file, target } of all) targets.set(file, [...(targets.get(file) ?? []), target]);
+  const seen = new Set<string>();
+
+  function follow(file: string, way: readonly string[]): readonly string[] | undefined {
+    if (way.includes(file)) return [...way.slice(way.indexOf(file)), file];
+    if (seen.has(file)) return undefined;
+    seen.add(file);
+    for (const target of targets.get(file) ?? []) {
+      const circle = follow(target, [...way, file]);
+      if (circle !== undefined) return circle;
+    }
+    return undefined;
+  }
+
+  for (const file of targets.keys()) {
+    const circle = follow(file, []);
+    if (circle !== undefined) return circle;
+  }
+  return undefined;
+}
+
 describe('the house', () => {
-  const sources = filesBelow('src');
+  const sources = [...filesBelow('src'), ...filesBelow('embedded')];
   const imports = sources.flatMap(importsOf);
 
   it('has rooms of the plan only', () => {
-    const rooms = new Set(sources.map(roomOf));
+    const rooms = new Set(filesBelow('src').map(roomOf));
     expect([...rooms].filter((room) => room === undefined || levelOf(room) < 0)).to.deep.equal([]);
   });
 
@@ -100,6 +128,27 @@ describe('the house', () => {
   it('imports downwards only', () => {
     const wrong = imports.filter((entry) => !isAllowed(entry)).map(({ file, target }) => `${file} → ${target}`);
     expect(wrong).to.deep.equal([]);
+  });
+
+  it('lets main alone know the embedded database, which knows little of the service', () => {
+    const wrong = imports
+      .filter(({ file, target }) =>
+        isEmbedded(file)
+          ? target.startsWith('src/') && !KNOWN_TO_EMBEDDED.includes(target)
+          : isEmbedded(target) && file !== 'src/main.ts',
+      )
+      .map(({ file, target }) => `${file} → ${target}`);
+    expect(wrong).to.deep.equal([]);
+  });
+
+  it('has no circle of files, not even of their types', () => {
+    const all = [...imports, ...filesBelow('connectors').flatMap(importsOf)];
+    expect(findCircle(all)?.join(' → ')).to.equal(undefined);
+  });
+
+  it('has no file beside a folder of its name', () => {
+    const folders = new Set(sources.map(dirname));
+    expect(sources.filter((file) => folders.has(file.replace(/\.ts$/, '')))).to.deep.equal([]);
   });
 
   it('keeps each library in the room that may know it', () => {
@@ -153,7 +202,7 @@ function sameConnector(file: string, target: string): boolean {
 }
 
 function isOwnFile(target: string): boolean {
-  return /^(?:src|connectors|scripts|test|generated)\/|^package\.json$/.test(target);
+  return /^(?:src|embedded|connectors|scripts|test|generated)\/|^package\.json$/.test(target);
 }
 
 function packageOf(specifier: string): string {

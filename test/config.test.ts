@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import { ConfigError, describeVariables, publicUrlOf, readConfig, VARIABLES } from '../src/config.ts';
+import { ConfigError, describeVariables, publicUrlOf, readConfig, VARIABLES } from '../src/config/index.ts';
 
 const DATABASE_URL = 'postgres://causeway:canary-password@db.internal:5432/causeway';
 const KEY = randomBytes(32).toString('base64');

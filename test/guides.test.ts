@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import knex from 'knex';
-import { readConfig } from '../src/config.ts';
+import { readConfig } from '../src/config/index.ts';
 import { codeBlocks } from './support/code-blocks.ts';
 import { createTemporaryFolder, createTestDatabase, dropTestDatabase } from './support/database.ts';
 

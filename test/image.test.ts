@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { parseYaml } from '@redocly/openapi-core';
 import { expect } from 'chai';
 import { parseDockerfile } from '../scripts/image/dockerfile.ts';
-import { readConfig, VARIABLES } from '../src/config.ts';
+import { readConfig, VARIABLES } from '../src/config/index.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');

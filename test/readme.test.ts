@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { describeVariables } from '../src/config.ts';
+import { describeVariables } from '../src/config/index.ts';
 import { createRegistry, loadConnectors, OWN_CONNECTORS } from '../src/connector/registry.ts';
 import { codeBlocks } from './support/code-blocks.ts';
 import { createTemporaryFolder } from './support/database.ts';

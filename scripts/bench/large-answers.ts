@@ -146,6 +146,7 @@ async function measure(): Promise<void> {
     id: 1,
     connector: createConnector(port),
     config: {},
+    settingsVersion: 1,
     disabled: false,
     valid: true,
     refusedCalls: [],

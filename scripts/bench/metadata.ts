@@ -34,6 +34,7 @@ const resources = createResources({
 const instance = {
   accountId: 1,
   id: 1,
+  settingsVersion: 1,
   connector: odata,
   config: { 'base.url': 'https://demo.example.com' },
   disabled: false,

@@ -133,6 +133,7 @@ async function recordProviderRequest(simulatorsUrl: string): Promise<EgressReque
     id: 1,
     connector: bamboohr,
     config: CONFIGURATION,
+    settingsVersion: 1,
     disabled: false,
     valid: true,
     refusedCalls: [],

@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import fc from 'fast-check';
+import { startEmbeddedPostgres } from '../../embedded/index.ts';
 import { openDatabase } from '../../src/db/database.ts';
-import { startEmbeddedPostgres } from '../../src/db/embedded.ts';
 import { createLogger } from '../../src/log.ts';
 import { createOracleTable, oracleFilters } from '../../test/where/postgres-table.ts';
 

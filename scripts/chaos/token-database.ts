@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Knex } from 'knex';
 import pg from 'pg';
-import { startEmbeddedPostgres } from '../../src/db/embedded.ts';
+import { startEmbeddedPostgres } from '../../embedded/index.ts';
 import { migrateDatabase } from '../../src/db/migrate.ts';
 import type { TokenKey } from '../../src/instances/oauth/tokens/tokens.ts';
 import { createLogger } from '../../src/log.ts';

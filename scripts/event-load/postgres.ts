@@ -4,17 +4,18 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Knex } from 'knex';
-import { openDatabase } from '../../src/db/database.ts';
-import { findBinaries } from '../../src/db/embedded/binaries.ts';
-import { createCluster, SUPERUSER } from '../../src/db/embedded/cluster.ts';
+import { findBinaries } from '../../embedded/binaries.ts';
+import { createCluster, SUPERUSER } from '../../embedded/cluster.ts';
 import {
   findRunningPostmaster,
   type Postmaster,
   signalProcess,
   startPostmaster,
   stopPostmaster,
-} from '../../src/db/embedded/postmaster.ts';
-import { ensureServerUser, isRoot } from '../../src/db/embedded/server-user.ts';
+} from '../../embedded/postmaster.ts';
+import { ensureServerUser } from '../../embedded/server-user.ts';
+import { isRoot } from '../../src/db/data-dir.ts';
+import { openDatabase } from '../../src/db/database.ts';
 import { migrateDatabase } from '../../src/db/migrate.ts';
 import { createPartitions } from '../../src/events/upkeep/partitions.ts';
 import { createLogger } from '../../src/log.ts';

@@ -2,7 +2,8 @@ import type { Accounts, Principal } from '../accounts/accounts.ts';
 import type { PoolShares } from '../db/pool-shares.ts';
 import { createSecretCache } from '../db/secret-cache.ts';
 import { AppError } from '../errors.ts';
-import type { Instance, Instances } from '../instances/instances.ts';
+import type { Instance } from '../instances/instance.ts';
+import type { Instances } from '../instances/instances.ts';
 import { createRedactor, type Redactor } from '../redaction.ts';
 
 /** The secrets of an `Authorization` header, by the keyword in front of each. */

@@ -1,7 +1,7 @@
 import type { operations } from '../../generated/openapi-types.ts';
 import type { OPERATIONS, OperationId } from '../../generated/operations.ts';
 import type { Principal } from '../accounts/accounts.ts';
-import type { Instance } from '../instances/instances.ts';
+import type { Instance } from '../instances/instance.ts';
 import type {
   OperationBody,
   OperationHeaders,

@@ -1,7 +1,7 @@
 import type { User } from '../accounts/accounts.ts';
 import { maskSecrets } from '../instances/configuration.ts';
 import { readEventSettings } from '../instances/event-settings.ts';
-import type { Instance } from '../instances/instances.ts';
+import type { Instance } from '../instances/instance.ts';
 import { toElement, toElementSummary } from './element-view.ts';
 import type { OperationResult } from './operation-types.ts';
 

@@ -1,7 +1,8 @@
 import type { Accounts, Principal } from '../accounts/accounts.ts';
 import type { Registry } from '../connector/registry.ts';
 import { AppError, cutText } from '../errors.ts';
-import type { Instance, Instances, NewInstance } from '../instances/instances.ts';
+import type { Instance } from '../instances/instance.ts';
+import type { Instances, NewInstance } from '../instances/instances.ts';
 import { assertAsRead } from './as-read.ts';
 import { withPlaces } from './fault-places.ts';
 import type { Handlers } from './handler.ts';

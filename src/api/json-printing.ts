@@ -1,5 +1,5 @@
 /** Characters, roughly, that are printed at a time: less than a millisecond. */
-export const PIECE_CHARACTERS = 64 * 1024;
+const PIECE_CHARACTERS = 64 * 1024;
 
 type Members = unknown[] | Record<string, unknown>;
 

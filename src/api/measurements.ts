@@ -1,6 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { type RequestHandler, Router } from 'express';
-import { type Config, isLoopback } from '../config.ts';
+import { type Config, isLoopback } from '../config/index.ts';
 import type { Metrics } from '../metrics.ts';
 import { unauthenticated } from './authorization.ts';
 import { createShared } from './shared.ts';

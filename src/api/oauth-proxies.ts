@@ -1,5 +1,6 @@
 import { MASK } from '../instances/configuration.ts';
-import type { OAuthProxy, Proxies, ProxyClient } from '../instances/oauth/proxies/proxies.ts';
+import type { Proxies, ProxyClient } from '../instances/oauth/proxies/proxies.ts';
+import type { OAuthProxy } from '../instances/oauth/proxies/proxy.ts';
 import type { Handlers } from './handler.ts';
 
 type ProxyHandlers = Pick<

@@ -1,5 +1,5 @@
 import { AppError } from '../errors.ts';
-import type { Instance } from '../instances/instances.ts';
+import type { Instance } from '../instances/instance.ts';
 import type { CallReport } from '../resources/call.ts';
 import { describeObject, describeObjects } from '../resources/metadata.ts';
 import type { ListRequest, RecordList, Resources } from '../resources/resources.ts';

@@ -3,7 +3,7 @@ import { extname, join } from 'node:path';
 import { type RequestHandler, type Response, Router } from 'express';
 import document from '../../generated/openapi.json' with { type: 'json' };
 import { OPERATIONS } from '../../generated/operations.ts';
-import type { Role } from '../config.ts';
+import type { Role } from '../config/index.ts';
 import { AppError } from '../errors.ts';
 import type { Proxies } from '../instances/oauth/proxies/proxies.ts';
 import { showCallback } from './callback-page.ts';

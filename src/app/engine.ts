@@ -13,7 +13,8 @@ import type { EngineOptions } from '../events/options.ts';
 import type { Subscriptions } from '../events/subscriptions/subscriptions.ts';
 import { type EventSettings, readEventSettings } from '../instances/event-settings.ts';
 import { assertUsable } from '../instances/fault.ts';
-import type { Instance, Instances } from '../instances/instances.ts';
+import type { Instance } from '../instances/instance.ts';
+import type { Instances } from '../instances/instances.ts';
 import type { Logger } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 

@@ -1,5 +1,5 @@
 import { createServer, type Server } from 'node:net';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/index.ts';
 import { StartError } from '../errors.ts';
 
 /** Where a process will listen, by the variable that says so. */

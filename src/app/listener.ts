@@ -3,7 +3,7 @@ import { createClientErrorAnswer } from '../api/client-error.ts';
 import { startFairly } from '../api/fair-start.ts';
 import { addressOf, networkOf } from '../api/remote-address.ts';
 import { handOnInARow } from '../api/requests-in-a-row.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/index.ts';
 import { type ConnectionsOptions, watchConnections } from './connections.ts';
 
 export interface ListenerOptions extends ConnectionsOptions, Pick<Config, 'host' | 'port'> {}

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
-import type { App } from '../app.ts';
-import type { Role } from '../config.ts';
+import type { Role } from '../config/index.ts';
+import type { App } from './index.ts';
 
 const WORK: Readonly<Record<Role, string>> = {
   all: 'Causeway is ready at',

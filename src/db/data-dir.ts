@@ -1,7 +1,6 @@
 import { constants } from 'node:fs';
 import { access, mkdir } from 'node:fs/promises';
 import { StartError } from '../errors.ts';
-import { isRoot } from './embedded/server-user.ts';
 
 /** Makes the folder where it is missing. @throws StartError when nothing can be kept there */
 export async function ensureDataDir(dataDir: string): Promise<void> {
@@ -13,4 +12,8 @@ export async function ensureDataDir(dataDir: string): Promise<void> {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new StartError(`DATA_DIR ${dataDir} cannot be used: ${reason}`, { cause });
   }
+}
+
+export function isRoot(): boolean {
+  return process.getuid?.() === 0;
 }

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { ConfigError } from '../config.ts';
+import { ConfigError } from '../config/index.ts';
 import { ENCRYPTED_COLUMNS, type EncryptedColumn } from './encrypted-columns.ts';
 import { createEncryptedRows } from './encrypted-rows.ts';
 import type { Keyring } from './keyring.ts';

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, type KeyObject, randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ConfigError, type EncryptionKey, parseEncryptionKeys } from '../config.ts';
+import { ConfigError, type EncryptionKey, parseEncryptionKeys } from '../config/index.ts';
 import { ensureDataDir } from './data-dir.ts';
 import { createFileOnce } from './files.ts';
 

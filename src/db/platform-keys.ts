@@ -1,6 +1,6 @@
 import { createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import type { Knex } from 'knex';
-import { ConfigError } from '../config.ts';
+import { ConfigError } from '../config/index.ts';
 import { encryptionContext } from './encrypted-columns.ts';
 import { DecryptionError, type Keyring, openBytes, sealBytes } from './keyring.ts';
 

@@ -38,6 +38,7 @@ export function createSecretCache<Value extends object>(observer?: KeepingObserv
     dispose: ({ value }) => observer?.onDropped(value),
   });
   const misses = new LRUCache<string, true>({ max: MAX_MISSES, ttl: MISS_MS });
+  // Not lru-cache's own loads: those stand among what is kept, where a guess under way would push out what is there.
   const flights = new Map<string, Promise<Value | undefined>>();
 
   function remember(key: string, value: Value | undefined): void {

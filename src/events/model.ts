@@ -46,10 +46,10 @@ export type OperationalType =
   | 'delivery.exhausted'
   | 'instance.credentials.refused';
 
-export const FAILURE_POLICIES = ['retry', 'queue'] as const;
+const FAILURE_POLICIES = ['retry', 'queue'] as const;
 export type FailurePolicy = (typeof FAILURE_POLICIES)[number];
 
-export const RETRY_COUNTS = [5, 9] as const;
+const RETRY_COUNTS = [5, 9] as const;
 export type RetryCount = (typeof RETRY_COUNTS)[number];
 
 /** What of the account's settings the engine obeys. */

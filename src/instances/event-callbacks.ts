@@ -1,6 +1,7 @@
 import { pointer } from '../errors.ts';
 import { CALLBACK_URL, readEventSettings } from './event-settings.ts';
-import type { Instance, Instances } from './instances.ts';
+import type { Instance } from './instance.ts';
+import type { Instances } from './instances.ts';
 
 export interface CallbackPorts {
   /** @throws AppError that names the place when events may not be sent to the URL */

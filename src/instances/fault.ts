@@ -1,13 +1,6 @@
 import type { Connector } from '../connector/contract.ts';
 import { AppError } from '../errors.ts';
-import type { Instance } from './instances.ts';
-
-/** Why an instance cannot be used here, whatever its provider would say. It can be looked at and deleted. */
-export interface InstanceFault {
-  readonly kind: 'secrets' | 'element';
-  readonly code: 'INSTANCE_CREDENTIALS_FAILED' | 'NOT_FOUND';
-  readonly message: string;
-}
+import type { Instance, InstanceFault } from './instance.ts';
 
 /**
  * Settings and credentials are not those that were stored together, or the key of the credentials is missing. Settings say

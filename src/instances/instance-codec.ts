@@ -7,7 +7,7 @@ import type { Logger } from '../log.ts';
 import { createRedactor } from '../redaction.ts';
 import { MASK, splitSecrets } from './configuration.ts';
 import { missingElement, placeholderOf, unreadableSecrets } from './fault.ts';
-import type { Instance } from './instances.ts';
+import type { Instance } from './instance.ts';
 import type { InstanceRow } from './store.ts';
 
 export interface CodecPorts {

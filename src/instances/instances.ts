@@ -5,12 +5,12 @@ import type { PlatformKeys } from '../db/platform-keys.ts';
 import type { PoolShares } from '../db/pool-shares.ts';
 import { AppError, redactAppError } from '../errors.ts';
 import type { Notifications } from '../events/notifications/notifications.ts';
-import type { Redactor } from '../redaction.ts';
 import { prepareSql } from '../where/index.ts';
 import type { Authenticate, Authenticated, GivenAgain } from './authenticate.ts';
 import { assertUnmasked, unmasked } from './configuration.ts';
-import { assertUsable, type InstanceFault } from './fault.ts';
+import { assertUsable } from './fault.ts';
 import { FILTERABLE_INSTANCE } from './filter.ts';
+import type { Instance } from './instance.ts';
 import { type CodecPorts, createInstanceCodec } from './instance-codec.ts';
 import type { AuthorizationCaller } from './oauth/connect/authorizations.ts';
 import type { ProviderData } from './oauth/connect/grant-source.ts';
@@ -20,34 +20,6 @@ import { assertStorable, isStorable } from './storable.ts';
 import { createInstanceStore, type InstanceChanges, type InstanceFilter } from './store.ts';
 import { createTokenCache, type LoadInstance } from './token-cache.ts';
 import { createValidity, type Validity } from './validity.ts';
-
-/** An instance with its secrets in clear. Never leaves the process as it is. */
-export interface Instance {
-  readonly accountId: number;
-  readonly id: number;
-  readonly userId: number;
-  readonly name: string;
-  readonly tags: readonly string[];
-  readonly connector: Connector;
-  readonly config: Config;
-  readonly token: string;
-  /** Of its secrets: the token and those of the configuration. */
-  readonly redactor: Redactor;
-  readonly providerData: Readonly<Record<string, unknown>>;
-  readonly valid: boolean;
-  /** Why it is not valid, where that is known. */
-  readonly invalidReason: string | null;
-  /** What the provider refused since it is not valid: only a success of one of these makes it valid again. */
-  readonly refusedCalls: readonly string[];
-  /** There when it cannot be used, only looked at, repaired or deleted; then it is not valid either. */
-  readonly fault?: InstanceFault;
-  readonly disabled: boolean;
-  readonly createdAt: Date;
-  /** Grows with every change of configuration and credentials. */
-  readonly settingsVersion: number;
-  /** Changes with every change of the instance. */
-  readonly version: string;
-}
 
 export interface InstancePorts extends CodecPorts {
   readonly knex: Knex;
@@ -134,7 +106,7 @@ export function createInstances(ports: InstancePorts): Instances {
   const load: LoadInstance = async (accountId, token, kept) => {
     const row = await store.findByTokenHash(accountId, platformKeys.lookupHash(token));
     if (row === undefined) return undefined;
-    // The same row stays the same object: what is derived from it (headers, metadata, plans) is kept with it.
+    // The same row stays the same object: nothing is decrypted again, and the headers that are derived from it are kept with it.
     return kept?.version === row.version ? kept : decode(row);
   };
   const cache = createTokenCache({ notifier, shares, load });

@@ -21,7 +21,7 @@ function originOf(address: string): string {
   return URL.parse(address)?.origin ?? address;
 }
 
-export function hasSameAddresses(connector: Connector, one: Config, other: Config): boolean {
+function hasSameAddresses(connector: Connector, one: Config, other: Config): boolean {
   return JSON.stringify(addressesOf(connector, one)) === JSON.stringify(addressesOf(connector, other));
 }
 

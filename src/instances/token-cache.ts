@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import type { Notifier } from '../db/notifier.ts';
 import type { PoolShares } from '../db/pool-shares.ts';
 import { createSecretCache } from '../db/secret-cache.ts';
-import type { Instance } from './instances.ts';
+import type { Instance } from './instance.ts';
 
 /** Instances by token, so that a call on a known one costs no query. */
 export interface TokenCache {

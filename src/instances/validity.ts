@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import type { Notifications, Publisher } from '../events/notifications/notifications.ts';
-import type { Instance } from './instances.ts';
+import type { Instance } from './instance.ts';
 import type { InstanceStore } from './store.ts';
 import type { TokenCache } from './token-cache.ts';
 

@@ -1,5 +1,5 @@
 import { type JobResult, type JobWithMetadata, PgBoss } from 'pg-boss';
-import type { Role } from '../config.ts';
+import type { Role } from '../config/index.ts';
 import { assertNever } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { JobOutcome, Queue, Queues } from './queues.ts';

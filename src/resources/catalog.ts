@@ -3,7 +3,7 @@ import type { Offload } from '../connector/offload/index.ts';
 import { ConnectorError, findObjectProblems } from '../connector/validate.ts';
 import { AppError, cutText, isAppError, suggest } from '../errors.ts';
 import type { InstanceCall } from './call.ts';
-import { createKeepers, type Keeper, type Weighed } from './keeper.ts';
+import { createKeeper, type Weighed } from './keeper.ts';
 import type { ConnectedInstance, ResourcePorts } from './ports.ts';
 
 /** The objects of an instance: declared by its connector, or discovered from its provider and kept for a while. */
@@ -24,7 +24,7 @@ const MIB = 1024 * 1024;
 const KEPT = {
   /** A provider's fields change rarely; a new one is there at the latest after this time. */
   keepMs: 10 * 60_000,
-  /** What cannot be used is not fetched and read again for every call. Settings that change make a new instance, which is tried at once. */
+  /** What cannot be used is not fetched and read again for every call. New settings are tried at once. */
   keepFailureMs: 60_000,
   isLasting: (error: unknown) => isAppError(error, 'PROVIDER_PROTOCOL') || error instanceof ConnectorError,
 };
@@ -37,15 +37,14 @@ const DESCRIPTIONS_KEPT = { ...KEPT, maxWeight: 64 * MIB, maxWeightOfOwner: 16 *
 const WEIGHT_OF = { object: 1000, field: 500 };
 
 export function createCatalog({ now, offload }: CatalogPorts): Catalog {
-  const discoveries = createKeepers<Objects>({ ...OBJECTS_KEPT, now })<ConnectedInstance>();
-  const createDescriptions = createKeepers<ObjectSpec>({ ...DESCRIPTIONS_KEPT, now });
-  // By instance first: two instances may share an outline, but never what their providers say about it.
-  const descriptions = new WeakMap<ConnectedInstance, Keeper<ObjectSpec, ObjectSpec>>();
+  const discoveries = createKeeper<Objects>({ ...OBJECTS_KEPT, now });
+  const descriptions = createKeeper<ObjectSpec>({ ...DESCRIPTIONS_KEPT, now });
+  const numberOf = createNumbering<ObjectSpec>();
 
   async function getObjects(call: InstanceCall): Promise<Objects> {
     const find = call.instance.connector.objects;
     if (typeof find !== 'function') return find;
-    return discoveries.get(call.instance, {
+    return discoveries.get(keyOf(call.instance), {
       owner: call.instance.accountId,
       signal: call.signal,
       find: async () => {
@@ -56,18 +55,11 @@ export function createCatalog({ now, offload }: CatalogPorts): Catalog {
     });
   }
 
-  function descriptionsOf(instance: ConnectedInstance): Keeper<ObjectSpec, ObjectSpec> {
-    const known = descriptions.get(instance);
-    if (known !== undefined) return known;
-    const keeper = createDescriptions<ObjectSpec>();
-    descriptions.set(instance, keeper);
-    return keeper;
-  }
-
   async function complete(call: InstanceCall, name: string, object: ObjectSpec): Promise<ObjectSpec> {
     const { describe } = object;
     if (describe === undefined) return object;
-    return descriptionsOf(call.instance).get(object, {
+    // Two instances may share an outline, but never what their providers say about it.
+    return descriptions.get(`${keyOf(call.instance)}:${numberOf(object)}`, {
       owner: call.instance.accountId,
       signal: call.signal,
       find: async () => {
@@ -104,6 +96,22 @@ export function createCatalog({ now, offload }: CatalogPorts): Catalog {
   }
 
   return { getObjects, getObject, complete };
+}
+
+/** By value: an instance is the same however it was loaded, and another with other settings. */
+function keyOf({ accountId, id, settingsVersion }: ConnectedInstance): string {
+  return `${accountId}:${id}:${settingsVersion}`;
+}
+
+/** Numbers outlines: two of a service may have one name, as children of two objects, and those of a later discovery may say something else. */
+function createNumbering<Thing extends object>(): (thing: Thing) => number {
+  const numbers = new WeakMap<Thing, number>();
+  let last = 0;
+  return (thing) => {
+    const number = numbers.get(thing) ?? ++last;
+    numbers.set(thing, number);
+    return number;
+  };
 }
 
 function weightOf({ fields, children = {}, outline }: ObjectSpec): number {

@@ -1,9 +1,9 @@
 import { goOnInTurn } from '../pace.ts';
-import { createWeighedCache, type Kept, type WeighedCacheOptions } from './weighed-cache.ts';
+import { createWeighedCache, type WeighedCacheOptions } from './weighed-cache.ts';
 
 /** Keeps what an expensive look-up found, so that it is made once for all who ask within a time. */
-export interface Keeper<Key extends object, Found> {
-  readonly get: (key: Key, lookup: Lookup<Found>) => Promise<Found>;
+export interface Keeper<Found> {
+  readonly get: (key: string, lookup: Lookup<Found>) => Promise<Found>;
 }
 
 export interface Lookup<Found> {
@@ -38,57 +38,52 @@ interface Running<Found> {
 /** An error with its message and cause. */
 const FAILURE_WEIGHT = 2000;
 
-/** Keepers that share one memory, whatever their keys are. */
-export function createKeepers<Found>(options: KeeperOptions): <Key extends object>() => Keeper<Key, Found> {
+export function createKeeper<Found>(options: KeeperOptions): Keeper<Found> {
   const { now, keepMs, keepFailureMs, isLasting } = options;
-  const cache = createWeighedCache<Outcome<Found>>(options);
+  const kept = createWeighedCache<Outcome<Found>>(options);
+  // Not lru-cache's own loads: those end for all with the signal of one, and belong to no owner while they last.
+  const runningByKey = new Map<string, Running<Found>>();
 
-  return <Key extends object>() => {
-    const keptByKey = new WeakMap<Key, Kept<Outcome<Found>>>();
-    const runningByKey = new WeakMap<Key, Running<Found>>();
+  async function get(key: string, lookup: Lookup<Found>): Promise<Found> {
+    const outcome = kept.get(key);
+    if (outcome !== undefined) return settle(outcome);
+    const running = runningByKey.get(key);
+    return running === undefined ? start(key, lookup) : share(running, key, lookup);
+  }
 
-    async function get(key: Key, lookup: Lookup<Found>): Promise<Found> {
-      const kept = keptByKey.get(key);
-      const outcome = kept && cache.read(kept);
-      if (outcome !== undefined) return settle(outcome);
-      const running = runningByKey.get(key);
-      return running === undefined ? start(key, lookup) : share(running, key, lookup);
+  function start(key: string, { owner, signal, find }: Lookup<Found>): Promise<Found> {
+    const startedAtMs = now();
+    const keep = (value: Outcome<Found>, weight: number, ms: number) =>
+      kept.set(key, { value, owner, weight, untilMs: startedAtMs + ms });
+    const found = find()
+      .then(
+        ({ found, weight }) => {
+          keep({ found }, weight, keepMs);
+          return found;
+        },
+        (failure: unknown) => {
+          if (isLasting(failure)) keep({ failure }, FAILURE_WEIGHT, keepFailureMs);
+          throw failure;
+        },
+      )
+      .finally(() => runningByKey.delete(key));
+    runningByKey.set(key, { found, signal });
+    return found;
+  }
+
+  /** When the caller who began it hangs up, the others go on with a look-up of their own. */
+  async function share(running: Running<Found>, key: string, lookup: Lookup<Found>): Promise<Found> {
+    try {
+      return await running.found;
+    } catch (error) {
+      if (running.signal.aborted && !lookup.signal.aborted) return get(key, lookup);
+      throw error;
+    } finally {
+      await goOnInTurn();
     }
+  }
 
-    function start(key: Key, { owner, signal, find }: Lookup<Found>): Promise<Found> {
-      const startedAtMs = now();
-      const keep = (value: Outcome<Found>, weight: number, ms: number) =>
-        keptByKey.set(key, cache.add({ value, owner, weight, untilMs: startedAtMs + ms }));
-      const found = find()
-        .then(
-          ({ found, weight }) => {
-            keep({ found }, weight, keepMs);
-            return found;
-          },
-          (failure: unknown) => {
-            if (isLasting(failure)) keep({ failure }, FAILURE_WEIGHT, keepFailureMs);
-            throw failure;
-          },
-        )
-        .finally(() => runningByKey.delete(key));
-      runningByKey.set(key, { found, signal });
-      return found;
-    }
-
-    /** When the caller who began it hangs up, the others go on with a look-up of their own. */
-    async function share(running: Running<Found>, key: Key, lookup: Lookup<Found>): Promise<Found> {
-      try {
-        return await running.found;
-      } catch (error) {
-        if (running.signal.aborted && !lookup.signal.aborted) return get(key, lookup);
-        throw error;
-      } finally {
-        await goOnInTurn();
-      }
-    }
-
-    return { get };
-  };
+  return { get };
 }
 
 function settle<Found>(outcome: Outcome<Found>): Found {

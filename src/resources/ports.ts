@@ -2,10 +2,12 @@ import type { AccessTokens, ByteBudget, ProviderClient } from '../connector/clie
 import type { Config, Connector } from '../connector/contract.ts';
 import type { ErrorCode } from '../errors.ts';
 
-/** An instance as far as a call to its provider needs it. The object stays the same as long as its settings do. */
+/** An instance as far as a call to its provider needs it. */
 export interface ConnectedInstance {
   readonly accountId: number;
   readonly id: number;
+  /** Another with every change of `config` and of the credentials: what is found out about the provider is kept for one of them. */
+  readonly settingsVersion: number;
   readonly connector: Connector;
   /** Secrets in clear. */
   readonly config: Config;

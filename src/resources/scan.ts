@@ -61,7 +61,7 @@ export function scan(call: InstanceCall, input: ScanInput): Promise<ScanResult> 
 }
 
 /** What is kept of providers' answers for one answer of ours. */
-export const MAX_KEPT_BYTES = 64 * 1024 * 1024;
+const MAX_KEPT_BYTES = 64 * 1024 * 1024;
 
 async function scanInOrder(call: InstanceCall, input: ScanInput): Promise<ScanResult> {
   const { steps, plan, pageSize } = input;

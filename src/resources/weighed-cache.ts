@@ -1,22 +1,20 @@
-/** Values that together weigh no more than a process can hold, and those of one owner no more than its share. */
+import { LRUCache } from 'lru-cache';
+
+/** Values by key that together weigh no more than a process can hold, and those of one owner no more than its share. */
 export interface WeighedCache<Value> {
-  readonly add: (item: Item<Value>) => Kept<Value>;
+  readonly set: (key: string, item: Item<Value>) => void;
   /** Undefined when its time is over, or when it went to make room: the least recently read goes first. */
-  readonly read: (kept: Kept<Value>) => Value | undefined;
+  readonly get: (key: string) => Value | undefined;
 }
 
 export interface Item<Value> {
   readonly value: Value;
+  /** The same for every value of a key. */
   readonly owner: number;
-  /** In bytes, about. */
+  /** In bytes, about: a whole number above 0. */
   readonly weight: number;
   /** On the clock of `now`. */
   readonly untilMs: number;
-}
-
-/** The cache's hold on a value: whoever has it can read the value, and does not keep it alive. */
-export interface Kept<Value> {
-  item: Item<Value> | undefined;
 }
 
 export interface WeighedCacheOptions {
@@ -25,64 +23,59 @@ export interface WeighedCacheOptions {
   readonly maxWeightOfOwner: number;
 }
 
-/** Values in the order in which they were last read. */
-interface Shelf<Value> {
-  readonly kept: Set<Kept<Value>>;
+/** What one owner has, in the order in which it was last read. */
+interface Shelf {
+  readonly keys: Set<string>;
   weight: number;
 }
 
 export function createWeighedCache<Value>(options: WeighedCacheOptions): WeighedCache<Value> {
-  const all: Shelf<Value> = { kept: new Set(), weight: 0 };
-  const byOwner = new Map<number, Shelf<Value>>();
+  const { now, maxWeight, maxWeightOfOwner } = options;
+  // Plain sets: a cache of its own weighs 2 kB, as much as a failure that is kept, and there may be an owner for each.
+  const shelves = new Map<number, Shelf>();
+  const items = new LRUCache<string, Item<Value>>({
+    maxSize: maxWeight,
+    sizeCalculation: ({ weight }) => weight,
+    disposeAfter: takeOffShelf,
+  });
 
-  function shelvesOf(owner: number): readonly Shelf<Value>[] {
-    const own = byOwner.get(owner) ?? { kept: new Set(), weight: 0 };
-    byOwner.set(owner, own);
-    return [own, all];
+  function takeOffShelf({ owner, weight }: Item<Value>, key: string): void {
+    const shelf = shelves.get(owner);
+    if (shelf === undefined) return;
+    shelf.keys.delete(key);
+    shelf.weight -= weight;
+    if (shelf.keys.size === 0) shelves.delete(owner);
   }
 
-  function drop(kept: Kept<Value>): void {
-    const { item } = kept;
-    if (item === undefined) return;
-    kept.item = undefined;
-    for (const shelf of shelvesOf(item.owner)) {
-      shelf.kept.delete(kept);
-      shelf.weight -= item.weight;
-    }
-    if (byOwner.get(item.owner)?.kept.size === 0) byOwner.delete(item.owner);
-  }
-
-  function shrink(shelf: Shelf<Value>, maxWeight: number): void {
-    for (const oldest of shelf.kept) {
-      if (shelf.weight <= maxWeight) return;
-      drop(oldest);
+  function putOnShelf({ owner, weight }: Item<Value>, key: string): void {
+    const shelf = shelves.get(owner) ?? { keys: new Set(), weight: 0 };
+    shelves.set(owner, shelf);
+    shelf.keys.add(key);
+    shelf.weight += weight;
+    for (const oldest of shelf.keys) {
+      if (shelf.weight <= maxWeightOfOwner) return;
+      items.delete(oldest);
     }
   }
 
   return {
-    add: (item) => {
-      const kept: Kept<Value> = { item };
-      const [own = all] = shelvesOf(item.owner);
-      for (const shelf of [own, all]) {
-        shelf.kept.add(kept);
-        shelf.weight += item.weight;
-      }
-      shrink(own, options.maxWeightOfOwner);
-      shrink(all, options.maxWeight);
-      return kept;
+    set: (key, item) => {
+      items.delete(key);
+      if (item.weight > Math.min(maxWeight, maxWeightOfOwner)) return;
+      putOnShelf(item, key);
+      items.set(key, item);
     },
 
-    read: (kept) => {
-      const { item } = kept;
+    get: (key) => {
+      const item = items.get(key);
       if (item === undefined) return undefined;
-      if (options.now() >= item.untilMs) {
-        drop(kept);
+      if (now() >= item.untilMs) {
+        items.delete(key);
         return undefined;
       }
-      for (const shelf of shelvesOf(item.owner)) {
-        shelf.kept.delete(kept);
-        shelf.kept.add(kept);
-      }
+      const keys = shelves.get(item.owner)?.keys;
+      keys?.delete(key);
+      keys?.add(key);
       return item.value;
     },
   };

@@ -90,6 +90,20 @@ describe('discovery', () => {
     }
   });
 
+  it('asks the provider again when settings changed, and not when anything else of an instance did', async () => {
+    const { id, token } = await service.createInstance('odata', SHOP);
+    const change = (body: object) => service.call(`/instances/${id}`, { method: 'PATCH', body });
+    const countCalls = async () => {
+      const { headers } = await service.call('/Products', { token, query: { pageSize: 1 } });
+      return Number(headers.get('elements-provider-calls'));
+    };
+    expect([await countCalls(), await countCalls()]).to.deep.equal([2, 1]);
+    expect((await change({ name: 'Renamed', tags: ['new'] })).status).to.equal(200);
+    expect(await countCalls()).to.equal(1);
+    expect((await change({ configuration: SHOP })).status).to.equal(200);
+    expect([await countCalls(), await countCalls()]).to.deep.equal([2, 1]);
+  });
+
   it('lists plain names unless asked for more, as Elements-Version: Hydrogen did', async () => {
     for (const path of ['/objects', '/hubs/general/objects']) {
       const detailed = await service.call(`${path}?details=true`, { token: shop.token });

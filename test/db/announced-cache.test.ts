@@ -93,6 +93,14 @@ describe('createAnnouncedCache', () => {
       expect(await get('a')).to.include({ load: 2 });
     });
 
+    it(`gives nothing to those who wait for nothing when ${what}`, async () => {
+      const early = cache.get('a');
+      forget();
+      loads[0]?.resolve(undefined);
+      expect(await early).to.equal(undefined);
+      expect(await get('a')).to.include({ load: 2 });
+    });
+
     it(`does not share a load with those who ask after ${what}`, async () => {
       const early = cache.get('a');
       forget();

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { expect } from 'chai';
-import { startApp } from '../../src/app.ts';
-import { ConfigError, readConfig } from '../../src/config.ts';
+import { startApp } from '../../src/app/index.ts';
+import { ConfigError, readConfig } from '../../src/config/index.ts';
 import { encryptionContext } from '../../src/db/encrypted-columns.ts';
 import { assertKeysHeld, encryptedColumns, readKeyUsage } from '../../src/db/key-usage.ts';
 import { createKeyring } from '../../src/db/keyring.ts';
@@ -60,7 +60,8 @@ describe('the keys a database needs', () => {
     }
     const dataDir = await createTemporaryFolder();
     const environment = { DATABASE_URL: database.url, DATA_DIR: dataDir, ENCRYPTION_KEYS: second, PORT: '0' };
-    const starting = startApp({ config: readConfig(environment), log: silentLog });
+    const config = readConfig(environment);
+    const starting = startApp({ config, database: { url: database.url }, log: silentLog });
     const error = await starting.then(
       (app) => app.stop(),
       (reason: unknown) => reason,

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { ConfigError, parseEncryptionKeys } from '../../src/config.ts';
+import { ConfigError, parseEncryptionKeys } from '../../src/config/index.ts';
 import { createDevelopmentKeys, createKeyring, DecryptionError } from '../../src/db/keyring.ts';
 import { createTemporaryFolder } from '../support/database.ts';
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import { ConfigError } from '../../src/config.ts';
+import { ConfigError } from '../../src/config/index.ts';
 import { openDatabase } from '../../src/db/database.ts';
 import { createKeyring } from '../../src/db/keyring.ts';
 import { openPlatformKeys } from '../../src/db/platform-keys.ts';

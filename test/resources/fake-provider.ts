@@ -111,6 +111,7 @@ export function createService(objects: Connector['objects']): FakeService {
   const createInstance = (changes: Partial<ConnectedInstance> = {}): ConnectedInstance => ({
     accountId: 1,
     id: 7,
+    settingsVersion: 1,
     connector,
     config: {},
     disabled: false,

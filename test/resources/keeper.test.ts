@@ -1,23 +1,27 @@
 import { expect } from 'chai';
-import { createKeepers, type KeeperOptions } from '../../src/resources/keeper.ts';
+import { createKeeper, type KeeperOptions } from '../../src/resources/keeper.ts';
 
 const SECOND_MS = 1000;
 
+const LIMITS: Omit<KeeperOptions, 'now'> = {
+  keepMs: 600 * SECOND_MS,
+  keepFailureMs: 60 * SECOND_MS,
+  isLasting: (error) => String(error).includes('broken'),
+  maxWeight: 100_000,
+  maxWeightOfOwner: 50_000,
+};
+
 function create(changes: Partial<KeeperOptions> = {}) {
   let nowMs = 0;
-  const keeper = createKeepers<string>({
+  const keeper = createKeeper<string>({
+    ...LIMITS,
     now: () => nowMs,
-    keepMs: 600 * SECOND_MS,
-    keepFailureMs: 60 * SECOND_MS,
-    isLasting: (error) => String(error).includes('broken'),
-    maxWeight: 100_000,
-    maxWeightOfOwner: 50_000,
     ...changes,
-  })<{ readonly id: number }>();
+  });
   const looked: number[] = [];
   const { signal } = new AbortController();
   const get = (key: { readonly id: number }, { owner = 1, weight = 10_000, failure = '' } = {}) =>
-    keeper.get(key, {
+    keeper.get(`key ${key.id}`, {
       owner,
       signal,
       find: async () => {
@@ -96,5 +100,21 @@ describe('a keeper', () => {
       'found 0',
     ]);
     expect(looked).to.deep.equal([0, 0]);
+  });
+
+  it('gives a look-up of their own to those who wait for one whose caller hangs up', async () => {
+    const keeper = createKeeper<string>({ ...LIMITS, now: () => 0 });
+    const [first, other] = [new AbortController(), new AbortController()];
+    const begun = Promise.withResolvers<never>();
+    const early = keeper.get('key', { owner: 1, signal: first.signal, find: () => begun.promise });
+    const late = keeper.get('key', {
+      owner: 1,
+      signal: other.signal,
+      find: async () => ({ found: 'found again', weight: 1 }),
+    });
+    first.abort();
+    begun.reject(new Error('hung up'));
+    expect(await early.catch((error: Error) => error.message)).to.equal('hung up');
+    expect(await late).to.equal('found again');
   });
 });

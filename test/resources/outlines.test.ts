@@ -80,6 +80,25 @@ describe('objects that are discovered as outlines', () => {
     expect(described).to.deep.equal(['rows', 'rows']);
   });
 
+  it('are discovered and described once for an instance, however often it is loaded, and again with other settings', async () => {
+    const { discover, described } = createOutlines(['rows']);
+    const service = createService(discover);
+    await service.list();
+    await service.list({}, { valid: false });
+    expect([service.sent.length, described]).to.deep.equal([4, ['rows']]);
+    await service.list({}, { settingsVersion: 2 });
+    expect([service.sent.length, described]).to.deep.equal([7, ['rows', 'rows']]);
+    await service.list({}, { accountId: 2 });
+    expect([service.sent.length, described]).to.deep.equal([10, ['rows', 'rows', 'rows']]);
+  });
+
+  it('are discovered once though the instance is loaded again meanwhile', async () => {
+    const { discover, described } = createOutlines(['rows']);
+    const service = createService(discover);
+    await Promise.all([service.list(), service.list({}, { valid: false }), service.list({}, {})]);
+    expect([service.sent.length, described]).to.deep.equal([5, ['rows']]);
+  });
+
   it('are checked when they are complete', async () => {
     const object: ObjectSpec = { ...createObject([]), get: { run: async () => ({}) }, idField: 'nothing' };
     const { discover } = createOutlines(['rows'], object);

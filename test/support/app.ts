@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
-import { type App, type AppPorts, startApp } from '../../src/app.ts';
-import { type Config, readConfig } from '../../src/config.ts';
+import { type App, type AppPorts, startApp } from '../../src/app/index.ts';
+import { type Config, readConfig } from '../../src/config/index.ts';
 import { createLogger } from '../../src/log.ts';
 import { createTemporaryFolder, createTestDatabase, dropTestDatabase } from './database.ts';
 
@@ -95,6 +95,7 @@ export async function startTestApp(
   });
   const app = await startApp({
     config: testConfig({ DATABASE_URL: databaseUrl, DATA_DIR: dataDir, ...environment }),
+    database: { url: databaseUrl },
     log,
     ...overrides,
   });

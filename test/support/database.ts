@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Knex } from 'knex';
 import pg from 'pg';
+import { startEmbeddedPostgres } from '../../embedded/index.ts';
 import { type Database, openDatabase } from '../../src/db/database.ts';
-import { startEmbeddedPostgres } from '../../src/db/embedded.ts';
 import { migrateDatabase } from '../../src/db/migrate.ts';
 import { createLogger } from '../../src/log.ts';
 

@@ -4,8 +4,8 @@ import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { findCluster, SUPERUSER } from '../../../src/db/embedded/cluster.ts';
-import { findRunningPostmaster, signalProcess, stopPostmaster } from '../../../src/db/embedded/postmaster.ts';
+import { findCluster, SUPERUSER } from '../../../embedded/cluster.ts';
+import { findRunningPostmaster, signalProcess, stopPostmaster } from '../../../embedded/postmaster.ts';
 import type { ProbeAnswer, ProbeQuestion, ProbeReport } from './messages.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../..');

@@ -1,6 +1,13 @@
+import type { Egress } from '../../egress/index.ts';
 import type { Config, Connector } from '../contract.ts';
 import type { ByteBudget, Hold } from './byte-budget.ts';
-import type { TellingPorts } from './send-told.ts';
+import type { SentRequest } from './measure.ts';
+
+export interface TellingPorts {
+  readonly egress: Pick<Egress, 'request' | 'stream'>;
+  /** Called for every request that was sent, when it has ended. */
+  readonly onRequest?: (request: SentRequest) => void;
+}
 
 export interface ClientPorts extends TellingPorts {
   /** For the answers of calls that have no `hold`. Default: no bound. */

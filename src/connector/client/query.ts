@@ -3,7 +3,7 @@ import type { ProviderRequest } from '../contract.ts';
 type Query = NonNullable<ProviderRequest['query']>;
 
 /** `a=1&b=x%20y`: blanks as %20, an array repeats its key, `undefined` is left out. */
-export function encodeQuery(query: Query): string {
+function encodeQuery(query: Query): string {
   return Object.entries(query)
     .flatMap(([key, value]) => encodeParameter(key, value))
     .join('&');

@@ -1,12 +1,7 @@
-import type { Egress, EgressRequest, EgressResponse } from '../../egress/index.ts';
+import type { EgressRequest, EgressResponse } from '../../egress/index.ts';
 import { isEgressError } from './egress-failure.ts';
 import type { SentRequest } from './measure.ts';
-
-export interface TellingPorts {
-  readonly egress: Pick<Egress, 'request' | 'stream'>;
-  /** Called for every request that was sent, when it has ended. */
-  readonly onRequest?: (request: SentRequest) => void;
-}
+import type { TellingPorts } from './ports.ts';
 
 /** What of a request is told beside what came of it; `url` is the provider's. */
 export type Undertaking = Pick<SentRequest, 'element' | 'url' | 'redactor'>;

@@ -2,7 +2,7 @@ import { AppError } from '../../errors.ts';
 import type { EventSource, NewEvent } from '../model.ts';
 
 /** Of one event's body. */
-export const MAX_PAYLOAD_BYTES = 8 * 1024 * 1024;
+const MAX_PAYLOAD_BYTES = 8 * 1024 * 1024;
 
 export interface PayloadInput {
   /** As shown: `evt_…`. */

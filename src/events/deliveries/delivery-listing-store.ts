@@ -70,7 +70,7 @@ interface Statement {
 }
 
 /** Of one status: whoever has more need not know how many, and all would have to be read for it. */
-export const MOST_COUNTED = 100_000;
+const MOST_COUNTED = 100_000;
 
 export function createDeliveryListingStore(knex: Knex) {
   /** Each source is limited by itself, so that none is sorted as a whole: the union has a page of each at most. */

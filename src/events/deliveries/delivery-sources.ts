@@ -3,7 +3,7 @@ import { parseEventId } from '../event-id.ts';
 import { type DeliveryField, shownInstant } from '../filter.ts';
 
 /** How the API names the state of a delivery. */
-export const DELIVERY_STATUSES = ['queued', 'delivering', 'retrying', 'delivered'] as const;
+const DELIVERY_STATUSES = ['queued', 'delivering', 'retrying', 'delivered'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
 /** Expressions over the tables of a source, under the names that filters use, and some of our own. */

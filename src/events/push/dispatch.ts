@@ -1,8 +1,8 @@
 import { isRetry, isSwept, type Lease } from '../lease.ts';
 import { createRotation } from '../rotation.ts';
 import type { BreakerState } from './breaker.ts';
-import type { Host } from './hosts.ts';
-import { createLanes, type Lane, type LaneKey, type LaneLimits, queueLease } from './lanes.ts';
+import type { Host, Lane, LaneKey } from './lane.ts';
+import { createLanes, type LaneLimits, queueLease } from './lanes.ts';
 import { createPlaces } from './places.ts';
 
 /** What a push came to, as far as the next one depends on it. `hard`: it held a connection for long, or got none. */

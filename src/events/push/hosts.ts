@@ -1,17 +1,5 @@
-import { type Breaker, type BreakerOptions, type BreakerState, createBreaker } from './breaker.ts';
-import type { Lane } from './lanes.ts';
-
-/** A host that one account calls. What other accounts do to the same host is not known here. */
-export interface Host {
-  readonly accountId: number;
-  readonly name: string;
-  readonly breaker: Breaker;
-  readonly lanes: Set<Lane>;
-  /** Subscriptions whose pushes hung, or got no connection, since the host answered last; no more of them than open the breaker. */
-  readonly suspects: Set<number>;
-  answeredAtMs: number;
-  firstsInFlight: number;
-}
+import { type BreakerOptions, type BreakerState, createBreaker } from './breaker.ts';
+import type { Host, Lane } from './lane.ts';
 
 export type Hosts = ReturnType<typeof createHosts>;
 

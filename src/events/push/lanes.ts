@@ -1,36 +1,10 @@
-import { createFifo, type Fifo } from '../fifo.ts';
+import { createFifo } from '../fifo.ts';
 import { isRetry, type Lease } from '../lease.ts';
 import { createPool } from '../pool.ts';
-import { type Breaker, type BreakerOptions, createBreaker } from './breaker.ts';
-import { type Concurrency, createConcurrency } from './concurrency.ts';
-import { createHosts, type Host } from './hosts.ts';
-
-/** Whose lane it is. */
-export type LaneKey = Pick<Lease, 'accountId' | 'subscriptionId' | 'host'>;
-
-/** What is in memory for one subscription. */
-export interface Lane {
-  readonly accountId: number;
-  readonly subscriptionId: number;
-  readonly host: Host;
-  readonly firsts: Fifo<Lease>;
-  readonly retries: Fifo<Lease>;
-  readonly breaker: Breaker;
-  readonly concurrency: Concurrency;
-  /** Reserved, queued and in flight. */
-  held: number;
-  bytes: number;
-  inFlight: number;
-  firstsInFlight: number;
-  /** Turns with each push, so that neither kind starves the other. */
-  retryIsNext: boolean;
-  /** Somebody was turned away and wants to know of room. */
-  wanted: boolean;
-  /** It stands in the queue of lanes whose retries wait for those of others. */
-  retriesBlocked: boolean;
-  /** It stands in the queue of lanes that may push. */
-  ready: boolean;
-}
+import { type BreakerOptions, createBreaker } from './breaker.ts';
+import { createConcurrency } from './concurrency.ts';
+import { createHosts } from './hosts.ts';
+import type { Lane, LaneKey } from './lane.ts';
 
 export interface LaneLimits {
   readonly laneConcurrency: number;

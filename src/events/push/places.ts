@@ -1,7 +1,7 @@
 import { isRetry, type Lease } from '../lease.ts';
 import { createPool } from '../pool.ts';
 import { createRotation } from '../rotation.ts';
-import type { Lane } from './lanes.ts';
+import type { Lane } from './lane.ts';
 
 export interface PlaceLimits {
   /** Pushes at a time. */

@@ -9,7 +9,7 @@ export interface SigningSecret {
 export type SigningSecrets = readonly [SigningSecret, ...SigningSecret[]];
 
 /** How long the secret before a rotation stays valid. */
-export const ROTATION_HOURS = 24;
+const ROTATION_HOURS = 24;
 const SECRET_PREFIX = 'whsec_';
 /** The specification asks for 24 to 64 bytes. */
 const SECRET_BYTES = 24;

@@ -93,4 +93,30 @@ describe('tokens in memory', () => {
     hear('1:7:3');
     expect(held.peek(KEY)).to.equal(undefined);
   });
+
+  it('are read again by a reload, whatever is in memory or being read', async () => {
+    const { held, answer, reads } = setUp();
+    const read = held.read(KEY);
+    const reload = held.reload(KEY);
+    expect(reads()).to.equal(2);
+    answer(1, 2);
+    answer(0, 1);
+    expect(await reload).to.include({ generation: 2 });
+    expect(await read).to.include({ generation: 1 });
+    expect(held.peek(KEY)).to.include({ generation: 2 });
+    const again = held.reload(KEY);
+    answer(2, 3);
+    expect(await again).to.include({ generation: 3 });
+    expect(held.peek(KEY)).to.include({ generation: 3 });
+  });
+
+  it('stay when they are new, though a read from before ends after', async () => {
+    const { held, answer } = setUp();
+    const read = held.read(KEY);
+    const fresh = held.holdNew({ accessToken: 'new' }, { generation: 2, expiresInMs: null, refreshInMs: null });
+    held.keepNew(KEY, fresh);
+    answer(0, 1);
+    expect(await read).to.include({ generation: 1 });
+    expect(held.peek(KEY)).to.equal(fresh);
+  });
 });

@@ -1,6 +1,7 @@
 import * as oauth from 'oauth4webapi';
 import manifest from '../../../../package.json' with { type: 'json' };
-import { sendTold, type TellingPorts } from '../../../connector/client/send-told.ts';
+import type { TellingPorts } from '../../../connector/client/ports.ts';
+import { sendTold } from '../../../connector/client/send-told.ts';
 import type { SimulatorRoute } from '../../../connector/client/simulator-route.ts';
 import type { Config } from '../../../connector/contract.ts';
 import { EgressError, type EgressReason } from '../../../egress/index.ts';

@@ -6,6 +6,7 @@ import type { PlatformKeys } from '../../../db/platform-keys.ts';
 import type { PoolShares } from '../../../db/pool-shares.ts';
 import { AppError, cutText, suggestName } from '../../../errors.ts';
 import { isStorable } from '../../storable.ts';
+import type { NewProxy, OAuthProxy, ProxyChanges } from './proxy.ts';
 import { assertAllStorable, assertFixed, assertSecretMayStay, readChanges } from './proxy-changes.ts';
 import { readTokenOrigins } from './proxy-settings.ts';
 import { createProxyStore, type ProxyRow, type RedirectRules } from './proxy-store.ts';
@@ -18,34 +19,12 @@ import {
   withoutQuery,
 } from './redirect-url.ts';
 
-/** Client credentials with a redirect URL of their own. They are `accountId`'s, and for the use of its whole organization. */
-export interface OAuthProxy extends Omit<ProxyRow, 'apiSecret'> {
-  /** Ciphertext. */
-  readonly sealedSecret: string;
-  /** The redirect URL to register at the provider. */
-  readonly proxyUrl: string;
-}
-
 /** A proxy whose secret is about to be used. */
 export interface ProxyClient extends OAuthProxy {
   /** In clear. */
   readonly apiSecret: string;
   /** Token endpoints of elements whose host is a setting: the secret is sent to no other than these. */
   readonly tokenOrigins: readonly string[];
-}
-
-export interface NewProxy {
-  readonly name: string;
-  readonly apiKey: string;
-  readonly apiSecret: string;
-  readonly configuration?: string | undefined;
-}
-
-/** What changes of a proxy. Its URL stays, so that nothing has to be registered anew. */
-export interface ProxyChanges extends Partial<NewProxy> {
-  /** They cannot change: they are taken as they are from whoever sends a proxy as it was read. */
-  readonly id?: number | undefined;
-  readonly proxyUrl?: string | undefined;
 }
 
 export interface ProxyCaller {

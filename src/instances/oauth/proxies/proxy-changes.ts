@@ -1,7 +1,7 @@
 import { AppError, type ErrorDetail, pointer } from '../../../errors.ts';
 import { MASK } from '../../configuration.ts';
 import { isStorable, UNSTORABLE } from '../../storable.ts';
-import type { NewProxy, OAuthProxy, ProxyChanges } from './proxies.ts';
+import type { NewProxy, OAuthProxy, ProxyChanges } from './proxy.ts';
 import { readTokenOrigins } from './proxy-settings.ts';
 
 /** @throws AppError REQUEST_INVALID that names what cannot change */

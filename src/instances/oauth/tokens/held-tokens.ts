@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
-import { LRUCache } from 'lru-cache';
 import { encryptionContext } from '../../../db/encrypted-columns.ts';
 import { DecryptionError, type Keyring } from '../../../db/keyring.ts';
+import { createLoadingCache } from '../../../db/loading-cache.ts';
 import type { Notifier } from '../../../db/notifier.ts';
 import { AppError } from '../../../errors.ts';
 import { planMarginMs } from './lifetime.ts';
@@ -22,11 +22,6 @@ export interface Held {
   readonly interrupted: boolean;
   readonly failures: number;
   readonly refusedReason: string | undefined;
-}
-
-interface Reload {
-  readonly name: string;
-  isOutdated: boolean;
 }
 
 interface Secrets {
@@ -51,77 +46,29 @@ const TOPIC = 'oauth_token';
 
 /** Tokens in memory, as long as nobody says that they changed: a call with them costs no query and no decryption. */
 export function createHeldTokens({ store, keyring, notifier, clock }: HeldPorts) {
-  const kept = new LRUCache<string, { readonly held: Held; readonly readAtMs: number }>({ max: KEPT_INSTANCES });
-  const reads = new Map<string, Promise<Held | undefined>>();
+  const kept = createLoadingCache<Held>({
+    max: KEPT_INSTANCES,
+    keepMs: KEEP_MS,
+    clock,
+    load: async (name) => {
+      const [accountId = 0, id = 0] = name.split(':').map(Number);
+      const row = await store.find({ accountId, id });
+      return row && decode({ accountId, id }, row);
+    },
+  });
   const watchers = new Map<string, Set<() => void>>();
-  // What was read before a change of the same tokens was announced must not be kept after it; what changes elsewhere is no concern of theirs.
-  const reloads = new Set<Reload>();
-
-  function outdate(isMeant: (name: string) => boolean): void {
-    for (const reload of reloads) if (isMeant(reload.name)) reload.isOutdated = true;
-  }
-
-  function forget(name: string): void {
-    outdate((reloading) => reloading === name);
-    kept.delete(name);
-    reads.delete(name);
-  }
 
   notifier.subscribe(TOPIC, (payload) => {
     const [accountId, id, generation] = payload.split(':');
     const name = `${accountId}:${id}`;
-    const isNews = generation === undefined || Number(generation) > (kept.get(name)?.held.generation ?? 0);
-    if (isNews) forget(name);
+    const isNews = generation === undefined || Number(generation) > (kept.peek(name)?.generation ?? 0);
+    if (isNews) kept.forget(name);
     for (const wake of watchers.get(name) ?? []) wake();
   });
   notifier.onGap(() => {
-    outdate(() => true);
     kept.clear();
-    reads.clear();
     for (const wakes of watchers.values()) for (const wake of wakes) wake();
   });
-
-  function peek(key: TokenKey): Held | undefined {
-    const entry = kept.get(nameOf(key));
-    return entry !== undefined && clock() - entry.readAtMs < KEEP_MS ? entry.held : undefined;
-  }
-
-  function keep(key: TokenKey, held: Held): void {
-    kept.set(nameOf(key), { held, readAtMs: clock() });
-  }
-
-  function keepNew(key: TokenKey, held: Held): void {
-    forget(nameOf(key));
-    keep(key, held);
-  }
-
-  async function reload(key: TokenKey): Promise<Held | undefined> {
-    const reloading: Reload = { name: nameOf(key), isOutdated: false };
-    reloads.add(reloading);
-    try {
-      const row = await store.find(key);
-      if (row === undefined) return undefined;
-      const held = decode(key, row);
-      if (!reloading.isOutdated) keep(key, held);
-      return held;
-    } finally {
-      reloads.delete(reloading);
-    }
-  }
-
-  /** From memory, or by one query for all who ask meanwhile. */
-  function read(key: TokenKey): Promise<Held | undefined> {
-    const held = peek(key);
-    if (held !== undefined) return Promise.resolve(held);
-    const name = nameOf(key);
-    const running = reads.get(name);
-    if (running !== undefined) return running;
-    const reading = reload(key).finally(() => {
-      if (reads.get(name) === reading) reads.delete(name);
-    });
-    reads.set(name, reading);
-    return reading;
-  }
 
   function decode(key: TokenKey, row: TokenRow): Held {
     try {
@@ -155,11 +102,20 @@ export function createHeldTokens({ store, keyring, notifier, clock }: HeldPorts)
   }
 
   return {
-    peek,
-    keepNew,
-    read,
-    /** From the database, whatever is in memory. */
-    reload,
+    peek: (key: TokenKey): Held | undefined => kept.peek(nameOf(key)),
+
+    /** In place of what is there, or is being read. */
+    keepNew: (key: TokenKey, held: Held): void => kept.set(nameOf(key), held),
+
+    /** From memory, or by one query for all who ask meanwhile. */
+    read: (key: TokenKey): Promise<Held | undefined> => kept.get(nameOf(key)),
+
+    /** From the database, whatever is in memory or being read. */
+    reload: (key: TokenKey): Promise<Held | undefined> => {
+      kept.forget(nameOf(key));
+      return kept.get(nameOf(key));
+    },
+
     decode,
 
     /** Tokens that were just stored, as if they had been read back. */
@@ -170,7 +126,7 @@ export function createHeldTokens({ store, keyring, notifier, clock }: HeldPorts)
 
     /** Forgets them here at once, and in every process; with `via` at its commit. */
     changed: async (key: TokenKey, via?: Knex): Promise<void> => {
-      forget(nameOf(key));
+      kept.forget(nameOf(key));
       await notifier.publish(TOPIC, nameOf(key), via);
     },
 

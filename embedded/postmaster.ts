@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import type { Logger } from '../../log.ts';
-import { isErrnoException, readFileIfExists } from '../files.ts';
+import { isErrnoException, readFileIfExists } from '../src/db/files.ts';
+import type { Logger } from '../src/log.ts';
 import { serverEnvironment } from './cluster.ts';
 import type { ServerUser } from './server-user.ts';
 

@@ -3,8 +3,8 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { chown, mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { isAbsolute, join, relative, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import type { Logger } from '../../log.ts';
-import { createFileOnce, parseJsonObject, readFileIfExists } from '../files.ts';
+import { createFileOnce, parseJsonObject, readFileIfExists } from '../src/db/files.ts';
+import type { Logger } from '../src/log.ts';
 import { type Binaries, ensureSharedFolder, SHARED_FOLDER } from './binaries.ts';
 import { canReach, type ServerUser } from './server-user.ts';
 

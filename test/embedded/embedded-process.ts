@@ -3,7 +3,7 @@
  * database's URL, and stops the way the service does at SIGTERM, with exit code 7; at `exit` on its input it ends at
  * once without stopping anything, with exit code 8.
  */
-import { startEmbeddedPostgres } from '../../src/db/embedded.ts';
+import { startEmbeddedPostgres } from '../../embedded/index.ts';
 import { createLogger } from '../../src/log.ts';
 
 const [, , dataDir = ''] = process.argv;

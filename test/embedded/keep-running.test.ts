@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { expect } from 'chai';
-import { keepRunning, type OwnedServer } from '../../src/db/embedded/keep-running.ts';
+import { keepRunning, type OwnedServer } from '../../embedded/keep-running.ts';
 import { silentLog } from '../support/database.ts';
 
 /** A server that can only die. */

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { realpath, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
-import type { Logger } from '../../log.ts';
+import type { Logger } from '../src/log.ts';
 
 /** The account of the operating system that PostgreSQL runs as. */
 export interface ServerUser {
@@ -12,10 +12,6 @@ export interface ServerUser {
 
 const run = promisify(execFile);
 const NAME = 'postgres';
-
-export function isRoot(): boolean {
-  return process.getuid?.() === 0;
-}
 
 /** PostgreSQL refuses to run as root. For root this is the user `postgres`, made when the machine has none. */
 export async function ensureServerUser(log: Logger): Promise<ServerUser> {

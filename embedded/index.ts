@@ -2,12 +2,12 @@ import { createServer } from 'node:net';
 import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { StartError } from '../errors.ts';
-import type { Logger } from '../log.ts';
-import { ensureDataDir } from './data-dir.ts';
-import { findBinaries } from './embedded/binaries.ts';
-import { type Cluster, createCluster, findCluster, ownerOf, SUPERUSER } from './embedded/cluster.ts';
-import { keepRunning, type OwnedServer } from './embedded/keep-running.ts';
+import { ensureDataDir, isRoot } from '../src/db/data-dir.ts';
+import { StartError } from '../src/errors.ts';
+import type { Logger } from '../src/log.ts';
+import { findBinaries } from './binaries.ts';
+import { type Cluster, createCluster, findCluster, ownerOf, SUPERUSER } from './cluster.ts';
+import { keepRunning, type OwnedServer } from './keep-running.ts';
 import {
   findRunningPostmaster,
   OWNER_PREFIX,
@@ -15,8 +15,8 @@ import {
   signalProcess,
   startPostmaster,
   stopPostmaster,
-} from './embedded/postmaster.ts';
-import { ensureServerUser, isRoot, type ServerUser } from './embedded/server-user.ts';
+} from './postmaster.ts';
+import { ensureServerUser, type ServerUser } from './server-user.ts';
 
 export interface EmbeddedPostgresOptions {
   readonly dataDir: string;

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
-import type { Logger } from '../../log.ts';
+import type { Logger } from '../src/log.ts';
 import { type Postmaster, signalProcess, type startPostmaster } from './postmaster.ts';
 
 /** A server of this process's own, and the connection whose lock says so. */

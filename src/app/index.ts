@@ -2,70 +2,69 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getHeapStatistics } from 'node:v8';
-import { createAccounts } from './accounts/accounts.ts';
-import { writeCredentials } from './accounts/credentials-file.ts';
-import { createIdempotency } from './accounts/idempotency/index.ts';
-import { OPERATIONAL_URL } from './accounts/settings.ts';
-import { createAuthorization } from './api/authorization.ts';
-import { createRedactCall } from './api/call-redactor.ts';
-import { createCallerLimits } from './api/caller-limits.ts';
-import { createElementHandlers } from './api/elements.ts';
-import { createEventHandlers } from './api/events.ts';
-import { createFailedAuthorizations } from './api/failed-authorizations.ts';
-import { createInstanceHandlers } from './api/instances.ts';
-import { createMeasurements, createMeasurementsRouter, servesMeasurements } from './api/measurements.ts';
-import { createNotificationHandlers } from './api/notifications.ts';
-import { createProxyHandlers } from './api/oauth-proxies.ts';
-import { createPassthrough } from './api/passthrough.ts';
-import { createQueryHandlers } from './api/query.ts';
-import { createRecordHandlers } from './api/records.ts';
-import { createProxyTrust } from './api/remote-address.ts';
-import { BASE_PATH, createServer } from './api/server.ts';
-import { createServiceRouter } from './api/service.ts';
-import { createSettingsHandlers } from './api/settings.ts';
-import { createTokenBuckets } from './api/token-buckets.ts';
-import { type Cleanup, createCleanup } from './app/cleanup.ts';
-import { createDeliveryParts } from './app/deliveries.ts';
-import { createEngine, createSources } from './app/engine.ts';
-import { assertPortsFree, refusedPort, SIMULATORS_HOST, wantedPorts } from './app/free-ports.ts';
-import { openListener } from './app/listener.ts';
-import { watchLiveness } from './app/liveness.ts';
-import { type Config, publicUrlOf } from './config.ts';
-import { createByteBudget, createProviderClient } from './connector/client/index.ts';
-import { logProviderCalls, measureBudget, measureProviderCalls } from './connector/client/measure.ts';
-import { createRegistry, loadConnectors, OWN_CONNECTORS } from './connector/registry.ts';
-import { startSimulators } from './connector/simulators/index.ts';
-import { awaitDatabase } from './db/await-database.ts';
-import { ensureDataDir } from './db/data-dir.ts';
-import { openDatabase } from './db/database.ts';
-import { startEmbeddedPostgres } from './db/embedded.ts';
-import { assertKeysHeld } from './db/key-usage.ts';
-import { createDevelopmentKeys, createKeyring } from './db/keyring.ts';
-import { migrateDatabase } from './db/migrate.ts';
-import { createNotifier } from './db/notifier.ts';
-import { openPlatformKeys } from './db/platform-keys.ts';
-import { measurePool } from './db/pool-metrics.ts';
-import { createPoolShares } from './db/pool-shares.ts';
-import { createEgress } from './egress/index.ts';
-import type { EngineOptions } from './events/options.ts';
-import { createPartitions } from './events/upkeep/partitions.ts';
-import { createUpkeep } from './events/upkeep/upkeep.ts';
-import { createAuthenticate } from './instances/authenticate.ts';
-import { secretKeysOf } from './instances/configuration.ts';
-import { withEventCallbacks } from './instances/event-callbacks.ts';
-import { assertUsable } from './instances/fault.ts';
-import { createInstances } from './instances/instances.ts';
-import { createAuthorizations } from './instances/oauth/connect/authorizations.ts';
-import { createConnect } from './instances/oauth/connect/connect.ts';
-import { createTokenEndpoint } from './instances/oauth/endpoint/token-endpoint.ts';
-import { createProxies } from './instances/oauth/proxies/proxies.ts';
-import { measureRefreshes } from './instances/oauth/tokens/measure-refreshes.ts';
-import { createTokens } from './instances/oauth/tokens/tokens.ts';
-import { createJobs } from './jobs/jobs.ts';
-import { createQueues } from './jobs/queues.ts';
-import type { Logger } from './log.ts';
-import { createMetrics, measureBuild } from './metrics.ts';
-import { createResources } from './resources/resources.ts';
+import { createAccounts } from '../accounts/accounts.ts';
+import { writeCredentials } from '../accounts/credentials-file.ts';
+import { createIdempotency } from '../accounts/idempotency/index.ts';
+import { OPERATIONAL_URL } from '../accounts/settings.ts';
+import { createAuthorization } from '../api/authorization.ts';
+import { createRedactCall } from '../api/call-redactor.ts';
+import { createCallerLimits } from '../api/caller-limits.ts';
+import { createElementHandlers } from '../api/elements.ts';
+import { createEventHandlers } from '../api/events.ts';
+import { createFailedAuthorizations } from '../api/failed-authorizations.ts';
+import { createInstanceHandlers } from '../api/instances.ts';
+import { createMeasurements, createMeasurementsRouter, servesMeasurements } from '../api/measurements.ts';
+import { createNotificationHandlers } from '../api/notifications.ts';
+import { createProxyHandlers } from '../api/oauth-proxies.ts';
+import { createPassthrough } from '../api/passthrough.ts';
+import { createQueryHandlers } from '../api/query.ts';
+import { createRecordHandlers } from '../api/records.ts';
+import { createProxyTrust } from '../api/remote-address.ts';
+import { BASE_PATH, createServer } from '../api/server.ts';
+import { createServiceRouter } from '../api/service.ts';
+import { createSettingsHandlers } from '../api/settings.ts';
+import { createTokenBuckets } from '../api/token-buckets.ts';
+import { type Config, publicUrlOf } from '../config/index.ts';
+import { createByteBudget, createProviderClient } from '../connector/client/index.ts';
+import { logProviderCalls, measureBudget, measureProviderCalls } from '../connector/client/measure.ts';
+import { createRegistry, loadConnectors, OWN_CONNECTORS } from '../connector/registry.ts';
+import { startSimulators } from '../connector/simulators/index.ts';
+import { awaitDatabase } from '../db/await-database.ts';
+import { ensureDataDir } from '../db/data-dir.ts';
+import { openDatabase } from '../db/database.ts';
+import { assertKeysHeld } from '../db/key-usage.ts';
+import { createDevelopmentKeys, createKeyring } from '../db/keyring.ts';
+import { migrateDatabase } from '../db/migrate.ts';
+import { createNotifier } from '../db/notifier.ts';
+import { openPlatformKeys } from '../db/platform-keys.ts';
+import { measurePool } from '../db/pool-metrics.ts';
+import { createPoolShares } from '../db/pool-shares.ts';
+import { createEgress } from '../egress/index.ts';
+import type { EngineOptions } from '../events/options.ts';
+import { createPartitions } from '../events/upkeep/partitions.ts';
+import { createUpkeep } from '../events/upkeep/upkeep.ts';
+import { createAuthenticate } from '../instances/authenticate.ts';
+import { secretKeysOf } from '../instances/configuration.ts';
+import { withEventCallbacks } from '../instances/event-callbacks.ts';
+import { assertUsable } from '../instances/fault.ts';
+import { createInstances } from '../instances/instances.ts';
+import { createAuthorizations } from '../instances/oauth/connect/authorizations.ts';
+import { createConnect } from '../instances/oauth/connect/connect.ts';
+import { createTokenEndpoint } from '../instances/oauth/endpoint/token-endpoint.ts';
+import { createProxies } from '../instances/oauth/proxies/proxies.ts';
+import { measureRefreshes } from '../instances/oauth/tokens/measure-refreshes.ts';
+import { createTokens } from '../instances/oauth/tokens/tokens.ts';
+import { createJobs } from '../jobs/jobs.ts';
+import { createQueues } from '../jobs/queues.ts';
+import type { Logger } from '../log.ts';
+import { createMetrics, measureBuild } from '../metrics.ts';
+import { createResources } from '../resources/resources.ts';
+import { type Cleanup, createCleanup } from './cleanup.ts';
+import { createDeliveryParts } from './deliveries.ts';
+import { createEngine, createSources } from './engine.ts';
+import { refusedPort, SIMULATORS_HOST } from './free-ports.ts';
+import { openListener } from './listener.ts';
+import { watchLiveness } from './liveness.ts';
 
 /** A running service. */
 export interface App {
@@ -87,11 +86,17 @@ const KEPT_NETWORKS = 20_000;
 
 const NEVER = new AbortController().signal;
 
+/** The server of the database, which runs. */
+export interface DatabaseServer {
+  readonly url: string;
+  /** Of one that belongs to this process: it is called after everything that needs the server, also when the start fails. */
+  readonly stop?: () => Promise<void>;
+}
+
 export interface AppPorts {
   readonly config: Config;
+  readonly database: DatabaseServer;
   readonly log: Logger;
-  /** Called when a part that the service cannot do without is gone for good: the process should end. */
-  readonly onLost?: (error: unknown) => void;
   /** Breaks a start off that has not come to its end. */
   readonly signal?: AbortSignal;
   /** Limits of the engine of events, for tests and measurements. */
@@ -104,6 +109,7 @@ export interface AppPorts {
  */
 export async function startApp(ports: AppPorts): Promise<App> {
   const cleanup = createCleanup(ports.log);
+  if (ports.database.stop !== undefined) cleanup.add('database server', ports.database.stop);
   try {
     return await build(ports, cleanup);
   } catch (error) {
@@ -112,11 +118,16 @@ export async function startApp(ports: AppPorts): Promise<App> {
   }
 }
 
-async function build({ config, log, onLost, engineOptions, signal = NEVER }: AppPorts, cleanup: Cleanup): Promise<App> {
+async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
+  const {
+    config,
+    database: { url: databaseUrl },
+    log,
+    engineOptions,
+    signal = NEVER,
+  } = ports;
   const { dataDir, role } = config;
-  await assertPortsFree(wantedPorts(config));
   await ensureDataDir(dataDir);
-  const databaseUrl = config.databaseUrl ?? (await embeddedDatabase());
   await awaitDatabase({ url: databaseUrl, waitMs: config.databaseWaitMs, log, signal });
   const folders = [OWN_CONNECTORS, ...config.connectorsPath];
   const simulatorsPort = role === 'worker' ? undefined : config.simulatorsPort;
@@ -354,11 +365,5 @@ async function build({ config, log, onLost, engineOptions, signal = NEVER }: App
     );
     cleanup.add('metrics', () => own.close(config.shutdownTimeoutMs));
     return `${publicUrlOf({ host, publicUrl: undefined }, own.port)}/metrics`;
-  }
-
-  async function embeddedDatabase(): Promise<string> {
-    const embedded = await startEmbeddedPostgres({ dataDir, log, onLost });
-    cleanup.add('embedded database', embedded.stop);
-    return embedded.url;
   }
 }

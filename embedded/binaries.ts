@@ -5,8 +5,8 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { StartError } from '../../errors.ts';
-import { isErrnoException } from '../files.ts';
+import { isErrnoException } from '../src/db/files.ts';
+import { StartError } from '../src/errors.ts';
 import { canReach, type ServerUser } from './server-user.ts';
 
 export interface Binaries {

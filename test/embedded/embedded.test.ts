@@ -9,12 +9,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import pg from 'pg';
-import { findCluster } from '../../src/db/embedded/cluster.ts';
-import { canReach } from '../../src/db/embedded/server-user.ts';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/db/embedded.ts';
+import { findCluster } from '../../embedded/cluster.ts';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../embedded/index.ts';
+import { canReach } from '../../embedded/server-user.ts';
 import { createTemporaryFolder, silentLog } from '../support/database.ts';
 
-const PROGRAM = fileURLToPath(new URL('../support/embedded-process.ts', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('./embedded-process.ts', import.meta.url));
 const NOBODY = { uid: 65534, gid: 65534 };
 const isRoot = process.getuid?.() === 0;
 

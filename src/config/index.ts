@@ -16,9 +16,9 @@ import {
   platformSecret,
   urlOf,
   word,
-} from './config/formats.ts';
+} from './formats.ts';
 
-export { type EncryptionKey, parseEncryptionKeys } from './config/formats.ts';
+export { type EncryptionKey, parseEncryptionKeys } from './formats.ts';
 
 interface Variable<Value> {
   readonly name: string;

@@ -1,0 +1,57 @@
+import { LRUCache } from 'lru-cache';
+
+/** Values by key, kept for a while. Callers that ask for one at the same time share a load. */
+export interface LoadingCache<Value> {
+  /** From memory, at once. */
+  readonly peek: (key: string) => Value | undefined;
+  /** From memory if it is there. @throws whatever the load does; a failure is not kept */
+  readonly get: (key: string) => Promise<Value | undefined>;
+  /** In place of what is there, or is being loaded. */
+  readonly set: (key: string, value: Value) => void;
+  /** A load that began before a change may have read what was before: those who wait for it get it, nobody else. */
+  readonly forget: (key: string) => void;
+  /** Forgets everything. */
+  readonly clear: () => void;
+}
+
+export interface LoadingCacheOptions<Value> {
+  /** What is undefined is not kept. */
+  readonly load: (key: string) => Promise<Value | undefined>;
+  readonly max: number;
+  readonly keepMs: number;
+  /** Monotonic milliseconds. Default: those of the process, looked at once a millisecond. */
+  readonly clock?: () => number;
+}
+
+/** What a load came to. A bare undefined would fail those who wait for a load that was forgotten. */
+interface Loaded<Value> {
+  readonly value: Value | undefined;
+}
+
+export function createLoadingCache<Value extends object>(options: LoadingCacheOptions<Value>): LoadingCache<Value> {
+  const { load, max, keepMs, clock } = options;
+  const kept = new LRUCache<string, Loaded<Value>>({
+    max,
+    ttl: keepMs,
+    ...(clock !== undefined && { perf: { now: clock }, ttlResolution: 0 }),
+    // What is forgotten while it loads is not kept either way; with this those who wait get it nevertheless.
+    ignoreFetchAbort: true,
+    fetchMethod: async (key) => ({ value: await load(key) }),
+  });
+
+  const peek = (key: string) => kept.get(key)?.value;
+
+  async function loadOrJoin(key: string): Promise<Value | undefined> {
+    const loaded = await kept.forceFetch(key);
+    if (loaded.value === undefined && kept.peek(key) === loaded) kept.delete(key);
+    return loaded.value;
+  }
+
+  return {
+    peek,
+    get: async (key) => peek(key) ?? loadOrJoin(key),
+    set: (key, value) => void kept.set(key, { value }),
+    forget: (key) => void kept.delete(key),
+    clear: () => kept.clear(),
+  };
+}

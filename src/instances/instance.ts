@@ -1,0 +1,37 @@
+import type { Config, Connector } from '../connector/contract.ts';
+import type { Redactor } from '../redaction.ts';
+
+/** An instance with its secrets in clear. Never leaves the process as it is. */
+export interface Instance {
+  readonly accountId: number;
+  readonly id: number;
+  readonly userId: number;
+  readonly name: string;
+  readonly tags: readonly string[];
+  readonly connector: Connector;
+  readonly config: Config;
+  readonly token: string;
+  /** Of its secrets: the token and those of the configuration. */
+  readonly redactor: Redactor;
+  readonly providerData: Readonly<Record<string, unknown>>;
+  readonly valid: boolean;
+  /** Why it is not valid, where that is known. */
+  readonly invalidReason: string | null;
+  /** What the provider refused since it is not valid: only a success of one of these makes it valid again. */
+  readonly refusedCalls: readonly string[];
+  /** There when it cannot be used, only looked at, repaired or deleted; then it is not valid either. */
+  readonly fault?: InstanceFault;
+  readonly disabled: boolean;
+  readonly createdAt: Date;
+  /** Grows with every change of configuration and credentials. */
+  readonly settingsVersion: number;
+  /** Changes with every change of the instance. */
+  readonly version: string;
+}
+
+/** Why an instance cannot be used here, whatever its provider would say. It can be looked at and deleted. */
+export interface InstanceFault {
+  readonly kind: 'secrets' | 'element';
+  readonly code: 'INSTANCE_CREDENTIALS_FAILED' | 'NOT_FOUND';
+  readonly message: string;
+}
