@@ -15,6 +15,7 @@ import {
   type Value,
 } from '#connector';
 import { discoverAll } from '../../test/support/discover-all.ts';
+import { judge } from '../../test/support/judge.ts';
 import bamboohr from './index.ts';
 import { createSimulator } from './simulator.ts';
 
@@ -104,9 +105,9 @@ function createContext(root: string, config: typeof CONFIG): ConnectorContext {
         headers: Object.fromEntries(answer.headers),
         body: isJson ? JSON.parse(text) : text,
       };
-      const failure = bamboohr.classify?.(response);
-      if (failure) throw failure.kind === 'notFound' ? notFound(failure.message ?? '') : new Failed(failure);
-      if (!answer.ok) throw new Error(`BambooHR answered ${answer.status}.`);
+      const failure = judge(bamboohr, response, method);
+      if (failure !== undefined)
+        throw failure.kind === 'notFound' ? notFound(failure.message ?? '') : new Failed(failure);
       return response;
     },
   };

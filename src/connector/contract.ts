@@ -50,16 +50,27 @@ export interface ProviderResponse {
   readonly body: unknown;
 }
 
-/** What went wrong at the provider; the core turns it into the API's error. Absent details are filled in from the response. */
-export type Failure =
-  | { readonly kind: 'credentials'; readonly message?: string }
-  | { readonly kind: 'notFound'; readonly message?: string }
+export type FailureKind =
+  | 'credentials'
+  | 'notFound'
   /** It clashes with what is there: a duplicate, or a record in the wrong state. */
-  | { readonly kind: 'conflict'; readonly message?: string }
-  | { readonly kind: 'rejected'; readonly message?: string }
-  | { readonly kind: 'rateLimited'; readonly message?: string; readonly retryAfterMs?: number }
-  | { readonly kind: 'unavailable'; readonly message?: string; readonly retryAfterMs?: number }
-  | { readonly kind: 'protocol'; readonly message?: string };
+  | 'conflict'
+  | 'rejected'
+  | 'rateLimited'
+  | 'unavailable'
+  | 'protocol';
+
+/** What went wrong at the provider; the core turns it into the API's error. What is absent is taken from the response. */
+export interface Failure {
+  /** Only where the provider says what its status does not. Absent: as the status is judged for every provider, `rejected` for a 2xx. */
+  readonly kind?: FailureKind | undefined;
+  /** The status of a failed part, where the whole has another. */
+  readonly status?: number | undefined;
+  /** The provider's words. */
+  readonly message?: string | undefined;
+  /** For `rateLimited` and `unavailable`. */
+  readonly retryAfterMs?: number | undefined;
+}
 
 /** What an operation that needs more than one call works with. `send` answers 2xx or throws the classified failure. */
 export interface ConnectorContext {
@@ -299,7 +310,7 @@ export interface Connector {
    * and the reason of the signal, and nothing else: what could not be found out is no reason to have no instance.
    */
   readonly examine?: (context: ConnectorContext) => Promise<Readonly<Record<string, string | undefined>>>;
-  /** Judges an answer before the core does: a failure, null for "this is fine", undefined for "judge it by its status". */
+  /** Looks at an answer before the core does: a failure, null for "this is fine", undefined for "judge it by its status". */
   readonly classify?: (response: ProviderResponse) => Failure | null | undefined;
   /** Reads the budget from headers that only this provider has; `RateLimit-*` and `X-RateLimit-*` are read without it. */
   readonly rateLimit?: (headers: ProviderResponse['headers']) => RateLimitState | undefined;
