@@ -2639,7 +2639,7 @@ export interface components {
             maxInSize?: number;
             /** @description Most characters of the filter in the provider's syntax. */
             maxLength?: number;
-            /** @description Most rows that one query can page through. */
+            /** @description Most rows that one query can page through; an answer that ends with them says `Elements-Partial-Result` `result-window`. */
             resultWindow?: number;
             /** @description Most fields of an `orderBy`. */
             maxSortFields?: number;
@@ -2652,6 +2652,8 @@ export interface components {
         ObjectMetadata: {
             /** @description The name of the object. */
             name: string;
+            /** @description What its records are, for people; left out when the provider and its connector do not say. */
+            description?: string;
             /** @description The name of the field that identifies a record; left out when there is none. */
             identifier?: string;
             /** @description The fields of its records. */
@@ -3999,10 +4001,10 @@ export interface components {
          */
         "Elements-Query-Pushdown": "full" | "partial" | "none";
         /**
-         * @description Sent when the page ended before it was full - with `scan-budget` by `Elements-Max-Provider-Calls`, with `bytes` because its rows are 64 MB. Go on with `nextPage`.
+         * @description Sent when the page ended before it was full - with `scan-budget` by `Elements-Max-Provider-Calls`, with `bytes` because its rows are 64 MB. Go on with `nextPage`. With `result-window` the provider shows no more rows of this query, though there may be some - narrow the `where`.
          * @example scan-budget
          */
-        "Elements-Partial-Result": "scan-budget" | "bytes";
+        "Elements-Partial-Result": "scan-budget" | "bytes" | "result-window";
     };
     pathItems: never;
 }

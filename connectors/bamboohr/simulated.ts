@@ -31,13 +31,14 @@ export interface Simulated {
   readonly listAll: (object: ObjectSpec, input?: Partial<ListInput<unknown>>) => Promise<readonly Row[]>;
   readonly list: (object: ObjectSpec, input: Partial<ListInput<unknown>>) => Promise<ListPage>;
   readonly discover: () => Promise<Objects>;
+  /** Back to the first data. */
   readonly reset: () => void;
   readonly stop: () => Promise<void>;
 }
 
 export async function startSimulated(): Promise<Simulated> {
-  const simulator = createSimulator();
-  const server = createServer(simulator.handle);
+  let simulator = createSimulator();
+  const server = createServer((request, response) => simulator.handle(request, response));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const root = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const connect = (config = CONFIG) => createContext(root, config);
@@ -58,7 +59,9 @@ export async function startSimulated(): Promise<Simulated> {
       }
     },
     discover: () => discoverAll(bamboohr.objects, connect()),
-    reset: () => simulator.reset?.(),
+    reset: () => {
+      simulator = createSimulator();
+    },
     stop: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

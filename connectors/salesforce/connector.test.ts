@@ -168,7 +168,7 @@ describe('the Salesforce connector', () => {
 
     it('with a file say where it is', async () => {
       const { media } = await connection.describe('ContentVersion');
-      const request = media?.request({ id: '068x', accept: 'application/pdf' }, connection.context.config);
+      const request = media?.request({ id: '068x' }, connection.context.config);
       expect(request).to.deep.equal({
         path: '/sobjects/ContentVersion/068x/VersionData',
         headers: { accept: '*/*' },

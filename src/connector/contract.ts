@@ -145,10 +145,12 @@ export type ListOperation<Native> = Operation<ListInput<Native>, ListPage> & {
   readonly cursorAt?: (offset: number) => string;
 };
 
-export interface RecordInput {
+export interface RecordKey {
   readonly id: string;
+}
+
+export interface RecordInput extends RecordKey {
   readonly fields: readonly PushedField[];
-  readonly parentId?: string;
 }
 
 /** `values` have native names, native values (`FieldSpec.write` applied), and are checked against the fields. */
@@ -157,12 +159,11 @@ export interface CreateInput {
   readonly fields: readonly PushedField[];
 }
 
-export interface UpdateInput extends CreateInput {
-  readonly id: string;
-}
+export interface UpdateInput extends CreateInput, RecordKey {}
 
 export interface ObjectSpec<Native = unknown> extends Queryable<Native> {
   readonly label?: string;
+  /** What its records are, for people. */
   readonly description?: string;
   /** The provider's name. Default: the object's own. */
   readonly native?: string;
@@ -178,7 +179,7 @@ export interface ObjectSpec<Native = unknown> extends Queryable<Native> {
   readonly update?: Operation<UpdateInput, unknown>;
   /** PUT: the record becomes what is given. */
   readonly replace?: Operation<UpdateInput, unknown>;
-  readonly remove?: Operation<{ readonly id: string }, void>;
+  readonly remove?: Operation<RecordKey, void>;
   /** Objects below a record: `GET /{objectName}/{objectId}/{childObjectName}`. Their list input has `parentId`. */
   readonly children?: Objects;
   /** The file of a record: what `GET /{objectName}/{objectId}` answers when `Accept` asks for one of its types. */
@@ -203,10 +204,10 @@ export type OperationName = 'list' | 'get' | 'create' | 'update' | 'replace' | '
 export interface Media {
   /** Media types without parameters, never JSON; `*` where the file decides. */
   readonly types: readonly string[];
-  /** Its answer goes to the caller byte for byte, with the provider's content type. */
-  readonly request: (input: { readonly id: string; readonly accept: string }, config: Config) => ProviderRequest;
+  /** Its answer goes to the caller byte for byte, with the provider's content type. `accept` is what the caller wants unless it is among the headers. */
+  readonly request: (key: RecordKey, config: Config) => ProviderRequest;
   /** For providers that send bytes without saying what they are: what the record tells of its file. Asked before the file. */
-  readonly about?: Operation<{ readonly id: string }, FileDescription>;
+  readonly about?: Operation<RecordKey, FileDescription>;
 }
 
 export interface FileDescription {
@@ -327,8 +328,6 @@ export type Fields = Readonly<Record<string, FieldSpec>>;
 export interface Simulator {
   /** `request.url` is the provider's path; the host the caller meant stands in the `forwarded` header (`host=…`). */
   readonly handle: (request: import('node:http').IncomingMessage, response: import('node:http').ServerResponse) => void;
-  /** Back to the first data. */
-  readonly reset?: () => void;
 }
 
 export interface SimulatorOptions {
