@@ -23,7 +23,7 @@ function translatePredicate<Native>(predicate: Predicate, translator: Translator
 }
 
 /** The connector check at load makes sure that every declared operator has its function. */
-function required<Construct>(construct: Construct | undefined, name: string): Construct {
-  if (construct === undefined) throw new Error(`The translator has no '${name}', although its object declares it.`);
+function required<Construct>(construct: Construct, name: string): NonNullable<Construct> {
+  if (construct == null) throw new Error(`The translator has no '${name}', although its object declares it.`);
   return construct;
 }
