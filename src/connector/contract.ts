@@ -72,7 +72,7 @@ export interface Failure {
   readonly retryAfterMs?: number | undefined;
 }
 
-/** What an operation that needs more than one call works with. `send` answers 2xx or throws the classified failure. */
+/** What an operation that needs more than one call works with. `send` returns what succeeded, or throws what failed. */
 export interface ConnectorContext {
   readonly config: Config;
   readonly send: (request: ProviderRequest) => Promise<ProviderResponse>;
@@ -82,9 +82,9 @@ export interface ConnectorContext {
 /** What discovery works with: `objects` as a function, and `describe`. */
 export interface DiscoveryContext extends ConnectorContext {
   /**
-   * Runs the default export of a module over a text in a thread of its own, and answers a copy of what it returns. For documents that
-   * describe a service: whatever one holds, it neither keeps other callers waiting nor ends the process. Memory, time and the size of the
+   * Runs the default export of a module over a text in a thread of its own. For documents that describe a service: whatever one holds, it neither keeps other callers waiting nor ends the process. Memory, time and the size of the
    * result are bounded. Name the module's type: `offload<typeof import('./model.ts')>(new URL('./model.ts', import.meta.url), text)`.
+   * @returns a copy of what the module returns
    * @throws Error when the module throws or a bound is reached; AppError OVERLOADED when too many wait
    */
   readonly offload: <Module extends OffloadModule>(module: URL, text: string) => Promise<OffloadResult<Module>>;
@@ -171,9 +171,9 @@ export interface ObjectSpec<Native = unknown> extends Queryable<Native> {
   /** The field that identifies a record. Default `id`; of an outline, none that is known. */
   readonly idField?: string;
   readonly list?: ListOperation<Native>;
-  /** Answers the native record. A provider's 404 becomes NOT_FOUND. */
+  /** A provider's 404 becomes NOT_FOUND. @returns the native record */
   readonly get?: Operation<RecordInput, unknown>;
-  /** Answers the native record as stored; when the provider returns an id only, `run` reads it back. */
+  /** When the provider answers an id only, `run` reads the record back. @returns the native record as stored */
   readonly create?: Operation<CreateInput, unknown>;
   /** PATCH: only the given fields change. */
   readonly update?: Operation<UpdateInput, unknown>;
@@ -306,7 +306,7 @@ export interface Connector {
   /** One cheap call that fails when the credentials are wrong. Where the provider may answer it to everybody, `examine` finds out. */
   readonly probe: ProviderRequest;
   /**
-   * Looks whether the provider does what the connector relies on, each time it has answered the probe. What it answers is kept with the
+   * Looks whether the provider does what the connector relies on, each time it has answered the probe. What it returns is kept with the
    * settings, under keys that the connector declares; undefined takes one away. It throws the provider's refusal of the credentials
    * and the reason of the signal, and nothing else: what could not be found out is no reason to have no instance.
    */
