@@ -82,8 +82,8 @@ export interface ConnectorContext {
 /** What discovery works with: `objects` as a function, and `describe`. */
 export interface DiscoveryContext extends ConnectorContext {
   /**
-   * Runs the default export of a module over a text in a thread of its own. For documents that describe a service: whatever one holds, it neither keeps other callers waiting nor ends the process. Memory, time and the size of the
-   * result are bounded. Name the module's type: `offload<typeof import('./model.ts')>(new URL('./model.ts', import.meta.url), text)`.
+   * Runs the default export of a module over a text in a thread of its own. For documents that describe a service: whatever one
+   * holds, it neither keeps other callers waiting nor ends the process. Memory, time and the size of the result are bounded. Name the module's type: `offload<typeof import('./model.ts')>(new URL('./model.ts', import.meta.url), text)`.
    * @returns a copy of what the module returns
    * @throws Error when the module throws or a bound is reached; AppError OVERLOADED when too many wait
    */
