@@ -1008,63 +1008,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/hubs/{hub}/objects": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description The hub of the instance's element. Any other hub is a 404.
-                 * @example general
-                 */
-                hub: components["parameters"]["Hub"];
-            };
-            cookie?: never;
-        };
-        /**
-         * List the objects, by hub
-         * @description As `GET /objects`, when the element is in this hub.
-         */
-        get: operations["listHubObjects"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/hubs/{hub}/objects/{objectName}/metadata": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description The hub of the instance's element. Any other hub is a 404.
-                 * @example general
-                 */
-                hub: components["parameters"]["Hub"];
-                /**
-                 * @description The name of an object, as `GET /objects` lists it.
-                 * @example Orders
-                 */
-                objectName: components["parameters"]["ObjectName"];
-            };
-            cookie?: never;
-        };
-        /**
-         * Get the metadata of an object, by hub
-         * @description As `GET /objects/{objectName}/metadata`, when the element is in this hub.
-         */
-        get: operations["getHubObjectMetadata"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/ping": {
         parameters: {
             query?: never;
@@ -1077,32 +1020,6 @@ export interface paths {
          * @description One cheap call to the provider with the credentials of the instance. When it fails, so does this.
          */
         get: operations["ping"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/hubs/{hub}/ping": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description The hub of the instance's element. Any other hub is a 404.
-                 * @example general
-                 */
-                hub: components["parameters"]["Hub"];
-            };
-            cookie?: never;
-        };
-        /**
-         * Ask whether the provider answers, by hub
-         * @description As `GET /ping`, when the element is in this hub.
-         */
-        get: operations["pingHub"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1212,6 +1129,201 @@ export interface paths {
          *     `ErrorResponse` and an `Elements-Request-Id` that is its `requestId` are this service's; all others are the provider's.
          */
         patch: operations["passPatch"];
+        trace?: never;
+    };
+    "/{objectName}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of an object, as `GET /objects` lists it.
+                 * @example Orders
+                 */
+                objectName: components["parameters"]["ObjectName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List records
+         * @description The records of an object that match the `where`, in the order asked for.
+         */
+        get: operations["listRecords"];
+        put?: never;
+        /**
+         * Create a record
+         * @description Creates a record at the provider and answers it as stored.
+         */
+        post: operations["createRecord"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/{objectName}/{objectId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of an object, as `GET /objects` lists it.
+                 * @example Orders
+                 */
+                objectName: components["parameters"]["ObjectName"];
+                /**
+                 * @description The id of a record, percent-encoded.
+                 * @example A-1
+                 */
+                objectId: components["parameters"]["ObjectId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get a record
+         * @description The record with this id.
+         *
+         *     Where an object has files, `Accept` with one of their media types (e.g. `application/pdf`) answers the file of the record instead, byte for byte, up to 32 MB.
+         *     JSON is answered when it is accepted as readily, so also for `*\/*` alone. What there is not is a 406 that says what there is.
+         */
+        get: operations["getRecord"];
+        /**
+         * Replace a record
+         * @description Makes the record what is given and answers it as stored.
+         */
+        put: operations["replaceRecord"];
+        post?: never;
+        /**
+         * Delete a record
+         * @description Deletes the record at the provider.
+         */
+        delete: operations["deleteRecord"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a record
+         * @description Changes the fields that are given and answers the record as stored.
+         */
+        patch: operations["updateRecord"];
+        trace?: never;
+    };
+    "/{objectName}/{objectId}/{childObjectName}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of an object, as `GET /objects` lists it.
+                 * @example Orders
+                 */
+                objectName: components["parameters"]["ObjectName"];
+                /**
+                 * @description The id of a record, percent-encoded.
+                 * @example A-1
+                 */
+                objectId: components["parameters"]["ObjectId"];
+                /**
+                 * @description The name of an object below the record, one of the `children` that `GET /objects` lists.
+                 * @example Lines
+                 */
+                childObjectName: components["parameters"]["ChildObjectName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List records below a record
+         * @description The records of a child object that match the `where`, in the order asked for.
+         */
+        get: operations["listChildRecords"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/hubs/{hub}/objects": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The hub of the instance's element. Any other hub is a 404.
+                 * @example general
+                 */
+                hub: components["parameters"]["Hub"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List the objects, by hub
+         * @description As `GET /objects`, when the element is in this hub.
+         */
+        get: operations["listHubObjects"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/hubs/{hub}/objects/{objectName}/metadata": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The hub of the instance's element. Any other hub is a 404.
+                 * @example general
+                 */
+                hub: components["parameters"]["Hub"];
+                /**
+                 * @description The name of an object, as `GET /objects` lists it.
+                 * @example Orders
+                 */
+                objectName: components["parameters"]["ObjectName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get the metadata of an object, by hub
+         * @description As `GET /objects/{objectName}/metadata`, when the element is in this hub.
+         */
+        get: operations["getHubObjectMetadata"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/hubs/{hub}/ping": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The hub of the instance's element. Any other hub is a 404.
+                 * @example general
+                 */
+                hub: components["parameters"]["Hub"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Ask whether the provider answers, by hub
+         * @description As `GET /ping`, when the element is in this hub.
+         */
+        get: operations["pingHub"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/hubs/{hub}/{objectName}": {
@@ -1333,118 +1445,6 @@ export interface paths {
          * @description The records of a child object that match the `where`, in the order asked for. Answers only when the element is in this hub.
          */
         get: operations["listHubChildRecords"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/{objectName}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description The name of an object, as `GET /objects` lists it.
-                 * @example Orders
-                 */
-                objectName: components["parameters"]["ObjectName"];
-            };
-            cookie?: never;
-        };
-        /**
-         * List records
-         * @description The records of an object that match the `where`, in the order asked for.
-         */
-        get: operations["listRecords"];
-        put?: never;
-        /**
-         * Create a record
-         * @description Creates a record at the provider and answers it as stored.
-         */
-        post: operations["createRecord"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/{objectName}/{objectId}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description The name of an object, as `GET /objects` lists it.
-                 * @example Orders
-                 */
-                objectName: components["parameters"]["ObjectName"];
-                /**
-                 * @description The id of a record, percent-encoded.
-                 * @example A-1
-                 */
-                objectId: components["parameters"]["ObjectId"];
-            };
-            cookie?: never;
-        };
-        /**
-         * Get a record
-         * @description The record with this id.
-         *
-         *     Where an object has files, `Accept` with one of their media types (e.g. `application/pdf`) answers the file of the record instead, byte for byte, up to 32 MB.
-         *     JSON is answered when it is accepted as readily, so also for `*\/*` alone. What there is not is a 406 that says what there is.
-         */
-        get: operations["getRecord"];
-        /**
-         * Replace a record
-         * @description Makes the record what is given and answers it as stored.
-         */
-        put: operations["replaceRecord"];
-        post?: never;
-        /**
-         * Delete a record
-         * @description Deletes the record at the provider.
-         */
-        delete: operations["deleteRecord"];
-        options?: never;
-        head?: never;
-        /**
-         * Change a record
-         * @description Changes the fields that are given and answers the record as stored.
-         */
-        patch: operations["updateRecord"];
-        trace?: never;
-    };
-    "/{objectName}/{objectId}/{childObjectName}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description The name of an object, as `GET /objects` lists it.
-                 * @example Orders
-                 */
-                objectName: components["parameters"]["ObjectName"];
-                /**
-                 * @description The id of a record, percent-encoded.
-                 * @example A-1
-                 */
-                objectId: components["parameters"]["ObjectId"];
-                /**
-                 * @description The name of an object below the record, one of the `children` that `GET /objects` lists.
-                 * @example Lines
-                 */
-                childObjectName: components["parameters"]["ChildObjectName"];
-            };
-            cookie?: never;
-        };
-        /**
-         * List records below a record
-         * @description The records of a child object that match the `where`, in the order asked for.
-         */
-        get: operations["listChildRecords"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2639,7 +2639,7 @@ export interface components {
             maxInSize?: number;
             /** @description Most characters of the filter in the provider's syntax. */
             maxLength?: number;
-            /** @description Most rows that one query can page through. */
+            /** @description Most rows that one query can page through; an answer that ends with them says `Elements-Partial-Result` `result-window`. */
             resultWindow?: number;
             /** @description Most fields of an `orderBy`. */
             maxSortFields?: number;
@@ -2652,6 +2652,8 @@ export interface components {
         ObjectMetadata: {
             /** @description The name of the object. */
             name: string;
+            /** @description What its records are, for people; left out when the provider and its connector do not say. */
+            description?: string;
             /** @description The name of the field that identifies a record; left out when there is none. */
             identifier?: string;
             /** @description The fields of its records. */
@@ -2817,6 +2819,207 @@ export interface components {
         };
     };
     responses: {
+        /** @description The request is not as this operation takes it (`REQUEST_INVALID`). */
+        BadRequest: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description The request is not as this operation takes it (`REQUEST_INVALID`), or the `where` does not parse (`WHERE_SYNTAX`), does not fit the object (`WHERE_INVALID`) or cannot be answered as asked (`WHERE_UNSUPPORTED`). */
+        BadQuery: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description The request is not as this operation takes it (`REQUEST_INVALID`), or the provider refuses the credentials or the code (`PROVIDER_CREDENTIALS_INVALID`); nothing was stored. */
+        BadInstance: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description A secret or token is missing, malformed, unknown, or does not belong to the others (`UNAUTHENTICATED`). */
+        Unauthenticated: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description The caller is known but may not do this, or the instance is disabled (`FORBIDDEN`). */
+        Forbidden: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description There is no such thing for this caller (`NOT_FOUND`). */
+        NotFound: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description The object cannot do this (`OPERATION_UNSUPPORTED`); the message and `Allow` say what it can. */
+        OperationUnsupported: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                Allow: components["headers"]["Allow"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description The `Accept` header asks for something that this operation cannot answer (`NOT_ACCEPTABLE`). */
+        NotAcceptable: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description A duplicate, or the wrong state, here or at the provider, or an `Idempotency-Key` that was used with another body (`CONFLICT`). */
+        Conflict: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description The body is larger than 256 kB, or has more than 10,000 members (`PAYLOAD_TOO_LARGE`). A record or an event may have 8 MB, and 100,000 members with those below its own 10,000. */
+        PayloadTooLarge: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description The body is not JSON (`UNSUPPORTED_MEDIA_TYPE`). */
+        UnsupportedMediaType: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description The provider calls the input invalid (`PROVIDER_REJECTED`); `providerMessage` has its words. */
+        ProviderRejected: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description The provider refuses the credentials of this instance (`INSTANCE_CREDENTIALS_FAILED`); the instance is no longer `valid`. */
+        InstanceCredentialsFailed: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description Too many requests of this user or account, or too many wrong secrets from this address (`RATE_LIMITED`). */
+        RateLimited: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description Too many requests to the service (`RATE_LIMITED`, the `RateLimit` headers are then the service's) or to the provider (`PROVIDER_RATE_LIMITED`). */
+        ProviderRateLimited: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description A fault of the service (`INTERNAL`). */
+        Internal: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description The provider cannot be reached or does not work (`PROVIDER_UNAVAILABLE`), or answers what it should not (`PROVIDER_PROTOCOL`). */
+        BadGateway: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description The service has too much to do (`OVERLOADED`). */
+        Overloaded: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description The provider did not answer in time (`PROVIDER_TIMEOUT`). */
+        ProviderTimeout: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
         /** @description The request did not arrive completely in time (`REQUEST_TIMEOUT`). On any path; the connection ends. */
         RequestTimeout: {
             headers: {
@@ -2847,16 +3050,6 @@ export interface components {
                 "application/json": components["schemas"]["Health"];
             };
         };
-        /** @description A fault of the service (`INTERNAL`). */
-        Internal: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ErrorResponse"];
-            };
-        };
         /** @description It does not work now. */
         Unhealthy: {
             headers: {
@@ -2875,27 +3068,6 @@ export interface components {
             };
             content: {
                 "text/plain": string;
-            };
-        };
-        /** @description A secret or token is missing, malformed, unknown, or does not belong to the others (`UNAUTHENTICATED`). */
-        Unauthenticated: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ErrorResponse"];
-            };
-        };
-        /** @description There is no such thing for this caller (`NOT_FOUND`). */
-        NotFound: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ErrorResponse"];
             };
         };
         /** @description The document. */
@@ -2962,20 +3134,6 @@ export interface components {
                 "text/html": string;
             };
         };
-        /** @description Too many requests of this user or account, or too many wrong secrets from this address (`RATE_LIMITED`). */
-        RateLimited: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Retry-After": components["headers"]["Retry-After"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ErrorResponse"];
-            };
-        };
         /** @description The elements. */
         ElementList: {
             headers: {
@@ -2988,47 +3146,6 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["Element"][];
-            };
-        };
-        /** @description The request is not as this operation takes it (`REQUEST_INVALID`). */
-        BadRequest: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ErrorResponse"];
-            };
-        };
-        /** @description The caller is known but may not do this, or the instance is disabled (`FORBIDDEN`). */
-        Forbidden: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ErrorResponse"];
-            };
-        };
-        /** @description The `Accept` header asks for something that this operation cannot answer (`NOT_ACCEPTABLE`). */
-        NotAcceptable: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ErrorResponse"];
-            };
-        };
-        /** @description The service has too much to do (`OVERLOADED`). */
-        Overloaded: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "Retry-After": components["headers"]["Retry-After"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ErrorResponse"];
             };
         };
         /** @description The element with its configuration keys. */
@@ -3057,36 +3174,6 @@ export interface components {
                 "application/json": components["schemas"]["OAuthUrl"];
             };
         };
-        /** @description A duplicate, or the wrong state, here or at the provider, or an `Idempotency-Key` that was used with another body (`CONFLICT`). */
-        Conflict: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ErrorResponse"];
-            };
-        };
-        /** @description The body is larger than 256 kB, or has more than 10,000 members (`PAYLOAD_TOO_LARGE`). A record or an event may have 8 MB, and 100,000 members with those below its own 10,000. */
-        PayloadTooLarge: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ErrorResponse"];
-            };
-        };
-        /** @description The body is not JSON (`UNSUPPORTED_MEDIA_TYPE`). */
-        UnsupportedMediaType: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ErrorResponse"];
-            };
-        };
         /** @description The instances. */
         InstanceList: {
             headers: {
@@ -3104,16 +3191,6 @@ export interface components {
                 "application/json": components["schemas"]["ListedInstance"][];
             };
         };
-        /** @description The request is not as this operation takes it (`REQUEST_INVALID`), or the `where` does not parse (`WHERE_SYNTAX`), does not fit the object (`WHERE_INVALID`) or cannot be answered as asked (`WHERE_UNSUPPORTED`). */
-        BadQuery: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ErrorResponse"];
-            };
-        };
         /** @description The instance; keep its `id` and `token`. The configuration is shown empty. */
         InstanceCreated: {
             headers: {
@@ -3125,60 +3202,6 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["Instance"];
-            };
-        };
-        /** @description The request is not as this operation takes it (`REQUEST_INVALID`), or the provider refuses the credentials or the code (`PROVIDER_CREDENTIALS_INVALID`); nothing was stored. */
-        BadInstance: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ErrorResponse"];
-            };
-        };
-        /** @description The provider calls the input invalid (`PROVIDER_REJECTED`); `providerMessage` has its words. */
-        ProviderRejected: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ErrorResponse"];
-            };
-        };
-        /** @description Too many requests to the service (`RATE_LIMITED`, the `RateLimit` headers are then the service's) or to the provider (`PROVIDER_RATE_LIMITED`). */
-        ProviderRateLimited: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Retry-After": components["headers"]["Retry-After"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ErrorResponse"];
-            };
-        };
-        /** @description The provider cannot be reached or does not work (`PROVIDER_UNAVAILABLE`), or answers what it should not (`PROVIDER_PROTOCOL`). */
-        BadGateway: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ErrorResponse"];
-            };
-        };
-        /** @description The provider did not answer in time (`PROVIDER_TIMEOUT`). */
-        ProviderTimeout: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ErrorResponse"];
             };
         };
         /** @description The proxies. Secrets are shown as `********`. */
@@ -3526,16 +3549,6 @@ export interface components {
                 "application/json": components["schemas"]["ObjectSummaryOrName"][];
             };
         };
-        /** @description The provider refuses the credentials of this instance (`INSTANCE_CREDENTIALS_FAILED`); the instance is no longer `valid`. */
-        InstanceCredentialsFailed: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ErrorResponse"];
-            };
-        };
         /** @description The fields, parameters and limits of the object. */
         ObjectMetadata: {
             headers: {
@@ -3571,17 +3584,6 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["QueryExplanation"];
-            };
-        };
-        /** @description The object cannot do this (`OPERATION_UNSUPPORTED`); the message and `Allow` say what it can. */
-        OperationUnsupported: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                Allow: components["headers"]["Allow"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ErrorResponse"];
             };
         };
         /** @description What the provider answered; its status may be any. */
@@ -3691,6 +3693,11 @@ export interface components {
         };
     };
     parameters: {
+        /**
+         * @description The hub of the instance's element. Any other hub is a 404.
+         * @example general
+         */
+        Hub: string;
         /**
          * @description The name of a guide.
          * @example events
@@ -3841,11 +3848,6 @@ export interface components {
          * @example Orders
          */
         ObjectName: string;
-        /**
-         * @description The hub of the instance's element. Any other hub is a 404.
-         * @example general
-         */
-        Hub: string;
         /**
          * @description The path below the provider's address, with its slashes as they are.
          * @example Orders('A-1')
@@ -3999,10 +4001,10 @@ export interface components {
          */
         "Elements-Query-Pushdown": "full" | "partial" | "none";
         /**
-         * @description Sent when the page ended before it was full - with `scan-budget` by `Elements-Max-Provider-Calls`, with `bytes` because its rows are 64 MB. Go on with `nextPage`.
+         * @description Sent when the page ended before it was full - with `scan-budget` by `Elements-Max-Provider-Calls`, with `bytes` because its rows are 64 MB. Go on with `nextPage`. With `result-window` the provider shows no more rows of this query, though there may be some - narrow the `where`.
          * @example scan-budget
          */
-        "Elements-Partial-Result": "scan-budget" | "bytes";
+        "Elements-Partial-Result": "scan-budget" | "bytes" | "result-window";
     };
     pathItems: never;
 }
@@ -5726,113 +5728,11 @@ export interface operations {
             504: components["responses"]["ProviderTimeout"];
         };
     };
-    listHubObjects: {
-        parameters: {
-            query?: {
-                /**
-                 * @description With `true` the answer says what can be done with each object, as with `Elements-Version` `Helium`.
-                 * @example true
-                 */
-                details?: components["parameters"]["ObjectDetails"];
-            };
-            header?: {
-                /** @description With `Helium` the answer says what can be done with each object; with `Hydrogen`, as without the header, it is a plain array of names. */
-                "Elements-Version"?: components["parameters"]["ElementsVersion"];
-            };
-            path: {
-                /**
-                 * @description The hub of the instance's element. Any other hub is a 404.
-                 * @example general
-                 */
-                hub: components["parameters"]["Hub"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["ObjectList"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            424: components["responses"]["InstanceCredentialsFailed"];
-            429: components["responses"]["ProviderRateLimited"];
-            500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
-            503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
-        };
-    };
-    getHubObjectMetadata: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description The hub of the instance's element. Any other hub is a 404.
-                 * @example general
-                 */
-                hub: components["parameters"]["Hub"];
-                /**
-                 * @description The name of an object, as `GET /objects` lists it.
-                 * @example Orders
-                 */
-                objectName: components["parameters"]["ObjectName"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["ObjectMetadata"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            424: components["responses"]["InstanceCredentialsFailed"];
-            429: components["responses"]["ProviderRateLimited"];
-            500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
-            503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
-        };
-    };
     ping: {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["Ping"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            422: components["responses"]["ProviderRejected"];
-            424: components["responses"]["InstanceCredentialsFailed"];
-            429: components["responses"]["ProviderRateLimited"];
-            500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
-            503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
-        };
-    };
-    pingHub: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description The hub of the instance's element. Any other hub is a 404.
-                 * @example general
-                 */
-                hub: components["parameters"]["Hub"];
-            };
             cookie?: never;
         };
         requestBody?: never;
@@ -6054,6 +5954,443 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             424: components["responses"]["InstanceCredentialsFailed"];
             429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["Overloaded"];
+            504: components["responses"]["ProviderTimeout"];
+        };
+    };
+    listRecords: {
+        parameters: {
+            query?: {
+                /**
+                 * @description A filter in the query language, at most 16 KB of text: comparisons (`=`, `!=`, `<`, `<=`, `>`, `>=`), `IN`, `LIKE`, `BETWEEN` and `IS NULL`,
+                 *     combined with `AND`, `OR`, `NOT` and parentheses. Text stands in single quotes; a quote in it is doubled.
+                 *     The metadata of the object says which operators each field takes.
+                 */
+                where?: components["parameters"]["Where"];
+                /**
+                 * @description A comma-separated list of the fields to answer. All of them unless given.
+                 * @example Code,PlacedAt,Paid
+                 */
+                fields?: components["parameters"]["Fields"];
+                /**
+                 * @description A comma-separated list of fields, each with `asc` (unless given) or `desc`.
+                 * @example PlacedAt desc
+                 */
+                orderBy?: components["parameters"]["OrderBy"];
+                /** @description The number of the page, from 1. Beside `nextPage` it means nothing. */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 10
+                 */
+                pageSize?: components["parameters"]["PageSize"];
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                /** @description How many calls to the provider one answer may take. When they do not fill the page, the answer is partial and says so. */
+                "Elements-Max-Provider-Calls"?: components["parameters"]["MaxProviderCalls"];
+                /** @description With `pushdown-only` a query that the provider cannot answer in full by itself is a 400 (`WHERE_UNSUPPORTED`). */
+                "Elements-Query-Mode"?: components["parameters"]["QueryMode"];
+            };
+            path: {
+                /**
+                 * @description The name of an object, as `GET /objects` lists it.
+                 * @example Orders
+                 */
+                objectName: components["parameters"]["ObjectName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["RecordList"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["OperationUnsupported"];
+            406: components["responses"]["NotAcceptable"];
+            422: components["responses"]["ProviderRejected"];
+            424: components["responses"]["InstanceCredentialsFailed"];
+            429: components["responses"]["ProviderRateLimited"];
+            500: components["responses"]["Internal"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["Overloaded"];
+            504: components["responses"]["ProviderTimeout"];
+        };
+    };
+    createRecord: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The name of an object, as `GET /objects` lists it.
+                 * @example Orders
+                 */
+                objectName: components["parameters"]["ObjectName"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ObjectRecord"];
+            };
+        };
+        responses: {
+            200: components["responses"]["Record"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["OperationUnsupported"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ProviderRejected"];
+            424: components["responses"]["InstanceCredentialsFailed"];
+            429: components["responses"]["ProviderRateLimited"];
+            500: components["responses"]["Internal"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["Overloaded"];
+            504: components["responses"]["ProviderTimeout"];
+        };
+    };
+    getRecord: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of an object, as `GET /objects` lists it.
+                 * @example Orders
+                 */
+                objectName: components["parameters"]["ObjectName"];
+                /**
+                 * @description The id of a record, percent-encoded.
+                 * @example A-1
+                 */
+                objectId: components["parameters"]["ObjectId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["RecordOrFile"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["OperationUnsupported"];
+            406: components["responses"]["NotAcceptable"];
+            422: components["responses"]["ProviderRejected"];
+            424: components["responses"]["InstanceCredentialsFailed"];
+            429: components["responses"]["ProviderRateLimited"];
+            500: components["responses"]["Internal"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["Overloaded"];
+            504: components["responses"]["ProviderTimeout"];
+        };
+    };
+    replaceRecord: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of an object, as `GET /objects` lists it.
+                 * @example Orders
+                 */
+                objectName: components["parameters"]["ObjectName"];
+                /**
+                 * @description The id of a record, percent-encoded.
+                 * @example A-1
+                 */
+                objectId: components["parameters"]["ObjectId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ObjectRecord"];
+            };
+        };
+        responses: {
+            200: components["responses"]["Record"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["OperationUnsupported"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ProviderRejected"];
+            424: components["responses"]["InstanceCredentialsFailed"];
+            429: components["responses"]["ProviderRateLimited"];
+            500: components["responses"]["Internal"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["Overloaded"];
+            504: components["responses"]["ProviderTimeout"];
+        };
+    };
+    deleteRecord: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of an object, as `GET /objects` lists it.
+                 * @example Orders
+                 */
+                objectName: components["parameters"]["ObjectName"];
+                /**
+                 * @description The id of a record, percent-encoded.
+                 * @example A-1
+                 */
+                objectId: components["parameters"]["ObjectId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["DeletedRecord"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["OperationUnsupported"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["ProviderRejected"];
+            424: components["responses"]["InstanceCredentialsFailed"];
+            429: components["responses"]["ProviderRateLimited"];
+            500: components["responses"]["Internal"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["Overloaded"];
+            504: components["responses"]["ProviderTimeout"];
+        };
+    };
+    updateRecord: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of an object, as `GET /objects` lists it.
+                 * @example Orders
+                 */
+                objectName: components["parameters"]["ObjectName"];
+                /**
+                 * @description The id of a record, percent-encoded.
+                 * @example A-1
+                 */
+                objectId: components["parameters"]["ObjectId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ObjectRecord"];
+            };
+        };
+        responses: {
+            200: components["responses"]["Record"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["OperationUnsupported"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ProviderRejected"];
+            424: components["responses"]["InstanceCredentialsFailed"];
+            429: components["responses"]["ProviderRateLimited"];
+            500: components["responses"]["Internal"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["Overloaded"];
+            504: components["responses"]["ProviderTimeout"];
+        };
+    };
+    listChildRecords: {
+        parameters: {
+            query?: {
+                /**
+                 * @description A filter in the query language, at most 16 KB of text: comparisons (`=`, `!=`, `<`, `<=`, `>`, `>=`), `IN`, `LIKE`, `BETWEEN` and `IS NULL`,
+                 *     combined with `AND`, `OR`, `NOT` and parentheses. Text stands in single quotes; a quote in it is doubled.
+                 *     The metadata of the object says which operators each field takes.
+                 * @example Quantity > 4
+                 */
+                where?: components["parameters"]["ChildWhere"];
+                /**
+                 * @description A comma-separated list of the fields to answer. All of them unless given.
+                 * @example Line,ProductId,Quantity
+                 */
+                fields?: components["parameters"]["ChildFields"];
+                /**
+                 * @description A comma-separated list of fields, each with `asc` (unless given) or `desc`.
+                 * @example Quantity desc
+                 */
+                orderBy?: components["parameters"]["ChildOrderBy"];
+                /** @description The number of the page, from 1. Beside `nextPage` it means nothing. */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 10
+                 */
+                pageSize?: components["parameters"]["PageSize"];
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                /** @description How many calls to the provider one answer may take. When they do not fill the page, the answer is partial and says so. */
+                "Elements-Max-Provider-Calls"?: components["parameters"]["MaxProviderCalls"];
+                /** @description With `pushdown-only` a query that the provider cannot answer in full by itself is a 400 (`WHERE_UNSUPPORTED`). */
+                "Elements-Query-Mode"?: components["parameters"]["QueryMode"];
+            };
+            path: {
+                /**
+                 * @description The name of an object, as `GET /objects` lists it.
+                 * @example Orders
+                 */
+                objectName: components["parameters"]["ObjectName"];
+                /**
+                 * @description The id of a record, percent-encoded.
+                 * @example A-1
+                 */
+                objectId: components["parameters"]["ObjectId"];
+                /**
+                 * @description The name of an object below the record, one of the `children` that `GET /objects` lists.
+                 * @example Lines
+                 */
+                childObjectName: components["parameters"]["ChildObjectName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ChildRecordList"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["OperationUnsupported"];
+            406: components["responses"]["NotAcceptable"];
+            422: components["responses"]["ProviderRejected"];
+            424: components["responses"]["InstanceCredentialsFailed"];
+            429: components["responses"]["ProviderRateLimited"];
+            500: components["responses"]["Internal"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["Overloaded"];
+            504: components["responses"]["ProviderTimeout"];
+        };
+    };
+    listHubObjects: {
+        parameters: {
+            query?: {
+                /**
+                 * @description With `true` the answer says what can be done with each object, as with `Elements-Version` `Helium`.
+                 * @example true
+                 */
+                details?: components["parameters"]["ObjectDetails"];
+            };
+            header?: {
+                /** @description With `Helium` the answer says what can be done with each object; with `Hydrogen`, as without the header, it is a plain array of names. */
+                "Elements-Version"?: components["parameters"]["ElementsVersion"];
+            };
+            path: {
+                /**
+                 * @description The hub of the instance's element. Any other hub is a 404.
+                 * @example general
+                 */
+                hub: components["parameters"]["Hub"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ObjectList"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            424: components["responses"]["InstanceCredentialsFailed"];
+            429: components["responses"]["ProviderRateLimited"];
+            500: components["responses"]["Internal"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["Overloaded"];
+            504: components["responses"]["ProviderTimeout"];
+        };
+    };
+    getHubObjectMetadata: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The hub of the instance's element. Any other hub is a 404.
+                 * @example general
+                 */
+                hub: components["parameters"]["Hub"];
+                /**
+                 * @description The name of an object, as `GET /objects` lists it.
+                 * @example Orders
+                 */
+                objectName: components["parameters"]["ObjectName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ObjectMetadata"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            424: components["responses"]["InstanceCredentialsFailed"];
+            429: components["responses"]["ProviderRateLimited"];
+            500: components["responses"]["Internal"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["Overloaded"];
+            504: components["responses"]["ProviderTimeout"];
+        };
+    };
+    pingHub: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The hub of the instance's element. Any other hub is a 404.
+                 * @example general
+                 */
+                hub: components["parameters"]["Hub"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Ping"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            422: components["responses"]["ProviderRejected"];
+            424: components["responses"]["InstanceCredentialsFailed"];
+            429: components["responses"]["ProviderRateLimited"];
             500: components["responses"]["Internal"];
             502: components["responses"]["BadGateway"];
             503: components["responses"]["Overloaded"];
@@ -6394,341 +6731,6 @@ export interface operations {
                  * @example general
                  */
                 hub: components["parameters"]["Hub"];
-                /**
-                 * @description The name of an object, as `GET /objects` lists it.
-                 * @example Orders
-                 */
-                objectName: components["parameters"]["ObjectName"];
-                /**
-                 * @description The id of a record, percent-encoded.
-                 * @example A-1
-                 */
-                objectId: components["parameters"]["ObjectId"];
-                /**
-                 * @description The name of an object below the record, one of the `children` that `GET /objects` lists.
-                 * @example Lines
-                 */
-                childObjectName: components["parameters"]["ChildObjectName"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["ChildRecordList"];
-            400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            405: components["responses"]["OperationUnsupported"];
-            406: components["responses"]["NotAcceptable"];
-            422: components["responses"]["ProviderRejected"];
-            424: components["responses"]["InstanceCredentialsFailed"];
-            429: components["responses"]["ProviderRateLimited"];
-            500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
-            503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
-        };
-    };
-    listRecords: {
-        parameters: {
-            query?: {
-                /**
-                 * @description A filter in the query language, at most 16 KB of text: comparisons (`=`, `!=`, `<`, `<=`, `>`, `>=`), `IN`, `LIKE`, `BETWEEN` and `IS NULL`,
-                 *     combined with `AND`, `OR`, `NOT` and parentheses. Text stands in single quotes; a quote in it is doubled.
-                 *     The metadata of the object says which operators each field takes.
-                 */
-                where?: components["parameters"]["Where"];
-                /**
-                 * @description A comma-separated list of the fields to answer. All of them unless given.
-                 * @example Code,PlacedAt,Paid
-                 */
-                fields?: components["parameters"]["Fields"];
-                /**
-                 * @description A comma-separated list of fields, each with `asc` (unless given) or `desc`.
-                 * @example PlacedAt desc
-                 */
-                orderBy?: components["parameters"]["OrderBy"];
-                /** @description The number of the page, from 1. Beside `nextPage` it means nothing. */
-                page?: components["parameters"]["Page"];
-                /**
-                 * @description How many entries a page has at most.
-                 * @example 10
-                 */
-                pageSize?: components["parameters"]["PageSize"];
-                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
-                nextPage?: components["parameters"]["NextPage"];
-            };
-            header?: {
-                /** @description How many calls to the provider one answer may take. When they do not fill the page, the answer is partial and says so. */
-                "Elements-Max-Provider-Calls"?: components["parameters"]["MaxProviderCalls"];
-                /** @description With `pushdown-only` a query that the provider cannot answer in full by itself is a 400 (`WHERE_UNSUPPORTED`). */
-                "Elements-Query-Mode"?: components["parameters"]["QueryMode"];
-            };
-            path: {
-                /**
-                 * @description The name of an object, as `GET /objects` lists it.
-                 * @example Orders
-                 */
-                objectName: components["parameters"]["ObjectName"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["RecordList"];
-            400: components["responses"]["BadQuery"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            405: components["responses"]["OperationUnsupported"];
-            406: components["responses"]["NotAcceptable"];
-            422: components["responses"]["ProviderRejected"];
-            424: components["responses"]["InstanceCredentialsFailed"];
-            429: components["responses"]["ProviderRateLimited"];
-            500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
-            503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
-        };
-    };
-    createRecord: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                /**
-                 * @description The name of an object, as `GET /objects` lists it.
-                 * @example Orders
-                 */
-                objectName: components["parameters"]["ObjectName"];
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ObjectRecord"];
-            };
-        };
-        responses: {
-            200: components["responses"]["Record"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            405: components["responses"]["OperationUnsupported"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ProviderRejected"];
-            424: components["responses"]["InstanceCredentialsFailed"];
-            429: components["responses"]["ProviderRateLimited"];
-            500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
-            503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
-        };
-    };
-    getRecord: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description The name of an object, as `GET /objects` lists it.
-                 * @example Orders
-                 */
-                objectName: components["parameters"]["ObjectName"];
-                /**
-                 * @description The id of a record, percent-encoded.
-                 * @example A-1
-                 */
-                objectId: components["parameters"]["ObjectId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["RecordOrFile"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            405: components["responses"]["OperationUnsupported"];
-            406: components["responses"]["NotAcceptable"];
-            422: components["responses"]["ProviderRejected"];
-            424: components["responses"]["InstanceCredentialsFailed"];
-            429: components["responses"]["ProviderRateLimited"];
-            500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
-            503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
-        };
-    };
-    replaceRecord: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description The name of an object, as `GET /objects` lists it.
-                 * @example Orders
-                 */
-                objectName: components["parameters"]["ObjectName"];
-                /**
-                 * @description The id of a record, percent-encoded.
-                 * @example A-1
-                 */
-                objectId: components["parameters"]["ObjectId"];
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ObjectRecord"];
-            };
-        };
-        responses: {
-            200: components["responses"]["Record"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            405: components["responses"]["OperationUnsupported"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ProviderRejected"];
-            424: components["responses"]["InstanceCredentialsFailed"];
-            429: components["responses"]["ProviderRateLimited"];
-            500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
-            503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
-        };
-    };
-    deleteRecord: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description The name of an object, as `GET /objects` lists it.
-                 * @example Orders
-                 */
-                objectName: components["parameters"]["ObjectName"];
-                /**
-                 * @description The id of a record, percent-encoded.
-                 * @example A-1
-                 */
-                objectId: components["parameters"]["ObjectId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["DeletedRecord"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            405: components["responses"]["OperationUnsupported"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["Conflict"];
-            422: components["responses"]["ProviderRejected"];
-            424: components["responses"]["InstanceCredentialsFailed"];
-            429: components["responses"]["ProviderRateLimited"];
-            500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
-            503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
-        };
-    };
-    updateRecord: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description The name of an object, as `GET /objects` lists it.
-                 * @example Orders
-                 */
-                objectName: components["parameters"]["ObjectName"];
-                /**
-                 * @description The id of a record, percent-encoded.
-                 * @example A-1
-                 */
-                objectId: components["parameters"]["ObjectId"];
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ObjectRecord"];
-            };
-        };
-        responses: {
-            200: components["responses"]["Record"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            405: components["responses"]["OperationUnsupported"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ProviderRejected"];
-            424: components["responses"]["InstanceCredentialsFailed"];
-            429: components["responses"]["ProviderRateLimited"];
-            500: components["responses"]["Internal"];
-            502: components["responses"]["BadGateway"];
-            503: components["responses"]["Overloaded"];
-            504: components["responses"]["ProviderTimeout"];
-        };
-    };
-    listChildRecords: {
-        parameters: {
-            query?: {
-                /**
-                 * @description A filter in the query language, at most 16 KB of text: comparisons (`=`, `!=`, `<`, `<=`, `>`, `>=`), `IN`, `LIKE`, `BETWEEN` and `IS NULL`,
-                 *     combined with `AND`, `OR`, `NOT` and parentheses. Text stands in single quotes; a quote in it is doubled.
-                 *     The metadata of the object says which operators each field takes.
-                 * @example Quantity > 4
-                 */
-                where?: components["parameters"]["ChildWhere"];
-                /**
-                 * @description A comma-separated list of the fields to answer. All of them unless given.
-                 * @example Line,ProductId,Quantity
-                 */
-                fields?: components["parameters"]["ChildFields"];
-                /**
-                 * @description A comma-separated list of fields, each with `asc` (unless given) or `desc`.
-                 * @example Quantity desc
-                 */
-                orderBy?: components["parameters"]["ChildOrderBy"];
-                /** @description The number of the page, from 1. Beside `nextPage` it means nothing. */
-                page?: components["parameters"]["Page"];
-                /**
-                 * @description How many entries a page has at most.
-                 * @example 10
-                 */
-                pageSize?: components["parameters"]["PageSize"];
-                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
-                nextPage?: components["parameters"]["NextPage"];
-            };
-            header?: {
-                /** @description How many calls to the provider one answer may take. When they do not fill the page, the answer is partial and says so. */
-                "Elements-Max-Provider-Calls"?: components["parameters"]["MaxProviderCalls"];
-                /** @description With `pushdown-only` a query that the provider cannot answer in full by itself is a 400 (`WHERE_UNSUPPORTED`). */
-                "Elements-Query-Mode"?: components["parameters"]["QueryMode"];
-            };
-            path: {
                 /**
                  * @description The name of an object, as `GET /objects` lists it.
                  * @example Orders

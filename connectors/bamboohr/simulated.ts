@@ -15,6 +15,7 @@ import {
   type Value,
 } from '#connector';
 import { discoverAll } from '../../test/support/discover-all.ts';
+import { judge } from '../../test/support/judge.ts';
 import bamboohr from './index.ts';
 import { createSimulator } from './simulator.ts';
 
@@ -30,13 +31,14 @@ export interface Simulated {
   readonly listAll: (object: ObjectSpec, input?: Partial<ListInput<unknown>>) => Promise<readonly Row[]>;
   readonly list: (object: ObjectSpec, input: Partial<ListInput<unknown>>) => Promise<ListPage>;
   readonly discover: () => Promise<Objects>;
+  /** Back to the first data. */
   readonly reset: () => void;
   readonly stop: () => Promise<void>;
 }
 
 export async function startSimulated(): Promise<Simulated> {
-  const simulator = createSimulator();
-  const server = createServer(simulator.handle);
+  let simulator = createSimulator();
+  const server = createServer((request, response) => simulator.handle(request, response));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const root = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const connect = (config = CONFIG) => createContext(root, config);
@@ -57,7 +59,9 @@ export async function startSimulated(): Promise<Simulated> {
       }
     },
     discover: () => discoverAll(bamboohr.objects, connect()),
-    reset: () => simulator.reset?.(),
+    reset: () => {
+      simulator = createSimulator();
+    },
     stop: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
@@ -104,9 +108,9 @@ function createContext(root: string, config: typeof CONFIG): ConnectorContext {
         headers: Object.fromEntries(answer.headers),
         body: isJson ? JSON.parse(text) : text,
       };
-      const failure = bamboohr.classify?.(response);
-      if (failure) throw failure.kind === 'notFound' ? notFound(failure.message ?? '') : new Failed(failure);
-      if (!answer.ok) throw new Error(`BambooHR answered ${answer.status}.`);
+      const failure = judge(bamboohr, response, method);
+      if (failure !== undefined)
+        throw failure.kind === 'notFound' ? notFound(failure.message ?? '') : new Failed(failure);
       return response;
     },
   };

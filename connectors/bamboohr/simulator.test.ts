@@ -1,18 +1,19 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
+import type { Simulator } from '#connector';
 import { createSimulator } from './simulator.ts';
 
 const KEY = `Basic ${Buffer.from('demo-key:anything').toString('base64')}`;
 const JSON_HEADERS = { authorization: KEY, accept: 'application/json' };
 
 describe('the BambooHR simulator', () => {
-  const simulator = createSimulator();
+  let simulator: Simulator;
   let server: Server;
   let root: string;
 
   before((done) => {
-    server = createServer(simulator.handle).listen(0, '127.0.0.1', () => {
+    server = createServer((request, response) => simulator.handle(request, response)).listen(0, '127.0.0.1', () => {
       root = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
       done();
     });
@@ -21,7 +22,9 @@ describe('the BambooHR simulator', () => {
     server.close(done);
     server.closeAllConnections();
   });
-  beforeEach(() => simulator.reset?.());
+  beforeEach(() => {
+    simulator = createSimulator();
+  });
 
   const get = (path: string, headers: Record<string, string> = JSON_HEADERS) => fetch(root + path, { headers });
   const post = (path: string, body: unknown) =>
@@ -162,7 +165,7 @@ describe('the BambooHR simulator', () => {
     });
   });
 
-  it('creates and changes employees until it is reset', async () => {
+  it('creates and changes employees, of which another one knows nothing', async () => {
     const created = await post('/api/v1/employees', { firstName: "D'Arcy", lastName: '李', payRate: '12.50' });
     const location = created.headers.get('location') ?? '';
     expect([created.status, location]).to.deep.equal([
@@ -177,7 +180,7 @@ describe('the BambooHR simulator', () => {
     expect((await readJson(found)).data).to.deep.equal([
       { fields: { firstName: "D'Arcy", jobInformationDepartment: 'R&D' } },
     ]);
-    simulator.reset?.();
+    simulator = createSimulator();
     expect((await get('/api/v1/employees/401')).status).to.equal(404);
   });
 

@@ -20,26 +20,18 @@ export function createSimulator(): Simulator {
     handle: (request, response) => {
       answer(account, request, response).catch((error) => sendError(response, error));
     },
-    reset: account.reset,
   };
 }
 
 interface Account {
   readonly rows: Map<number, Row>;
   readonly dataset: Dataset;
-  readonly reset: () => void;
 }
 
 function createAccount(): Account {
   const rows = createRows();
   const dataset = createDataset(rows);
-  return { rows, dataset, reset };
-
-  function reset(): void {
-    rows.clear();
-    for (const [id, row] of createRows()) rows.set(id, row);
-    dataset.refresh();
-  }
+  return { rows, dataset };
 }
 
 interface Call {

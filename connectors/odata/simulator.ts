@@ -50,16 +50,13 @@ interface Call {
 }
 
 export function createSimulator(settings: ODataSimulatorOptions): Simulator {
-  let tables = createTables();
+  const tables = createTables();
   return {
     handle: (request, response) => {
       answer(request, { settings, tables }).then(
         (answered) => send(request, response, answered),
         (error: unknown) => send(request, response, describe(error)),
       );
-    },
-    reset: () => {
-      tables = createTables();
     },
   };
 }

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import {
   type Config,
   type ConnectorContext,
+  type FailureKind,
   type ListInput,
   type ListPage,
   notFound,
@@ -14,6 +15,7 @@ import {
   type PushedField,
 } from '#connector';
 import { discoverAll } from '../../test/support/discover-all.ts';
+import { judge } from '../../test/support/judge.ts';
 import odata from './index.ts';
 import { createSimulator, type ODataSimulatorOptions } from './simulator.ts';
 
@@ -33,13 +35,11 @@ export interface Connection {
 }
 
 /** What a service refused, as an error that `isNotFound` knows. */
-export type Refusal = Error & { readonly answered: number; readonly kind: string };
+export type Refusal = Error & { readonly answered: number; readonly kind: FailureKind };
 
-function refusalOf(response: ProviderResponse): Refusal {
-  const { status, body } = response;
+function refusalOf({ status, body }: ProviderResponse, kind: FailureKind): Refusal {
   const text = `${status}: ${JSON.stringify(body)}`;
-  const kind = odata.classify?.(response)?.kind ?? `status ${status}`;
-  const error = status === 404 || kind === 'notFound' ? notFound(text) : new Error(text);
+  const error = kind === 'notFound' ? notFound(text) : new Error(text);
   return Object.assign(error, { answered: status, kind });
 }
 
@@ -156,7 +156,8 @@ async function receive(
     headers: Object.fromEntries(answer.headers),
     body: text === '' ? undefined : isJson ? JSON.parse(text) : text,
   };
-  if (!answer.ok) throw refusalOf(response);
+  const failure = judge(odata, response, init.method);
+  if (failure !== undefined) throw refusalOf(response, failure.kind);
   return response;
 }
 

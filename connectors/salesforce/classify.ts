@@ -1,8 +1,8 @@
-import type { Failure, ProviderResponse } from '#connector';
+import type { Failure, FailureKind, ProviderResponse } from '#connector';
 import { findText, isObject, type Json } from './answer.ts';
 
 /** What the status alone would judge otherwise. Source: REST API Developer Guide, "Status Codes and Error Responses". */
-const KINDS: ReadonlyMap<string, Failure['kind']> = new Map([
+const KINDS: ReadonlyMap<string, FailureKind> = new Map([
   ['INVALID_SESSION_ID', 'credentials'],
   ['REQUEST_LIMIT_EXCEEDED', 'rateLimited'],
   ['SERVER_UNAVAILABLE', 'unavailable'],
@@ -17,16 +17,7 @@ export function classify(response: ProviderResponse): Failure | undefined {
   const { status, body } = findPart(response.body) ?? response;
   if (status < 400) return undefined;
   const [first] = Array.isArray(body) ? body.filter(isObject) : [];
-  const kind = KINDS.get(String(first?.errorCode)) ?? kindOf(status);
-  const message = first && describeError(first);
-  return message === undefined ? { kind } : { kind, message };
-}
-
-function kindOf(status: number): Failure['kind'] {
-  if (status === 401) return 'credentials';
-  if (status === 404) return 'notFound';
-  if (status === 429) return 'rateLimited';
-  return status >= 500 ? 'unavailable' : 'rejected';
+  return { kind: KINDS.get(String(first?.errorCode)), status, message: first && describeError(first) };
 }
 
 function describeError({ errorCode, message, fields }: Json): string | undefined {

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import type { ListPage, ObjectSpec, ProviderResponse } from '#connector';
+import type { ListPage, ObjectSpec } from '#connector';
+import { judge } from '../../test/support/judge.ts';
 import { classify } from './classify.ts';
 import { toFieldSpec } from './fields.ts';
 import salesforce from './index.ts';
@@ -167,7 +168,7 @@ describe('the Salesforce connector', () => {
 
     it('with a file say where it is', async () => {
       const { media } = await connection.describe('ContentVersion');
-      const request = media?.request({ id: '068x', accept: 'application/pdf' }, connection.context.config);
+      const request = media?.request({ id: '068x' }, connection.context.config);
       expect(request).to.deep.equal({
         path: '/sobjects/ContentVersion/068x/VersionData',
         headers: { accept: '*/*' },
@@ -176,7 +177,7 @@ describe('the Salesforce connector', () => {
   });
 
   describe('failures', () => {
-    const judge = (status: number, body: unknown) => classify({ status, headers: {}, body } satisfies ProviderResponse);
+    const judged = (status: number, body: unknown) => judge({ classify }, { status, headers: {}, body });
     const error = (errorCode: string, fields: readonly string[] = []) => [{ errorCode, message: 'Words.', fields }];
 
     for (const [status, errorCode, kind] of [
@@ -188,24 +189,25 @@ describe('the Salesforce connector', () => {
       [400, 'UNABLE_TO_LOCK_ROW', 'unavailable'],
       [404, 'NOT_FOUND', 'notFound'],
       [404, 'ENTITY_IS_DELETED', 'notFound'],
+      [409, 'CONFLICT', 'rejected'],
       [500, 'UNKNOWN_EXCEPTION', 'unavailable'],
       [503, 'SERVER_UNAVAILABLE', 'unavailable'],
     ] as const) {
       it(`${status} ${errorCode} is ${kind}`, () => {
-        expect(judge(status, error(errorCode))).to.deep.equal({ kind, message: `${errorCode}: Words.` });
+        expect(judged(status, error(errorCode))).to.deep.equal({ kind, message: `${errorCode}: Words.` });
       });
     }
 
     it('name the fields they are about', () => {
-      expect(judge(400, error('STRING_TOO_LONG', ['Name', 'Phone']))?.message).to.equal(
+      expect(judged(400, error('STRING_TOO_LONG', ['Name', 'Phone']))?.message).to.equal(
         'STRING_TOO_LONG: Words. (Name, Phone)',
       );
     });
 
     it('without a form of their own are judged by status, and success is none', () => {
-      expect(judge(502, '<html>')).to.deep.equal({ kind: 'unavailable' });
-      expect(judge(200, { records: [] })).to.equal(undefined);
-      expect(judge(204, undefined)).to.equal(undefined);
+      expect(judged(502, '<html>')).to.deep.equal({ kind: 'unavailable' });
+      expect(judged(200, { records: [] })).to.equal(undefined);
+      expect(judged(204, undefined)).to.equal(undefined);
     });
   });
 

@@ -30,8 +30,8 @@ export interface SalesforceSimulatorOptions extends SimulatorOptions {
 /** Salesforce in memory: its login, its REST API, and SOQL parsed by somebody else's parser. */
 export function createSimulator({ baseUrl, memory, text = 'ignoring case' }: SalesforceSimulatorOptions): Simulator {
   const fold = FOLDS[text];
-  let account = createAccount(fold);
-  let authorization = createAuthorizationServer(memory);
+  const account = createAccount(fold);
+  const authorization = createAuthorizationServer(memory);
   let calls = 0;
   return {
     handle: (request, response) => {
@@ -41,12 +41,6 @@ export function createSimulator({ baseUrl, memory, text = 'ignoring case' }: Sal
         (result) => send(response, result),
         (error: unknown) => sendError(response, error),
       );
-    },
-    reset: () => {
-      account = createAccount(fold);
-      memory?.save({});
-      authorization = createAuthorizationServer(memory);
-      calls = 0;
     },
   };
 }

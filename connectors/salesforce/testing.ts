@@ -3,14 +3,16 @@ import { createServer } from 'node:http';
 import type {
   Config,
   ConnectorContext,
+  Failure,
+  FailureKind,
   ListInput,
   ObjectSpec,
   Operation,
   ProviderRequest,
-  ProviderResponse,
   PushedField,
 } from '#connector';
 import { withoutThreads } from '../../test/support/discover-all.ts';
+import { judge } from '../../test/support/judge.ts';
 import salesforce from './index.ts';
 import { createSimulator, DEMO_ACCESS_TOKEN, DEMO_CONFIGURATION } from './simulator.ts';
 
@@ -89,16 +91,15 @@ function targetOf(config: Config, { url, path = '', query = {} }: ProviderReques
 
 /** An answer that the connector calls a failure. */
 export class FailedError extends Error {
-  readonly kind: string | undefined;
+  readonly kind: FailureKind;
 
-  constructor(response: ProviderResponse) {
-    const failure = salesforce.classify?.(response);
-    super(failure?.message ?? JSON.stringify(response.body));
-    this.kind = failure?.kind;
+  constructor({ kind, message }: Failure & { readonly kind: FailureKind }, body: unknown) {
+    super(message ?? JSON.stringify(body));
+    this.kind = kind;
   }
 }
 
-async function exchange(simulatorUrl: string, url: URL, request: ProviderRequest): Promise<ProviderResponse> {
+async function exchange(simulatorUrl: string, url: URL, request: ProviderRequest) {
   const answer = await fetch(simulatorUrl + url.pathname + url.search, {
     method: request.method ?? 'GET',
     headers: {
@@ -115,7 +116,8 @@ async function exchange(simulatorUrl: string, url: URL, request: ProviderRequest
     headers: Object.fromEntries(answer.headers),
     body: text === '' ? undefined : JSON.parse(text),
   };
-  if (salesforce.classify?.(response) !== undefined) throw new FailedError(response);
+  const failure = judge(salesforce, response, request.method);
+  if (failure !== undefined) throw new FailedError(failure, response.body);
   return response;
 }
 

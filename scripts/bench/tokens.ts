@@ -59,7 +59,7 @@ async function measureRefreshes(user: TokenUser): Promise<number> {
   return counts.reduce((sum, count) => sum + count, 0) / seconds;
 }
 
-/** Resolves when the process is ready, with the function that lets it begin and answers its refreshes. */
+/** Resolves when the process is ready. @returns the function that lets it begin, and returns its refreshes */
 function startRefresher(assignment: RefresherAssignment): Promise<() => Promise<number>> {
   const child = fork(join(import.meta.dirname, 'token-refresher.ts'), {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],

@@ -51,7 +51,7 @@ export async function judgeEnd(input: {
   };
 }
 
-/** Answers `working`, or why not. */
+/** @returns `working`, or why not */
 async function callAtLast(user: TokenUser, instance: TokenKey): Promise<string> {
   const deadline = performance.now() + LAST_CALL_MS;
   for (;;) {

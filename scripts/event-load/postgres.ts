@@ -27,7 +27,7 @@ export interface LoadDatabase {
   readonly accountId: number;
   /** Another account, of another organization. */
   readonly addAccount: () => Promise<number>;
-  /** Immediate shutdown: nothing is flushed, no client is told. Answers when it takes connections again. */
+  /** Immediate shutdown: nothing is flushed, no client is told. Resolves when it takes connections again. */
   readonly crash: () => Promise<void>;
   readonly walBytes: () => Promise<number>;
   /** Of all processes of the server. */

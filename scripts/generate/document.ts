@@ -1,4 +1,7 @@
 import { bundle, createConfig, lint, type NormalizedProblem } from '@redocly/openapi-core';
+import { assertApi, type BundledDocument } from './api-document.ts';
+import { addCommonErrors } from './common-errors.ts';
+import { addHubForms } from './hub-forms.ts';
 
 /** Rules of redocly's `recommended` set that this document breaks on purpose. */
 const ALLOWED = {
@@ -12,18 +15,27 @@ const ALLOWED = {
 } as const;
 
 export interface SpecDocument {
-  /** The document with every file of `spec/` in it, references only into its own components. */
-  readonly document: Record<string, unknown>;
+  /** The document with every file of `spec/` in it and with what rules add, references only into its own components. */
+  readonly document: BundledDocument;
   /** What redocly found, `severity` error or warn. */
   readonly problems: readonly NormalizedProblem[];
 }
 
-/** Reads `spec/openapi.yaml` with everything it refers to, lints it and bundles it. */
+/** Reads `spec/openapi.yaml` with everything it refers to, lints it, bundles it and adds what follows by rule. */
 export async function readSpec(file: string): Promise<SpecDocument> {
   const config = await createConfig({ extends: ['recommended'], rules: ALLOWED });
-  const linted = await lint({ ref: file, config });
-  const bundled = await bundle({ ref: file, config });
-  return { document: membersOf(bundled.bundle.parsed), problems: [...linted, ...bundled.problems] };
+  const problems = await lint({ ref: file, config });
+  const bundled = await bundleSpec(file);
+  return { document: addCommonErrors(addHubForms(bundled.document)), problems: [...problems, ...bundled.problems] };
+}
+
+/** The document as it is written, before rules add to it. */
+export async function bundleSpec(file: string): Promise<SpecDocument> {
+  const config = await createConfig({ extends: ['recommended'], rules: ALLOWED });
+  const { bundle: bundled, problems } = await bundle({ ref: file, config });
+  const document = membersOf(bundled.parsed);
+  assertApi(document);
+  return { document, problems };
 }
 
 function membersOf(parsed: unknown): Record<string, unknown> {

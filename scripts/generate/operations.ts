@@ -1,23 +1,4 @@
-const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
-
-/** The parts of a bundled document that the operation table is made of. */
-export interface DocumentPaths {
-  readonly paths: Readonly<Record<string, PathItem>>;
-  readonly components: { readonly responses?: Readonly<Record<string, Response>> };
-}
-type PathItem = Readonly<Partial<Record<(typeof METHODS)[number], Operation>>>;
-interface Operation {
-  readonly operationId: string;
-  readonly tags: readonly string[];
-  readonly responses: Readonly<Record<string, Response>>;
-  readonly 'x-causeway-scopes': readonly string[];
-  /** The body is a record or an event, with the wider limits of those. */
-  readonly 'x-causeway-large-body'?: boolean;
-}
-interface Response {
-  readonly $ref?: string;
-  readonly headers?: Readonly<Record<string, unknown>>;
-}
+import { type ApiDocument, componentName, operationsOf, type PlacedOperation, type Response } from './api-document.ts';
 
 export interface OperationEntry {
   readonly id: string;
@@ -32,23 +13,22 @@ export interface OperationEntry {
 }
 
 /** Every operation of the document, concrete paths before the templated ones that match them too. */
-export function listOperations(document: DocumentPaths): readonly OperationEntry[] {
-  return Object.entries(document.paths)
-    .sort(([one], [other]) => comparePaths(one, other))
-    .flatMap(([path, item]) => METHODS.flatMap((method) => entryOf(document, path, method, item[method])));
+export function listOperations(document: ApiDocument): readonly OperationEntry[] {
+  return operationsOf(document)
+    .toSorted((one, other) => comparePaths(one.path, other.path))
+    .map((each) => entryOf(document, each));
 }
 
-function entryOf(document: DocumentPaths, path: string, method: string, operation: Operation | undefined) {
-  if (!operation) return [];
+function entryOf(document: ApiDocument, { path, method, operation }: PlacedOperation): OperationEntry {
   const [tag = ''] = operation.tags;
   const list = 'Elements-Returned-Count' in headersOf(document, operation.responses['200']);
   const { operationId: id, 'x-causeway-scopes': scopes, 'x-causeway-large-body': largeBody = false } = operation;
-  return [{ id, method, path, scopes, tag, list, largeBody }];
+  return { id, method, path, scopes, tag, list, largeBody };
 }
 
-function headersOf(document: DocumentPaths, response: Response | undefined): Readonly<Record<string, unknown>> {
-  const name = response?.$ref?.split('/').at(-1);
-  const resolved = name === undefined ? response : document.components.responses?.[name];
+function headersOf(document: ApiDocument, response: Response | undefined): Readonly<Record<string, unknown>> {
+  const { $ref } = response ?? {};
+  const resolved = $ref === undefined ? response : document.components.responses?.[componentName($ref)];
   return resolved?.headers ?? {};
 }
 

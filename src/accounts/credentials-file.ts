@@ -14,8 +14,8 @@ const FILE_NAME = 'credentials.json';
 
 /**
  * Writes `credentials.json` (mode 600, in one step), so that a person can make the first call. A later start only
- * brings `baseUrl` up to date. Answers the file's path, or undefined when there is no file and nothing to put in it:
- * the secrets of a tenant made elsewhere are not known here.
+ * brings `baseUrl` up to date.
+ * @returns the file's path; undefined when there is no file and nothing to put in it: the secrets of a tenant made elsewhere are not known here
  */
 export async function writeCredentials(
   dataDir: string,

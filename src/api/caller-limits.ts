@@ -4,8 +4,8 @@ import { type BucketState, createTokenBuckets, type TokenBuckets } from './token
 
 export interface CallerLimits {
   /**
-   * Counts a request of a known caller. Answers what is left to whom it bites first; undefined where nothing is limited.
-   * A request that is refused counts for nobody.
+   * Counts a request of a known caller. A request that is refused counts for nobody.
+   * @returns what is left to whom it bites first; undefined where nothing is limited
    * @throws AppError RATE_LIMITED
    */
   readonly count: (principal: Principal) => Budget | undefined;

@@ -75,7 +75,7 @@ export function createFailedAuthorizations({ nowMs }: FailedAuthorizationsOption
     networks.set(name, network);
   }
 
-  /** Answers how to leave again. */
+  /** @returns how to leave again */
   function enter(name: string, key: string): () => void {
     const network = stateOf(name);
     const { underWay } = network;

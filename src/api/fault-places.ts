@@ -1,6 +1,6 @@
 import { AppError } from '../errors.ts';
 
-/** Where faults stand in this request, for work whose errors say where they would stand in another: `move` takes a place and answers a place. */
+/** Where faults stand in this request, for work whose errors say where they would stand in another: `move` takes a place and returns a place. */
 export async function withPlaces<Result>(move: (place: string) => string, work: Promise<Result>): Promise<Result> {
   try {
     return await work;

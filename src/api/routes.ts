@@ -19,7 +19,7 @@ interface Template {
 /**
  * Finds what a path means in a scope, concrete paths before those with parameters: `OPERATIONS` has them in this order. Paths are taken as
  * they are written, in upper and lower case, with or without a slash at the end.
- * @returns a function of a path that is well percent-encoded; it answers undefined for one that means nothing
+ * @returns a function of a path that is well percent-encoded; it returns undefined for one that means nothing
  */
 export function createRoutes(scope: Scope): (path: string) => Route | undefined {
   const templates = new Map<string, Template>();

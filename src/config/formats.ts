@@ -4,7 +4,7 @@ import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { isHostName, isNetwork, normalHost } from './addresses.ts';
 
-/** What a variable may hold: `parse` answers undefined for anything else. */
+/** What a variable may hold: `parse` returns undefined for anything else. */
 export interface Format<Value> {
   readonly expected: string;
   readonly parse: (text: string) => Value | undefined;

@@ -50,18 +50,29 @@ export interface ProviderResponse {
   readonly body: unknown;
 }
 
-/** What went wrong at the provider; the core turns it into the API's error. Absent details are filled in from the response. */
-export type Failure =
-  | { readonly kind: 'credentials'; readonly message?: string }
-  | { readonly kind: 'notFound'; readonly message?: string }
+export type FailureKind =
+  | 'credentials'
+  | 'notFound'
   /** It clashes with what is there: a duplicate, or a record in the wrong state. */
-  | { readonly kind: 'conflict'; readonly message?: string }
-  | { readonly kind: 'rejected'; readonly message?: string }
-  | { readonly kind: 'rateLimited'; readonly message?: string; readonly retryAfterMs?: number }
-  | { readonly kind: 'unavailable'; readonly message?: string; readonly retryAfterMs?: number }
-  | { readonly kind: 'protocol'; readonly message?: string };
+  | 'conflict'
+  | 'rejected'
+  | 'rateLimited'
+  | 'unavailable'
+  | 'protocol';
 
-/** What an operation that needs more than one call works with. `send` answers 2xx or throws the classified failure. */
+/** What went wrong at the provider; the core turns it into the API's error. What is absent is taken from the response. */
+export interface Failure {
+  /** Only where the provider says what its status does not. Absent: as the status is judged for every provider, `rejected` for a 2xx. */
+  readonly kind?: FailureKind | undefined;
+  /** The status of a failed part, where the whole has another. */
+  readonly status?: number | undefined;
+  /** The provider's words. */
+  readonly message?: string | undefined;
+  /** For `rateLimited` and `unavailable`. */
+  readonly retryAfterMs?: number | undefined;
+}
+
+/** What an operation that needs more than one call works with. `send` returns what succeeded, or throws what failed. */
 export interface ConnectorContext {
   readonly config: Config;
   readonly send: (request: ProviderRequest) => Promise<ProviderResponse>;
@@ -71,9 +82,9 @@ export interface ConnectorContext {
 /** What discovery works with: `objects` as a function, and `describe`. */
 export interface DiscoveryContext extends ConnectorContext {
   /**
-   * Runs the default export of a module over a text in a thread of its own, and answers a copy of what it returns. For documents that
-   * describe a service: whatever one holds, it neither keeps other callers waiting nor ends the process. Memory, time and the size of the
-   * result are bounded. Name the module's type: `offload<typeof import('./model.ts')>(new URL('./model.ts', import.meta.url), text)`.
+   * Runs the default export of a module over a text in a thread of its own. For documents that describe a service: whatever one
+   * holds, it neither keeps other callers waiting nor ends the process. Memory, time and the size of the result are bounded. Name the module's type: `offload<typeof import('./model.ts')>(new URL('./model.ts', import.meta.url), text)`.
+   * @returns a copy of what the module returns
    * @throws Error when the module throws or a bound is reached; AppError OVERLOADED when too many wait
    */
   readonly offload: <Module extends OffloadModule>(module: URL, text: string) => Promise<OffloadResult<Module>>;
@@ -134,10 +145,12 @@ export type ListOperation<Native> = Operation<ListInput<Native>, ListPage> & {
   readonly cursorAt?: (offset: number) => string;
 };
 
-export interface RecordInput {
+export interface RecordKey {
   readonly id: string;
+}
+
+export interface RecordInput extends RecordKey {
   readonly fields: readonly PushedField[];
-  readonly parentId?: string;
 }
 
 /** `values` have native names, native values (`FieldSpec.write` applied), and are checked against the fields. */
@@ -146,12 +159,11 @@ export interface CreateInput {
   readonly fields: readonly PushedField[];
 }
 
-export interface UpdateInput extends CreateInput {
-  readonly id: string;
-}
+export interface UpdateInput extends CreateInput, RecordKey {}
 
 export interface ObjectSpec<Native = unknown> extends Queryable<Native> {
   readonly label?: string;
+  /** What its records are, for people. */
   readonly description?: string;
   /** The provider's name. Default: the object's own. */
   readonly native?: string;
@@ -159,15 +171,15 @@ export interface ObjectSpec<Native = unknown> extends Queryable<Native> {
   /** The field that identifies a record. Default `id`; of an outline, none that is known. */
   readonly idField?: string;
   readonly list?: ListOperation<Native>;
-  /** Answers the native record. A provider's 404 becomes NOT_FOUND. */
+  /** A provider's 404 becomes NOT_FOUND. @returns the native record */
   readonly get?: Operation<RecordInput, unknown>;
-  /** Answers the native record as stored; when the provider returns an id only, `run` reads it back. */
+  /** When the provider answers an id only, `run` reads the record back. @returns the native record as stored */
   readonly create?: Operation<CreateInput, unknown>;
   /** PATCH: only the given fields change. */
   readonly update?: Operation<UpdateInput, unknown>;
   /** PUT: the record becomes what is given. */
   readonly replace?: Operation<UpdateInput, unknown>;
-  readonly remove?: Operation<{ readonly id: string }, void>;
+  readonly remove?: Operation<RecordKey, void>;
   /** Objects below a record: `GET /{objectName}/{objectId}/{childObjectName}`. Their list input has `parentId`. */
   readonly children?: Objects;
   /** The file of a record: what `GET /{objectName}/{objectId}` answers when `Accept` asks for one of its types. */
@@ -192,10 +204,10 @@ export type OperationName = 'list' | 'get' | 'create' | 'update' | 'replace' | '
 export interface Media {
   /** Media types without parameters, never JSON; `*` where the file decides. */
   readonly types: readonly string[];
-  /** Its answer goes to the caller byte for byte, with the provider's content type. */
-  readonly request: (input: { readonly id: string; readonly accept: string }, config: Config) => ProviderRequest;
+  /** Its answer goes to the caller byte for byte, with the provider's content type. `accept` is what the caller wants unless it is among the headers. */
+  readonly request: (key: RecordKey, config: Config) => ProviderRequest;
   /** For providers that send bytes without saying what they are: what the record tells of its file. Asked before the file. */
-  readonly about?: Operation<{ readonly id: string }, FileDescription>;
+  readonly about?: Operation<RecordKey, FileDescription>;
 }
 
 export interface FileDescription {
@@ -294,12 +306,12 @@ export interface Connector {
   /** One cheap call that fails when the credentials are wrong. Where the provider may answer it to everybody, `examine` finds out. */
   readonly probe: ProviderRequest;
   /**
-   * Looks whether the provider does what the connector relies on, each time it has answered the probe. What it answers is kept with the
+   * Looks whether the provider does what the connector relies on, each time it has answered the probe. What it returns is kept with the
    * settings, under keys that the connector declares; undefined takes one away. It throws the provider's refusal of the credentials
    * and the reason of the signal, and nothing else: what could not be found out is no reason to have no instance.
    */
   readonly examine?: (context: ConnectorContext) => Promise<Readonly<Record<string, string | undefined>>>;
-  /** Judges an answer before the core does: a failure, null for "this is fine", undefined for "judge it by its status". */
+  /** Looks at an answer before the core does: a failure, null for "this is fine", undefined for "judge it by its status". */
   readonly classify?: (response: ProviderResponse) => Failure | null | undefined;
   /** Reads the budget from headers that only this provider has; `RateLimit-*` and `X-RateLimit-*` are read without it. */
   readonly rateLimit?: (headers: ProviderResponse['headers']) => RateLimitState | undefined;
@@ -316,8 +328,6 @@ export type Fields = Readonly<Record<string, FieldSpec>>;
 export interface Simulator {
   /** `request.url` is the provider's path; the host the caller meant stands in the `forwarded` header (`host=…`). */
   readonly handle: (request: import('node:http').IncomingMessage, response: import('node:http').ServerResponse) => void;
-  /** Back to the first data. */
-  readonly reset?: () => void;
 }
 
 export interface SimulatorOptions {

@@ -74,8 +74,9 @@ export function createEncryptedRows(knex: Knex, column: EncryptedColumn) {
     },
 
     /**
-     * Answers how many rows were replaced. A row whose ciphertext, or what that is bound to, changed meanwhile, or that somebody
-     * else is changing, is left as it is: nothing is overwritten, and nobody is waited for while other rows are locked.
+     * A row whose ciphertext, or what that is bound to, changed meanwhile, or that somebody else is changing, is left as it is:
+     * nothing is overwritten, and nobody is waited for while other rows are locked.
+     * @returns how many rows were replaced
      */
     replace: async (renewals: readonly Renewal[]): Promise<number> => {
       const { rowCount } = await knex.raw<{ rowCount: number }>(

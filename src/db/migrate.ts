@@ -35,9 +35,10 @@ const migrationSource: Knex.MigrationSource<Migration> = {
 };
 
 /**
- * Brings the schema up to date and answers the names of the migrations that ran. Processes that start together take
+ * Brings the schema up to date. Processes that start together take
  * turns on an advisory lock, which ends with its connection: a killed process leaves nothing locked, other than knex's
  * own lock row does.
+ * @returns the names of the migrations that ran
  * @throws StartError when a newer release has migrated it
  */
 export async function migrateDatabase({ url, log }: { readonly url: string; readonly log: Logger }): Promise<string[]> {

@@ -22,7 +22,7 @@ export interface Notifier {
    * @throws RangeError above 7900 bytes: PostgreSQL carries no more.
    */
   readonly publish: (topic: string, payload: string, via?: Knex) => Promise<void>;
-  /** Answers the function that ends the subscription. */
+  /** @returns the function that ends the subscription */
   readonly subscribe: (topic: string, handler: (payload: string) => void) => () => void;
   /** Called when messages may have been missed: whatever they keep in step must be dropped. */
   readonly onGap: (handler: () => void) => () => void;

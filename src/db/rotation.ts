@@ -81,7 +81,7 @@ interface Look {
   readonly column: EncryptedColumn;
   readonly rows: EncryptedRows;
   readonly keyIds: readonly string[];
-  /** Answers how many it has done. */
+  /** @returns how many it has done */
   readonly handle: (renewals: readonly Renewal[]) => Promise<number>;
 }
 

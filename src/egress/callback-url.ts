@@ -5,8 +5,8 @@ import type { Egress } from './index.ts';
 const MAX_LENGTH = 2048;
 
 /**
- * Answers a function that looks at a URL which a caller wants to be called at later, by its place in the request.
- * @throws AppError REQUEST_INVALID that names the place and says why
+ * @returns a function that looks at a URL which a caller wants to be called at later, by its place in the request; it throws
+ * AppError REQUEST_INVALID that names the place and says why
  */
 export function createCallbackCheck(egress: Pick<Egress, 'check'>) {
   return async (url: string, path: string): Promise<void> => {

@@ -64,7 +64,7 @@ export interface EgressResponse extends RawResponse {
 }
 
 export interface Egress {
-  /** Answers any status; redirects are not followed. @throws EgressError and nothing else. */
+  /** Redirects are not followed. @returns the answer, whatever its status. @throws EgressError and nothing else */
   readonly request: (request: EgressRequest) => Promise<EgressResponse>;
   /** As `request`, for a body that is passed on and not kept. Its length is the reader's to bound. */
   readonly stream: (request: EgressStreamRequest) => Promise<EgressStream>;

@@ -7,10 +7,11 @@ interface Waiting {
 
 /**
  * Queues up to `limit` of the deliveries that wait for their next attempt at a subscription that is not active; those in flight are queued
- * with their outcome, by the engine. Answers how many. To be called until it answers 0; whatever a crash leaves is queued by the engine
+ * with their outcome, by the engine. To be called until it returns 0; whatever a crash leaves is queued by the engine
  * when it is due.
  *
  * The subscription is held in its state until the commit, so that whoever reactivates it finds what was queued here.
+ * @returns how many
  */
 export async function queueWaiting(knex: Knex, { accountId, subscriptionId }: Waiting, limit: number): Promise<number> {
   const { rowCount } = await knex.raw<{ rowCount: number }>(

@@ -175,7 +175,7 @@ export function createInstanceStore(knex: Knex) {
       return count > 0;
     },
 
-    /** Answers what it is, when it was valid until now: of many failing calls one writes. */
+    /** Of many failing calls one writes. @returns what it is, when it was valid until now */
     setInvalid: async (
       via: Knex,
       refusal: Pick<InstanceRow, 'accountId' | 'id' | 'refusedCalls'> & { readonly reason: string },

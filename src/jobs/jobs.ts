@@ -23,7 +23,7 @@ export interface Jobs<Name extends string> {
   readonly start: () => Promise<void>;
   /** Takes no more jobs and lets running ones end; after `timeoutMs` they are aborted and tried again later. */
   readonly stop: (timeoutMs: number) => Promise<void>;
-  /** Answers the id of the job. */
+  /** @returns the id of the job */
   readonly send: (name: Name, data?: object, options?: SendOptions) => Promise<string>;
   readonly isReachable: () => Promise<boolean>;
 }

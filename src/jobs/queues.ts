@@ -40,11 +40,11 @@ export interface Queue {
 
 /** The work behind the queues, given by app.ts. */
 export interface QueueWork {
-  /** Deletes what was created before that time and answers how many rows. */
+  /** Deletes what was created before that time. @returns how many rows */
   readonly purgeIdempotencyRecords: (before: Date) => Promise<number>;
   readonly purgeProxyTargets: (before: Date) => Promise<number>;
   readonly purgeAuthorizations: (before: Date) => Promise<number>;
-  /** Refreshes the OAuth tokens that end soon and answers how many. */
+  /** Refreshes the OAuth tokens that end soon. @returns how many */
   readonly refreshTokens: (signal: AbortSignal) => Promise<number>;
   /** Partitions and retention of events. */
   readonly keepEvents: (signal: AbortSignal) => Promise<void>;

@@ -29,11 +29,12 @@ export function explainQuery(
     readonly instance: ConnectedInstance;
     readonly operation: ListOperation<unknown>;
     readonly query: Query;
+    readonly resultWindow: number | undefined;
   },
 ): QueryExplanation {
-  const { instance, operation, query } = input;
+  const { instance, operation, query, resultWindow } = input;
   const { plan, condition } = query;
-  const start = firstPosition(plan, operation, { page: 1, pageSize: PAGE_SIZE });
+  const start = firstPosition(plan, operation, { page: 1, pageSize: PAGE_SIZE, resultWindow });
   const listInput = toListInput({ plan, steps: query.steps, start }, {});
   return {
     ...(condition !== undefined && { parsed: print(condition) }),

@@ -56,6 +56,7 @@ export function describeObject(name: string, object: ObjectSpec) {
   const { identifier } = identifierOf(object);
   return {
     name,
+    ...(object.description !== undefined && { description: object.description }),
     ...(identifier !== undefined && { identifier }),
     fields: Object.entries(object.fields).map(([field, spec]) => ({
       ...describeField(field, spec),

@@ -7,6 +7,8 @@ export interface Position {
   readonly query?: number;
   /** The provider's cursor of the page; absent for the first. */
   readonly cursor?: string;
+  /** Rows of the query before that page; absent for the first. */
+  readonly rowsBefore?: number;
   /** Rows of that page to pass over. */
   readonly skipRows: number;
   /** Matching rows to pass over. */

@@ -30,7 +30,7 @@ export interface ResourcePorts {
   readonly client: ProviderClient;
   /** The memory for answers of providers. */
   readonly budget: ByteBudget;
-  /** Encrypts page tokens; `open` answers undefined for anything that `seal` did not make for the same context. */
+  /** Encrypts page tokens; `open` returns undefined for anything that `seal` did not make for the same context. */
   readonly seal: (plain: string, context: string) => string;
   readonly open: (sealed: string, context: string) => string | undefined;
   /** Milliseconds since 1970. */

@@ -90,6 +90,7 @@ export function createResources(ports: ResourcePorts): Resources {
   async function list(call: InstanceCall, found: FoundList, request: ListRequest): Promise<RecordList> {
     const { object, operation, parentId } = found;
     const query = prepare(object, request);
+    const resultWindow = object.limits?.resultWindow;
     if (request.pushdownOnly) assertFullyPushed(query.plan);
     const scope = scopeOf(call.instance, found.path, query);
     const result = await scan(call, {
@@ -97,8 +98,9 @@ export function createResources(ports: ResourcePorts): Resources {
       plan: query.plan,
       steps: query.steps,
       pageSize: request.pageSize,
-      start: startOf(ports, request, scope, { operation, query }),
+      start: startOf(ports, request, scope, { operation, query, resultWindow }),
       maxProviderCalls: request.maxProviderCalls,
+      resultWindow,
       parentId,
     });
     return {
@@ -159,7 +161,15 @@ export function createResources(ports: ResourcePorts): Resources {
       const call = startCall(ports, instance, signal, undefined);
       const object = await catalog.getObject(call, objectName);
       const operation = requireOperation({ instance, objectName }, object, 'list');
-      return { objectName, ...explainQuery(ports.client, { instance, operation, query: prepare(object, request) }) };
+      return {
+        objectName,
+        ...explainQuery(ports.client, {
+          instance,
+          operation,
+          query: prepare(object, request),
+          resultWindow: object.limits?.resultWindow,
+        }),
+      };
     },
 
     ping: async ({ instance, signal }) => {
@@ -229,10 +239,16 @@ function startOf(
   ports: ResourcePorts,
   request: ListRequest,
   scope: TokenScope,
-  { operation, query }: { readonly operation: ListOperation<unknown>; readonly query: Query },
+  { operation, query, resultWindow }: StartedQuery,
 ): Position {
   if (request.nextPage !== undefined) return openPosition(ports, request.nextPage, scope);
-  return firstPosition(query.plan, operation, { page: request.page ?? 1, pageSize: request.pageSize });
+  return firstPosition(query.plan, operation, { page: request.page ?? 1, pageSize: request.pageSize, resultWindow });
+}
+
+interface StartedQuery {
+  readonly operation: ListOperation<unknown>;
+  readonly query: Query;
+  readonly resultWindow: number | undefined;
 }
 
 function withoutSort(pushdown: RecordList['pushdown']): RecordList['pushdown'] {

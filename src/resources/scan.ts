@@ -9,8 +9,8 @@ import { sizeOf } from './row-size.ts';
 import type { RowSteps } from './row-steps.ts';
 import { createTopRows } from './top-rows.ts';
 
-/** Why a page ended before it was full: the budget of provider calls, or of bytes. */
-export type PartialReason = 'scan-budget' | 'bytes';
+/** Why a page ended before it was full: the budget of provider calls or of bytes, or the provider shows no more rows of the query. */
+export type PartialReason = 'scan-budget' | 'bytes' | 'result-window';
 
 /** One page of a query. */
 export interface ScanResult {
@@ -28,6 +28,8 @@ export interface ScanInput {
   readonly pageSize: number;
   readonly start: Position;
   readonly maxProviderCalls: number;
+  /** Rows that the provider lets one query page through. */
+  readonly resultWindow?: number | undefined;
   readonly parentId?: string | undefined;
 }
 
@@ -36,18 +38,30 @@ export function isDirect(plan: Plan): boolean {
   return plan.residual === undefined && plan.sortPushed;
 }
 
+interface PageWanted {
+  readonly page: number;
+  readonly pageSize: number;
+  readonly resultWindow?: number | undefined;
+}
+
 /** Where the given page begins. */
 export function firstPosition(
   plan: Plan,
   list: ListOperation<unknown>,
-  { page, pageSize }: { readonly page: number; readonly pageSize: number },
+  { page, pageSize, resultWindow = Number.POSITIVE_INFINITY }: PageWanted,
 ): Position {
+  const largest = Math.min(list.maxPageSize, resultWindow);
   // Under a residual the provider's rows are not the answer's: its largest page needs the fewest calls.
-  const limit = isDirect(plan) ? Math.min(pageSize, list.maxPageSize) : list.maxPageSize;
+  const limit = isDirect(plan) ? Math.min(pageSize, largest) : largest;
   const skip = (page - 1) * pageSize;
   const canJump =
-    isDirect(plan) && plan.queries.length === 1 && skip > 0 && skip % limit === 0 && list.cursorAt !== undefined;
-  if (canJump) return { cursor: list.cursorAt?.(skip), skipRows: 0, skipMatches: 0, limit };
+    isDirect(plan) &&
+    plan.queries.length === 1 &&
+    skip > 0 &&
+    skip % limit === 0 &&
+    skip + limit <= resultWindow &&
+    list.cursorAt !== undefined;
+  if (canJump) return { cursor: list.cursorAt?.(skip), rowsBefore: skip, skipRows: 0, skipMatches: 0, limit };
   return { skipRows: 0, skipMatches: skip, limit };
 }
 
@@ -97,9 +111,11 @@ async function scanInOrder(call: InstanceCall, input: ScanInput): Promise<ScanRe
       records.push(record);
     }
     call.keep(bytes);
-    const next = placeAfter(plan, position, page);
-    if (next === undefined) return end();
-    position = { ...next, skipRows: 0, skipMatches, limit: position.limit };
+    const { next, isCut } = goOn(input, position, page);
+    const after = next && { ...next, skipRows: 0, skipMatches, limit: position.limit };
+    if (isCut) return end(after, 'result-window');
+    if (after === undefined) return end();
+    position = after;
     // Without a residual the provider's next page is known to hold rows of the query; another query may have none.
     const isFull = records.length === pageSize;
     if (isFull && !isChecked && page.next !== undefined) return end(position);
@@ -107,12 +123,26 @@ async function scanInOrder(call: InstanceCall, input: ScanInput): Promise<ScanRe
   }
 }
 
-type Place = Pick<Position, 'query' | 'cursor'>;
+type Place = Pick<Position, 'query' | 'cursor' | 'rowsBefore'>;
+
+interface Onward {
+  /** Absent at the end. */
+  readonly next: Place | undefined;
+  /** The query has, or may have, rows that the provider does not show. */
+  readonly isCut: boolean;
+}
 
 /** The next page of the same query, or the first of the next one. */
-function placeAfter(plan: Plan, { query = 0 }: Place, { next }: ListPage): Place | undefined {
-  if (next !== undefined) return { query, cursor: next };
-  return query + 1 < plan.queries.length ? { query: query + 1 } : undefined;
+function goOn(
+  { plan, resultWindow = Number.POSITIVE_INFINITY, start }: Pick<ScanInput, 'plan' | 'resultWindow' | 'start'>,
+  { query = 0, rowsBefore = 0 }: Place,
+  { next, records, total }: ListPage,
+): Onward {
+  const seen = rowsBefore + records.length;
+  // A provider that stops at its window may not say that there is more.
+  const isCut = next === undefined ? seen >= resultWindow && seen !== total : seen + start.limit > resultWindow;
+  if (next !== undefined && !isCut) return { next: { query, cursor: next, rowsBefore: seen }, isCut };
+  return { next: query + 1 < plan.queries.length ? { query: query + 1 } : undefined, isCut };
 }
 
 type Outcome = { readonly [Part in keyof ScanResult]: ScanResult[Part] | undefined } & Pick<ScanResult, 'records'>;
@@ -179,7 +209,9 @@ async function scanAndSort(call: InstanceCall, input: ScanInput): Promise<ScanRe
       if (rows.bytes() > MAX_KEPT_BYTES) throw tooLargeToSort(plan);
     }
     call.keep(rows.bytes());
-    place = placeAfter(plan, place, page);
+    const { next, isCut } = goOn(input, place, page);
+    if (isCut) throw hiddenFromSort(plan, input);
+    place = next;
   }
   const more = from + pageSize < rows.count();
   const next = more ? { skipRows: 0, skipMatches: from + pageSize, limit: start.limit } : undefined;
@@ -198,6 +230,13 @@ function tooManyToSort(plan: Plan, input: ScanInput): AppError {
   return notSortable(
     plan,
     `there are more rows than ${input.maxProviderCalls} provider calls can fetch to sort them here. Narrow the filter, or raise Elements-Max-Provider-Calls.`,
+  );
+}
+
+function hiddenFromSort(plan: Plan, { resultWindow }: ScanInput): AppError {
+  return notSortable(
+    plan,
+    `there are more rows than the ${resultWindow} of one query that it shows, so that they cannot be sorted here. Narrow the filter.`,
   );
 }
 

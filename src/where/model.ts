@@ -86,7 +86,6 @@ export interface FieldSpec {
 export interface ParameterSpec {
   readonly type: FieldType;
   readonly description: string;
-  readonly native?: string;
   readonly values?: readonly string[];
 }
 
@@ -109,7 +108,7 @@ export interface QueryLimits {
   readonly maxInSize?: number;
   /** Most characters of the translated filter. */
   readonly maxLength?: number;
-  /** Rows the provider lets one query page through. */
+  /** Rows the provider lets one query page through. No page is asked for that would go beyond; the caller is told that there may be more. */
   readonly resultWindow?: number;
   /** Most fields in an order. */
   readonly maxSortFields?: number;
@@ -129,7 +128,6 @@ export interface PushedField extends FieldSpec {
 export interface Translator<Native> {
   readonly and?: (operands: readonly Native[]) => Native;
   readonly or?: (operands: readonly Native[]) => Native;
-  readonly not?: (operand: Native) => Native;
   readonly compare?: (field: PushedField, operator: ComparisonOperator, value: Value) => Native;
   readonly in?: (field: PushedField, values: readonly Value[], negated: boolean) => Native;
   readonly like?: (field: PushedField, pattern: LikePattern, negated: boolean) => Native;

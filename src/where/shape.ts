@@ -39,13 +39,11 @@ function isFlat(condition: Condition): boolean {
 const MAX_GROUPS = 1000;
 const MAX_PREDICATES = 4096;
 
-interface GroupLimits {
-  readonly groups?: number;
-  readonly perGroup?: number;
-  readonly total?: number;
-}
-
-function normalForm(outer: 'and' | 'or', condition: Condition, limits: GroupLimits): Shaped {
+function normalForm(
+  outer: 'and' | 'or',
+  condition: Condition,
+  limits: Extract<BooleanShape, { kind: 'dnf' | 'cnf' }>,
+): Shaped {
   const inner = outer === 'or' ? 'and' : 'or';
   const groups = multiplyOut(condition, outer);
   const most = Math.min(limits.groups ?? MAX_GROUPS, MAX_GROUPS);

@@ -117,6 +117,15 @@ describe('discovery', () => {
     }
   });
 
+  it('says what the records of an object are, where that is known', async () => {
+    const { body } = await service.call('/objects/employees/metadata', { token: people.token });
+    expect(body.description).to.equal(
+      'Everybody the owner of the API key may see, inactive people and future hires included.',
+    );
+    const { body: products } = await service.call('/objects/Products/metadata', { token: shop.token });
+    expect(products).not.to.have.property('description');
+  });
+
   it('describes the fields of an object', async () => {
     const { body, headers } = await service.call('/objects/Products/metadata', { token: shop.token });
     expect(body).to.have.all.keys('name', 'identifier', 'fields', 'parameters', 'limits');

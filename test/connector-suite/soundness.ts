@@ -68,7 +68,7 @@ interface Claim {
 
 /**
  * Sends each declared operator alone: what is declared exact must be answered by the provider without a recheck here, and
- * both kinds must find the rows that are meant. Answers every fault.
+ * both kinds must find the rows that are meant. @returns every fault
  */
 export async function measureClaims(target: Target, listing: Listing, perClaim: number): Promise<readonly string[]> {
   const claims = Object.entries(listing.object.fields).flatMap(([name, spec]) =>

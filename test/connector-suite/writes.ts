@@ -22,7 +22,7 @@ interface Written {
   readonly sample: WriteSample;
 }
 
-/** Creates, reads, changes, replaces and deletes a record, with every hostile text in every free field. Answers the faults. */
+/** Creates, reads, changes, replaces and deletes a record, with every hostile text in every free field. @returns the faults */
 export async function writeRecords(target: Target, { name, sample }: Written): Promise<readonly string[]> {
   const object = target.objects[name];
   if (object === undefined) throw new Error(`There is no object '${name}'.`);

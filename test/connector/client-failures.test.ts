@@ -109,6 +109,25 @@ describe('failures of the provider client', () => {
       expect((await setup.fail({ path: '/a' }, { classify: () => undefined })).code).to.equal('NOT_FOUND');
     });
 
+    it('goes by the status for what it leaves open, with its words', async () => {
+      setup.server.answer('/api/a', status(404), json({ ok: false }), status(200));
+      const said = [{ message: 'gone' }, {}, { status: 410, message: 'a part is gone' }];
+      const classify = () => said.shift();
+      const notFound = await setup.fail({ path: '/a' }, { classify });
+      expect([notFound.code, notFound.providerMessage]).to.deep.equal(['NOT_FOUND', 'gone']);
+      expect((await setup.fail({ path: '/a' }, { classify })).code).to.equal('PROVIDER_REJECTED');
+      const part = await setup.fail({ path: '/a' }, { classify });
+      expect(part.message).to.equal('BambooHR answered 410: there is nothing under this name or id.');
+      expect(part.providerMessage).to.equal('a part is gone');
+    });
+
+    it('follows a redirect that it only has words for', async () => {
+      setup.server.answer('/api/a', status(302, { location: '/api/b' }));
+      setup.server.answer('/api/b', json('there'));
+      const classify = (response: { status: number }) => (response.status === 302 ? { message: 'moved' } : undefined);
+      expect(await setup.send({ path: '/a' }, { classify })).to.deep.include({ body: 'there' });
+    });
+
     it('waits as long as it says, and tries again where it says "later" for an unusual status', async () => {
       setup.server.answer('/api/a', status(400), json('now'));
       const classify = (response: { status: number }) =>

@@ -156,6 +156,10 @@ describe('the problems of an object', () => {
     expect(problemsOf({ list: { ...list, maxPageSize: 0 } })).to.deep.equal(['things: maxPageSize is below 1']);
   });
 
+  it('include a result window below 1', () => {
+    expect(problemsOf({ limits: { resultWindow: 0 } })).to.deep.equal(['things: resultWindow is below 1']);
+  });
+
   it('include a required filter that does not exist', () => {
     const parameters = { since: { type: 'date', description: 'From when' } } as const;
     expect(problemsOf({ parameters, requiredFilters: ['since', 'id', 'until'] })).to.deep.equal([

@@ -6,7 +6,7 @@ import { createTemporaryFolder, createTestDatabase, dropTestDatabase } from '../
 
 const CALLBACK_URL = 'https://app.example.com/callback';
 
-/** An instance on the simulator, by a login of its own. Answers its id and token. */
+/** An instance on the simulator, by a login of its own. @returns its id and token */
 async function connect({ call }: StartedApp, clientId: string, clientSecret: string) {
   const query = { apiKey: clientId, apiSecret: clientSecret, callbackUrl: CALLBACK_URL, simulator: 'true' };
   const { body } = await call('/elements/salesforce/oauth/url', { query });

@@ -35,7 +35,7 @@ describe('startEmbeddedPostgres', function () {
     await Promise.all(started.splice(0).map(({ stop }) => stop()));
   }
 
-  /** Answers the child once its database takes connections, with the database's URL. */
+  /** @returns the child once its database takes connections, with the database's URL */
   async function startChild(options: { uid?: number; gid?: number } = {}) {
     const child = spawn(process.execPath, [PROGRAM, dataDir], { ...options, stdio: ['pipe', 'pipe', 'inherit'] });
     children.push(child);

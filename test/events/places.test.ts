@@ -14,7 +14,7 @@ const MOST_TURNS = 20_000;
 
 let lastId = 0;
 
-/** Answers how many turns of the event loop it took. */
+/** @returns how many turns of the event loop it took */
 async function turnsWhile(holds: () => boolean): Promise<number> {
   for (let turns = 0; turns < MOST_TURNS; turns++) {
     if (!holds()) return turns;

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { createPool } from '../../src/events/pool.ts';
 
-/** As many as there is room for, one after the other. Answers how many. */
+/** As many as there is room for, one after the other. @returns how many */
 function takeAll(pool: ReturnType<typeof createPool>, accountId: number): number {
   const before = pool.usedBy(accountId);
   while (pool.room(accountId) > 0) pool.take(accountId);

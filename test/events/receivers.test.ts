@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { SCHEDULES } from '../../src/events/push/schedule.ts';
 import { attemptsOf, deliveries } from '../support/event-rows.ts';
 import { newEvent, quickSchedules, until, useEngines } from '../support/events.ts';
 import {
@@ -110,6 +111,17 @@ describe('a receiver that misbehaves', () => {
     const [delivery] = await deliveries(bench.knex);
     const [attempt] = await attemptsOf(bench.knex);
     expect(Number(delivery?.due) - Number(attempt?.attempted_at)).to.be.within(1_990, 2_300);
+  });
+
+  it('and asks in words for a time that is none is tried again when the schedule says', async () => {
+    bench.receiver.answer('/words', retryAfter('x 2030'));
+    const engine = await bench.startFor('/words', { options: { ...OPTIONS, schedules: SCHEDULES } });
+    await engine.events.accept([newEvent(1)]);
+    await until(async () => (await deliveries(bench.knex)).some(({ state }) => state === 'waiting'));
+    const [delivery] = await deliveries(bench.knex);
+    const [attempt] = await attemptsOf(bench.knex);
+    const [planned = 0, next] = SCHEDULES[5].offsetsMs;
+    expect(Number(delivery?.due) - Number(attempt?.attempted_at)).to.be.within(planned - 10, Number(next));
   });
 
   it('and hangs does not delay another', async () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { parseRetryAfter, retryDueAt, SCHEDULES } from '../../src/events/push/schedule.ts';
+import { retryDueAt, SCHEDULES } from '../../src/events/push/schedule.ts';
 
 const seconds = (ms: readonly number[]) => ms.map((one) => one / 1000);
 const noJitter = () => 0;
@@ -104,24 +104,4 @@ describe('the retry schedule', () => {
     const input = { schedule: SCHEDULES[5], firstFailedAtMs: 0, nowMs: 0, random: noJitter };
     expect(() => retryDueAt({ ...input, retry: 6 })).to.throw(RangeError, 'The schedule has no retry 6');
   });
-});
-
-describe('Retry-After', () => {
-  const nowMs = Date.UTC(2026, 0, 5, 12);
-  const cases: readonly (readonly [string | undefined, number | undefined])[] = [
-    [undefined, undefined],
-    ['120', 120_000],
-    [' 3 ', 3_000],
-    ['0', undefined],
-    ['-5', undefined],
-    ['soon', undefined],
-    ['Mon, 05 Jan 2026 12:01:00 GMT', 60_000],
-    ['Mon, 05 Jan 2026 11:00:00 GMT', undefined],
-    ['999999999999999', 999_999_999_999_999_000],
-  ];
-  for (const [value, expected] of cases) {
-    it(`reads ${JSON.stringify(value)} as ${expected === undefined ? 'nothing' : `${expected} ms`}`, () => {
-      expect(parseRetryAfter(value, nowMs)).to.equal(expected);
-    });
-  }
 });

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import type { Value } from '../../src/connector/index.ts';
 import { createPacer } from '../../src/pace.ts';
 import { createObject, createService, type FakeRow, type FakeService, failureOf } from './fake-provider.ts';
 
@@ -217,6 +218,102 @@ describe('an order', () => {
   });
 });
 
+describe('a provider that shows only so many rows of a query', () => {
+  const shows = (resultWindow: number, options: Parameters<typeof createObject>[1] = {}) => {
+    const rows = { ...createObject(ROWS.slice(0, 120), options), limits: { resultWindow } };
+    return createService({ rows });
+  };
+  const endOf = ({ records, cutBy, nextPage }: Awaited<ReturnType<FakeService['list']>>) => [
+    ids(records).at(-1),
+    cutBy,
+    nextPage,
+  ];
+  /** The last row that each call to the provider asked for. */
+  const askedFor = (service: FakeService) =>
+    service.sent.map((request) => {
+      const { cursor = '0', limit } = Object(Reflect.get(Object(request), 'json'));
+      return Number(cursor) + limit;
+    });
+
+  for (const where of [undefined, "name LIKE '%'"]) {
+    it(`is not asked for more, and the answer says that there may be: ${where ?? 'all rows'}`, async () => {
+      const service = shows(100);
+      expect(endOf(await service.list({ where, pageSize: 200 }))).to.deep.equal([99, 'result-window', undefined]);
+      expect(askedFor(service)).to.deep.equal([50, 100]);
+    });
+  }
+
+  for (const pageSize of [1, 20, 30, 50]) {
+    it(`gives every row of them once, in pages of ${pageSize}, and says so on the last`, async () => {
+      const service = shows(100);
+      const { rows, answers } = await service.listAll({ pageSize });
+      // No page is asked for that would go beyond.
+      const shown = 100 - (100 % pageSize);
+      expect(ids(rows)).to.deep.equal(ids(ROWS.slice(0, shown)));
+      expect(answers.map(({ cutBy }) => cutBy)).to.deep.equal([
+        ...answers.slice(1).map(() => undefined),
+        'result-window',
+      ]);
+      expect(Math.max(...askedFor(service))).to.equal(shown);
+    });
+  }
+
+  it('is asked for pages that fit, when it shows less than one', async () => {
+    const service = shows(30);
+    expect(endOf(await service.list({ pageSize: 200 }))).to.deep.equal([29, 'result-window', undefined]);
+    expect(askedFor(service)).to.deep.equal([30]);
+  });
+
+  it('is not asked to jump beyond', async () => {
+    const service = shows(100, { cursorAt: String });
+    expect(endOf(await service.list({ pageSize: 20, page: 5 }))).to.deep.equal([99, 'result-window', undefined]);
+    expect(endOf(await service.list({ pageSize: 20, page: 6 }))).to.deep.equal([undefined, 'result-window', undefined]);
+    expect(Math.max(...askedFor(service))).to.equal(100);
+  });
+
+  it('is believed when it ends before, or tells a total that ends there', async () => {
+    for (const [resultWindow, total] of [
+      [121, undefined],
+      [120, 120],
+    ] as const) {
+      const whole = shows(resultWindow, {
+        run: async () => ({ records: ROWS.slice(0, 120), ...(total && { total }) }),
+      });
+      expect(endOf(await whole.list({ pageSize: 200 }))).to.deep.equal([119, undefined, undefined]);
+    }
+  });
+
+  it('is not believed when it ends there without a word', async () => {
+    const silent = shows(120, { run: async () => ({ records: ROWS.slice(0, 120) }) });
+    expect(endOf(await silent.list({ pageSize: 200 }))).to.deep.equal([119, 'result-window', undefined]);
+  });
+
+  it('is asked the other queries of a divided list as well, after an answer that ends with one', async () => {
+    const rows = createObject([], {
+      run: async (_context, { filter }) => ({ records: ROWS.filter(({ id }) => String(id) === filter?.[0]?.[2]) }),
+    });
+    const limits = { resultWindow: 1, maxInSize: 1 };
+    const id = { type: 'integer', filter: { IN: 'exact' } } as const;
+    const among = (_field: unknown, [value]: readonly Value[]) => [['id', '=', textOf(value)]];
+    const divided = { ...rows, fields: { ...rows.fields, id }, limits, translator: { ...rows.translator, in: among } };
+    const { answers } = await createService({ rows: divided }).listAll({ where: 'id IN (3, 5, 7)' });
+    expect(answers.map(({ records, cutBy }) => [...ids(records), cutBy])).to.deep.equal([
+      [3, 'result-window'],
+      [5, 'result-window'],
+      [7, 'result-window'],
+    ]);
+  });
+
+  it('cannot have its rows sorted here, unless all of them are shown', async () => {
+    const { code, message } = await failureOf(shows(100).list({ orderBy: 'score' }));
+    expect(code).to.equal('WHERE_UNSUPPORTED');
+    expect(message).to.equal(
+      "The provider cannot sort by 'score', and there are more rows than the 100 of one query that it shows, so that they cannot be sorted here. Narrow the filter.",
+    );
+    expect((await shows(150).list({ orderBy: 'score', pageSize: 200 })).records).to.have.length(120);
+  });
+});
+
 /** A string of 1 MB that is there once, however many rows have it. */
 const MEGABYTE = 'x'.repeat(1024 * 1024);
 
@@ -376,3 +473,7 @@ describe('a page token', () => {
     expect(code).to.equal('REQUEST_INVALID');
   });
 });
+
+function textOf(value: Value | undefined): string {
+  return value !== undefined && 'text' in value ? value.text : String(value?.value);
+}

@@ -33,7 +33,7 @@ export interface TestApp {
   readonly databaseUrl: string;
   /** Path below the base path. */
   readonly call: (path: string, call?: ApiCall) => Promise<ApiAnswer>;
-  /** Creates an instance and answers its record. @throws when the answer is not 200 */
+  /** @returns the record of a new instance. @throws when the answer is not 200 */
   readonly createInstance: (element: string, configuration: object, more?: object) => Promise<ApiAnswer['body']>;
 }
 

@@ -38,7 +38,7 @@ export interface AuthorizationServer {
   readonly tokenRequests: readonly TokenRequest[];
   /** The access tokens that the API was called with. */
   readonly apiTokens: readonly string[];
-  /** Plays the user's browser: logs in, consents (or denies) and answers the URL that the browser is sent back to. */
+  /** Plays the user's browser: logs in, and consents or denies. @returns the URL that the browser is sent back to */
   readonly authorize: (oauthUrl: string, decision?: 'allow' | 'deny') => Promise<URL>;
   /** For the next token requests, in turn. */
   readonly mishap: (...mishaps: readonly TokenMishap[]) => void;

@@ -69,7 +69,7 @@ export function useDatabase({ migrated = true } = {}): TestDatabase {
   };
 }
 
-/** For tests that need more than one database; whoever calls it drops it. Answers the URL. */
+/** For tests that need more than one database; whoever calls it drops it. @returns the URL */
 export async function createTestDatabase({ migrated = true } = {}): Promise<string> {
   server ??= findTestServer();
   const { url, template } = await server;

@@ -18,11 +18,12 @@ export interface KeyedRequest {
 
 export interface Idempotency {
   /**
-   * Does the work at most once per key, and answers its first result for 24 hours.
+   * Does the work at most once per key.
+   * @returns its first result, for 24 hours
    * @throws AppError CONFLICT when the key belongs to another request, or its request is running or was cut off
    */
   readonly once: <Body>(request: KeyedRequest, work: () => Promise<Body>) => Promise<Body>;
-  /** Deletes what was created before that time, and answers how many records. */
+  /** Deletes what was created before that time. @returns how many records */
   readonly purge: (before: Date) => Promise<number>;
 }
 

@@ -4,7 +4,7 @@ import type { ProviderRequest, ProviderResponse } from '../contract.ts';
 import { type Answer, readAnswer, readFileAnswer } from './answer.ts';
 import type { Binding } from './binding.ts';
 import { describeEgressError, isEgressError } from './egress-failure.ts';
-import { classifyByStatus, describeFailure, describeMisshapen, type FailedCall } from './failure.ts';
+import { describeFailure, describeMisshapen, type FailedCall, judgeAnswer } from './failure.ts';
 import type { Outgoing } from './outgoing.ts';
 import type { ClientPorts, ProviderCall } from './ports.ts';
 import { sendTold } from './send-told.ts';
@@ -122,17 +122,16 @@ type Judgement = Outcome | { readonly kind: 'redirected'; readonly location: str
 function judge(ports: ClientPorts, attempt: Attempt, answer: Answer, url: URL): Judgement {
   const { binding, outgoing } = attempt;
   const { response, misshapen, quotable } = answer;
-  const classified = binding.connector.classify?.(response);
-  if (classified === null) return accept(answer);
+  const said = binding.connector.classify?.(response);
+  if (said === null) return accept(answer);
   const location = getRedirect(response);
-  if (classified === undefined && location !== undefined && outgoing.method === 'GET') {
+  if (said?.kind === undefined && location !== undefined && outgoing.method === 'GET') {
     return { kind: 'redirected', location };
   }
-  const failure = classified ?? classifyByStatus(response.status, outgoing.method);
+  const failure = judgeAnswer(said, response.status, outgoing.method);
   if (failure?.kind === 'credentials' && !getsCredentials(attempt, url)) throw credentialsWithheld(attempt, url);
   if (failure !== undefined) {
-    const byConnector = classified !== undefined;
-    return { kind: 'failed', failed: describeFailure(ports, { binding, response, failure, byConnector, quotable }) };
+    return { kind: 'failed', failed: describeFailure(ports, { binding, response, failure, quotable }) };
   }
   if (misshapen) return { kind: 'failed', failed: describeMisshapen(binding, answer) };
   return accept(answer);

@@ -1,7 +1,7 @@
 import manifest from '../../../package.json' with { type: 'json' };
 import { AppError } from '../../errors.ts';
 import { combineRedactors, createRedactor, type Redactor } from '../../redaction.ts';
-import type { Auth, Config, Connector } from '../contract.ts';
+import type { Auth, BasicAuth, Config, Connector } from '../contract.ts';
 import { matchesHost } from './hosts.ts';
 import type { ClientPorts } from './ports.ts';
 import { createSimulatorRoute, type SimulatorRoute } from './simulator-route.ts';
@@ -95,7 +95,7 @@ function authenticate(auth: Auth, config: Config): Headers {
 }
 
 /** RFC 7617, as UTF-8. */
-function authenticateBasic(credentials: { username: string; password: string } | undefined): Headers {
+function authenticateBasic(credentials: ReturnType<BasicAuth['credentials']>): Headers {
   if (credentials === undefined) return {};
   const token = Buffer.from(`${credentials.username}:${credentials.password}`).toString('base64');
   return { authorization: `Basic ${token}` };

@@ -1,10 +1,11 @@
 import { AppError, type ErrorCode } from '../../errors.ts';
-import type { Failure, ProviderResponse } from '../contract.ts';
+import { boundWaitMs } from '../../retry-after.ts';
+import type { Failure, FailureKind, ProviderResponse } from '../contract.ts';
 import type { Answer } from './answer.ts';
 import type { Binding } from './binding.ts';
 import type { ClientPorts } from './ports.ts';
 import { readProviderMessage, toShowable } from './provider-message.ts';
-import { judgeWaitMs, readRetryAfterMs } from './rate-limit.ts';
+import { readWaitMs } from './rate-limit.ts';
 
 /** When a failed call may be sent again: `always` because nothing was sent, or only if sending twice does no harm. */
 export type Resend = 'always' | 'ifIdempotent' | 'never';
@@ -26,7 +27,7 @@ interface Report {
   readonly defaultRetryAfterSeconds?: number;
 }
 
-const REPORTS: Record<Failure['kind'], Report> = {
+const REPORTS: Record<FailureKind, Report> = {
   credentials: {
     code: 'INSTANCE_CREDENTIALS_FAILED',
     text: () => 'it refuses the credentials of this instance. Correct them in the configuration of the instance.',
@@ -49,7 +50,7 @@ const REPORTS: Record<Failure['kind'], Report> = {
   protocol: { code: 'PROVIDER_PROTOCOL', text: () => 'the answer is not one that Causeway understands.' },
 };
 
-const KIND_BY_STATUS: ReadonlyMap<number, Failure['kind']> = new Map([
+const KIND_BY_STATUS: ReadonlyMap<number, FailureKind> = new Map([
   [401, 'credentials'],
   [404, 'notFound'],
   [409, 'conflict'],
@@ -57,52 +58,59 @@ const KIND_BY_STATUS: ReadonlyMap<number, Failure['kind']> = new Map([
   [429, 'rateLimited'],
 ]);
 
-/** What the connector's own words did not settle, by status; undefined for 2xx. */
-export function classifyByStatus(status: number, method: string): Failure | undefined {
-  if (status >= 200 && status < 300) return undefined;
-  // What only reads conflicts with nothing.
-  const kind = status === 409 && method === 'GET' ? 'rejected' : KIND_BY_STATUS.get(status);
-  if (kind !== undefined) return { kind };
-  if (status >= 500) return { kind: 'unavailable' };
-  return { kind: status >= 400 ? 'rejected' : 'protocol' };
-}
-
 /** Statuses that tend to pass; a 500 comes from the request itself as often as not. */
 const PASSING_STATUSES: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+
+/** What an answer failed of. */
+export interface JudgedFailure extends Failure {
+  readonly kind: FailureKind;
+  readonly status: number;
+  /** A later try may succeed: the connector says so, or the status does. */
+  readonly mayPass: boolean;
+}
+
+/** The connector's word on an answer, and for what it leaves open the status. Undefined for a success. */
+export function judgeAnswer(said: Failure | undefined, answered: number, method: string): JudgedFailure | undefined {
+  const status = said?.status ?? answered;
+  const kind = said?.kind ?? kindOf(status, method) ?? (said && 'rejected');
+  if (kind === undefined) return undefined;
+  const passes = said?.kind !== undefined || PASSING_STATUSES.has(status);
+  return { ...said, kind, status, mayPass: kind === 'rateLimited' || (kind === 'unavailable' && passes) };
+}
+
+function kindOf(status: number, method: string): FailureKind | undefined {
+  if (status >= 200 && status < 300) return undefined;
+  // What only reads conflicts with nothing.
+  if (status === 409 && method === 'GET') return 'rejected';
+  return KIND_BY_STATUS.get(status) ?? (status >= 500 ? 'unavailable' : status >= 400 ? 'rejected' : 'protocol');
+}
 
 /** An answer judged to be a failure. */
 export interface Verdict {
   readonly binding: Binding;
   readonly response: ProviderResponse;
-  readonly failure: Failure;
-  /** The connector said so, not the status: it knows that the answer means "later", whatever the status is. */
-  readonly byConnector: boolean;
+  readonly failure: JudgedFailure;
   readonly quotable: boolean;
 }
 
 export function describeFailure(ports: FailurePorts, verdict: Verdict): FailedCall {
-  const { binding, response, failure } = verdict;
+  const { binding, failure } = verdict;
   const report = REPORTS[failure.kind];
   const retryAfterMs = getRetryAfterMs(ports, verdict);
   const retryAfterSeconds =
     retryAfterMs === undefined ? report.defaultRetryAfterSeconds : Math.ceil(retryAfterMs / 1000);
-  const message = `${binding.connector.name} answered ${response.status}: ${report.text(retryAfterSeconds)}`;
+  const message = `${binding.connector.name} answered ${failure.status}: ${report.text(retryAfterSeconds)}`;
   const providerMessage = getProviderMessage(verdict);
   return {
     error: new AppError(report.code, message, { providerMessage, retryAfterSeconds }),
-    resend: mayPass(verdict) ? 'ifIdempotent' : 'never',
+    resend: failure.mayPass ? 'ifIdempotent' : 'never',
     retryAfterMs,
   };
 }
 
-function mayPass({ failure, response, byConnector }: Verdict): boolean {
-  if (failure.kind === 'rateLimited') return true;
-  return failure.kind === 'unavailable' && (byConnector || PASSING_STATUSES.has(response.status));
-}
-
 function getRetryAfterMs(ports: FailurePorts, { response, failure }: Verdict): number | undefined {
   if (failure.kind !== 'rateLimited' && failure.kind !== 'unavailable') return undefined;
-  return judgeWaitMs(failure.retryAfterMs) ?? readRetryAfterMs(response.headers, ports.now());
+  return boundWaitMs(failure.retryAfterMs) ?? readWaitMs(response.headers, ports.now());
 }
 
 function getProviderMessage({ binding: { redactor }, response, failure, quotable }: Verdict): string | undefined {

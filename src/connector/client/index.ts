@@ -17,11 +17,11 @@ export type { AccessTokens, ClientPorts, ProviderCall } from './ports.ts';
 export { judgeRateLimit, type RateLimitState, readRateLimit } from './rate-limit.ts';
 
 export interface ProviderClient {
-  /** Answers what the connector or a 2xx status calls a success. @throws AppError for the rest; the reason of `signal` when it aborts. */
+  /** @returns what the connector or a 2xx status calls a success. @throws AppError for the rest; the reason of `signal` when it aborts. */
   readonly send: (call: ProviderCall, request: ProviderRequest) => Promise<ProviderResponse>;
   /** As `send`, for an answer that is passed on byte for byte, whatever it is. */
   readonly sendForFile: (call: ProviderCall, request: ProviderRequest) => Promise<ProviderFile>;
-  /** Passes a request on as it is, but for the authentication, and answers what the provider says, whatever that is. @throws AppError where it says nothing */
+  /** Passes a request on as it is, but for the authentication. @returns what the provider says, whatever that is. @throws AppError where it says nothing */
   readonly pass: (call: ProviderCall, request: PassedRequest) => Promise<PassedAnswer>;
   /** What `send` would send first, with every secret masked; nothing is sent. */
   readonly preview: (call: Pick<ProviderCall, 'connector' | 'config'>, request: ProviderRequest) => RequestPreview;

@@ -1,3 +1,5 @@
+import { boundWaitMs, readRetryAfterMs } from '../../retry-after.ts';
+
 /** What the provider says about its budget for this caller. */
 export interface RateLimitState {
   readonly limit?: number;
@@ -60,27 +62,9 @@ function toSecondsFromNow(reset: number, nowMs: number): number {
   return Math.max(0, Math.ceil((resetMs - nowMs) / 1000));
 }
 
-/** `Retry-After` as delta seconds or HTTP date (RFC 9110, 10.2.3); else the end of a used-up budget. At most a day. */
-export function readRetryAfterMs(headers: Headers, nowMs: number): number | undefined {
-  return judgeWaitMs(parseRetryAfterMs(headers['retry-after'], nowMs) ?? readResetMs(headers, nowMs));
-}
-
-/** Whoever waits longer has forgotten why; a provider that still means it says so again. */
-const MAX_WAIT_MS = 24 * 3_600_000;
-
-/** A wait that a provider, or its connector, asks for: at most a day; undefined when it is none. */
-export function judgeWaitMs(ms: number | undefined): number | undefined {
-  return typeof ms === 'number' && ms >= 0 ? Math.min(ms, MAX_WAIT_MS) : undefined;
-}
-
-// Date.parse makes a date of nearly any text with a digit in it.
-const DATE = /^\s*(\w{3,9}, .* GMT|\d{4}-\d\d-\d\dT.*Z)\s*$/;
-
-function parseRetryAfterMs(text: string | undefined, nowMs: number): number | undefined {
-  if (text === undefined) return undefined;
-  if (/^\s*\d+(\.\d+)?\s*$/.test(text)) return Number(text) * 1000;
-  const date = DATE.test(text) ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(date) ? undefined : Math.max(0, date - nowMs);
+/** What the provider asks for: its `Retry-After`, else the end of a used-up budget. At most a day. */
+export function readWaitMs(headers: Headers, nowMs: number): number | undefined {
+  return readRetryAfterMs(headers['retry-after'], nowMs) ?? boundWaitMs(readResetMs(headers, nowMs));
 }
 
 function readResetMs(headers: Headers, nowMs: number): number | undefined {

@@ -19,7 +19,7 @@ export interface Offloaded {
 }
 
 /**
- * Answers what the module makes of the text.
+ * @returns what the module makes of the text
  * @throws Error when the module throws, or needs more memory or time than there is; AppError OVERLOADED; the reason of the signal
  */
 export type Offload = (job: OffloadJob) => Promise<Offloaded>;

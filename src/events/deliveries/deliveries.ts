@@ -66,7 +66,7 @@ export interface Deliveries {
   readonly count: (accountId: number, where: string | undefined) => Promise<Readonly<Record<DeliveryStatus, number>>>;
   /** What a `where` of the form of D7 selects. @throws AppError for any other */
   readonly release: (accountId: number, where: string) => Promise<Released>;
-  /** Deletes the queued deliveries that such a `where` selects, and answers how many. @throws AppError for any other */
+  /** Deletes the queued deliveries that such a `where` selects. @returns how many. @throws AppError for any other */
   readonly acknowledge: (accountId: number, where: string) => Promise<number>;
   /** Deletes a queued delivery. @throws AppError NOT_FOUND, CONFLICT when it is not queued */
   readonly acknowledgeOne: (accountId: number, id: number) => Promise<void>;
@@ -81,7 +81,7 @@ export interface Deliveries {
   readonly discard: (accountId: number, subscriptionId: number) => Promise<void>;
   /** Sends the event of a delivery again, as a new delivery. @throws AppError NOT_FOUND, CONFLICT when the event is no longer kept */
   readonly redeliver: (accountId: number, id: number) => Promise<Delivery>;
-  /** Answers how many new deliveries were made. @throws AppError REQUEST_INVALID for more than 100,000 */
+  /** @returns how many new deliveries were made. @throws AppError REQUEST_INVALID for more than 100,000 */
   readonly redeliverPeriod: (accountId: number, period: RedeliveryPeriod) => Promise<number>;
 }
 
@@ -250,7 +250,7 @@ export function createDeliveries(ports: DeliveryPorts): Deliveries {
   };
 }
 
-/** As many rows at a time as one statement may lock, until there are none. Answers how many there were. */
+/** As many rows at a time as one statement may lock, until there are none. @returns how many there were */
 async function repeat(step: Step, statement: () => Promise<number>): Promise<number> {
   let all = 0;
   for (;;) {

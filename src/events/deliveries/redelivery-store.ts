@@ -44,7 +44,7 @@ export function createRedeliveryStore(knex: Knex) {
 
     /**
      * Each event of the period once per subscription, in the order of the first deliveries. Above `limit` none is made.
-     * Answers how many there are: above the limit one more than it.
+     * @returns how many there are: above the limit one more than it
      */
     redeliverPeriod: async (
       accountId: number,

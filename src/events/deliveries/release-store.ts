@@ -28,7 +28,7 @@ export function createReleaseStore(knex: Knex) {
       return rows;
     },
 
-    /** Puts the oldest queued ones, at most `limit`, up for delivery with a fresh schedule. Answers how many. */
+    /** Puts the oldest queued ones, at most `limit`, up for delivery with a fresh schedule. @returns how many */
     release: async (
       accountId: number,
       { subscriptionId, newestId }: QueuePart,
@@ -47,7 +47,7 @@ export function createReleaseStore(knex: Knex) {
       return rowCount;
     },
 
-    /** Deletes the oldest queued ones, at most `limit`. Answers how many. */
+    /** Deletes the oldest queued ones, at most `limit`. @returns how many */
     acknowledge: async (accountId: number, { subscriptionId, newestId }: QueuePart, limit: number): Promise<number> => {
       const { rowCount } = await knex.raw(
         `with chosen as materialized (

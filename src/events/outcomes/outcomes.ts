@@ -89,7 +89,7 @@ export function createOutcomes(ports: OutcomePorts): Outcomes {
     return pending < options.maxPendingOutcomes;
   }
 
-  /** Answers what is still to be written. */
+  /** @returns what is still to be written */
   async function writeBatch(batch: readonly Outcome[]): Promise<readonly Outcome[]> {
     const exhausted = batch.filter(isExhausted);
     const rows = batch.filter((outcome) => !isExhausted(outcome));

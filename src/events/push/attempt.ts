@@ -1,11 +1,11 @@
 import type { KeyObject } from 'node:crypto';
 import { type Egress, EgressError, type EgressReason, type EgressResponse } from '../../egress/index.ts';
 import { combineRedactors, createRedactor, type Redactor } from '../../redaction.ts';
+import { readRetryAfterMs } from '../../retry-after.ts';
 import { showEventId } from '../event-id.ts';
 import type { Lease } from '../lease.ts';
 import type { EventSource, ReadySubscription } from '../model.ts';
 import { toOriginalBody } from './original-body.ts';
-import { parseRetryAfter } from './schedule.ts';
 import { instanceSignature, signatureHeaders, signingKeys, withoutPrefix } from './signature.ts';
 
 /** Why a push failed. `status`: an answer other than 2xx; redirects are not followed. `refused`: the address may not be called from here. */
@@ -140,7 +140,7 @@ function judge({ status, headers }: EgressResponse, nowMs: number) {
     kind: 'failed',
     failure: 'status',
     error: `The receiver answered ${status}.`,
-    retryAfterMs: parseRetryAfter(headers['retry-after'], nowMs),
+    retryAfterMs: readRetryAfterMs(headers['retry-after'], nowMs),
     statusCode: status,
   } as const;
 }

@@ -69,14 +69,3 @@ export function retryDueAt(input: RetryInput): number {
   const wantedAtMs = Math.min(Math.max(plannedAtMs, nowMs + retryAfterMs), latestAtMs);
   return Math.max(wantedAtMs, nowMs + shortestIntervalMs);
 }
-
-/**
- * `Retry-After` (RFC 9110, section 10.2.3): seconds or a date.
- * @returns how long from now; undefined when there is none, it is past, or it says nothing.
- */
-export function parseRetryAfter(value: string | undefined, nowMs: number): number | undefined {
-  if (value === undefined) return undefined;
-  const text = value.trim();
-  const afterMs = /^\d{1,15}$/.test(text) ? Number(text) * 1000 : Date.parse(text) - nowMs;
-  return Number.isFinite(afterMs) && afterMs > 0 ? afterMs : undefined;
-}

@@ -157,7 +157,7 @@ export function createSubscriptionStore(knex: Knex) {
       return count > 0;
     },
 
-    /** Answers those that were deactivated; `urls` and `id` narrow them down. */
+    /** `urls` and `id` narrow them down. @returns those that were deactivated */
     reactivate: async (
       via: Knex,
       accountId: number,

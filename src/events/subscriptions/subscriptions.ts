@@ -68,7 +68,7 @@ export interface Subscriptions {
   readonly remove: (via: Knex, accountId: number, id: number) => Promise<void>;
   /** Within the caller's transaction. False when it was not active. */
   readonly deactivate: (via: Knex, accountId: number, id: number, reason: string) => Promise<boolean>;
-  /** Within the caller's transaction: all of the account that are deactivated, or those of the target. Answers them. */
+  /** Within the caller's transaction: all of the account that are deactivated, or those of the target. @returns them */
   readonly reactivate: (
     via: Knex,
     accountId: number,

@@ -2,7 +2,7 @@ import type { Dispatcher } from '../push/dispatch.ts';
 
 /** What one claim may bring into memory of each account. */
 export interface Budget {
-  /** Answers how many of them, at most all. */
+  /** @returns how many of them, at most all */
   readonly take: (accountId: number, wanted: number) => number;
 }
 

@@ -70,7 +70,7 @@ export function createSweep(ports: SweepPorts): Sweep {
     });
   }
 
-  /** Answers how long to wait. */
+  /** @returns how long to wait */
   async function sweep(): Promise<number> {
     const all = wanted;
     wanted = false;
@@ -93,7 +93,7 @@ export function createSweep(ports: SweepPorts): Sweep {
     }
   }
 
-  /** Past every subscription that has something waiting. Answers how many deliveries it claimed. */
+  /** Past every subscription that has something waiting. @returns how many deliveries it claimed */
   async function sweepOnce(owner: string): Promise<number> {
     let claimed = 0;
     let afterId: number | undefined = 0;

@@ -10,7 +10,7 @@ const OLD_ROWS = {
 
 export type PurgedTable = keyof typeof OLD_ROWS;
 
-/** Deletes one batch of what is older and answers how many rows. Rows that another process deletes are left to it. */
+/** Deletes one batch of what is older. Rows that another process deletes are left to it. @returns how many rows */
 export async function purgeBatch(knex: Knex, table: PurgedTable, before: Date, limit: number): Promise<number> {
   const { rowCount } = await knex.raw<{ rowCount: number }>(
     `delete from ${table} where ctid = any (array(

@@ -109,7 +109,7 @@ export function createSource(service: Service, url: string, more: object = {}): 
   });
 }
 
-/** Answers the id of the event. */
+/** @returns the id of the event */
 export async function sendEvent(service: Service, instanceId: number, data: object = {}): Promise<string> {
   const answer = await service.call('/events/test', { method: 'POST', body: { instanceId, data } });
   if (answer.status !== 200)

@@ -67,7 +67,7 @@ export interface Authorizations {
   ) => Promise<OpenAuthorizations | undefined>;
   /** The code was exchanged for one of them, whichever it was. */
   readonly use: (via: Knex, key: AuthorizationKey, returned: ReturnedCode) => Promise<void>;
-  /** Deletes what was begun before that time, and answers how many. */
+  /** Deletes what was begun before that time. @returns how many */
   readonly purge: (before: Date) => Promise<number>;
 }
 

@@ -1,5 +1,5 @@
 import { readProviderMessage } from '../../../connector/client/provider-message.ts';
-import { readRetryAfterMs } from '../../../connector/client/rate-limit.ts';
+import { readWaitMs } from '../../../connector/client/rate-limit.ts';
 import type { EgressResponse } from '../../../egress/index.ts';
 import { parseJson } from '../../../numbers/exact-json.ts';
 import type { Redactor } from '../../../redaction.ts';
@@ -96,7 +96,7 @@ export function judgeTokenAnswer(
   return new TokenError(judge(answer, oauthError), `${name} ${said} at its token endpoint.`, {
     oauthError,
     ...(providerMessage !== undefined && { providerMessage }),
-    retryAfterMs: readRetryAfterMs(headers, nowMs),
+    retryAfterMs: readWaitMs(headers, nowMs),
   });
 }
 

@@ -61,9 +61,9 @@ export interface Proxies {
   readonly update: (caller: ProxyCaller, id: number, changes: ProxyChanges) => Promise<OAuthProxy>;
   /** @throws AppError NOT_FOUND, FORBIDDEN */
   readonly remove: (caller: ProxyCaller, id: number) => Promise<void>;
-  /** Answers all URLs of the proxy; one that it has already is fine. @throws AppError NOT_FOUND, FORBIDDEN, REQUEST_INVALID, CONFLICT */
+  /** One that it has already is fine. @returns all URLs of the proxy. @throws AppError NOT_FOUND, FORBIDDEN, REQUEST_INVALID, CONFLICT */
   readonly addApplicationUrl: (caller: ProxyCaller, id: number, url: string) => Promise<readonly string[]>;
-  /** Answers those that are left. @throws AppError NOT_FOUND, FORBIDDEN, REQUEST_INVALID */
+  /** @returns those that are left. @throws AppError NOT_FOUND, FORBIDDEN, REQUEST_INVALID */
   readonly removeApplicationUrl: (caller: ProxyCaller, id: number, url: string) => Promise<readonly string[]>;
   /**
    * For 24 hours the proxy redirects to exactly this URL when its own account names it. All others go where that account
@@ -73,7 +73,7 @@ export interface Proxies {
   readonly allowTarget: (caller: ProxyCaller, proxy: OAuthProxy, url: string) => Promise<void>;
   /** Where a browser goes that the provider sent to the proxy; `query` is what it came with, without the question mark. */
   readonly redirectTarget: (key: string, query: string) => Promise<Redirect>;
-  /** Deletes targets that were named before that time, and answers how many. */
+  /** Deletes targets that were named before that time. @returns how many */
   readonly purgeTargets: (before: Date) => Promise<number>;
 }
 

@@ -96,7 +96,7 @@ export function createProxyStore(knex: Knex) {
     remove: async (organizationId: number, id: number): Promise<boolean> =>
       (await rows(organizationId).where({ id }).delete()) > 0,
 
-    /** Answers all of them, or undefined when there is no such proxy, it has the URL already, or as many as it may. */
+    /** @returns all of them; undefined when there is no such proxy, it has the URL already, or as many as it may */
     addApplicationUrl: async (organizationId: number, id: number, url: string, most: number) => {
       const updated = await rows(organizationId)
         .where({ id })
@@ -106,7 +106,7 @@ export function createProxyStore(knex: Knex) {
       return updated[0]?.application_urls;
     },
 
-    /** Answers those that are left, or undefined when the proxy did not have it. */
+    /** @returns those that are left; undefined when the proxy did not have it */
     removeApplicationUrl: async (organizationId: number, id: number, url: string) => {
       const updated = await rows(organizationId)
         .where({ id })

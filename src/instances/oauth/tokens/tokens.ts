@@ -56,7 +56,7 @@ export interface Tokens {
   readonly acceptClient: (via: Knex, instance: TokenKey) => Promise<boolean>;
   /** Undefined for a connector without OAuth. */
   readonly of: (instance: TokenOwner) => AccessTokens | undefined;
-  /** Refreshes ahead of expiry, 8 at a time, and answers how many. A failure is logged and stops no other. */
+  /** Refreshes ahead of expiry, 8 at a time. A failure is logged and stops no other. @returns how many */
   readonly refreshDue: (signal: AbortSignal) => Promise<number>;
   /** Waits for the refreshes under way, so that what they are granted is stored. At most `timeoutMs`. */
   readonly close: (timeoutMs: number) => Promise<void>;

@@ -39,6 +39,19 @@ export default defineConnector({
       fields: { id: { type: 'integer', nullable: false } },
       get: { request: ({ id }) => ({ path: path`/notes/${id}` }), read: readBody },
     }),
+    entries: defineObject<never>({
+      description: 'What was filed, newest first.',
+      fields: { id: { type: 'integer', nullable: false } },
+      limits: { resultWindow: 40 },
+      list: {
+        maxPageSize: 20,
+        request: ({ cursor = '0', limit }) => ({ path: '/entries', query: { offset: cursor, limit } }),
+        read: ({ body }, { cursor = '0', limit }) => ({
+          records: Array.isArray(body) ? body : [],
+          next: String(Number(cursor) + limit),
+        }),
+      },
+    }),
   },
 });
 

@@ -1,0 +1,94 @@
+import type { OpenAPI3 } from 'openapi-typescript';
+
+export const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
+export type Method = (typeof METHODS)[number];
+
+/** The parts of a bundled document that the generator looks at; the rest goes through as it is. */
+export interface ApiDocument {
+  readonly paths: Readonly<Record<string, PathItem>>;
+  readonly components: {
+    readonly parameters?: Readonly<Record<string, Parameter>>;
+    readonly responses?: Readonly<Record<string, Response>>;
+  };
+}
+
+export type PathItem = Readonly<Partial<Record<Method, Operation>>> & { readonly parameters?: readonly Parameter[] };
+
+export interface Operation {
+  readonly operationId: string;
+  readonly tags: readonly string[];
+  readonly summary: string;
+  readonly description: string;
+  readonly parameters?: readonly Parameter[];
+  readonly requestBody?: unknown;
+  readonly responses: Responses;
+  readonly 'x-causeway-scopes': readonly string[];
+  /** The body is a record or an event, with the wider limits of those. */
+  readonly 'x-causeway-large-body'?: boolean;
+  /** What the form of the operation by hub has in place of its own members; not published. */
+  readonly 'x-causeway-by-hub'?: Readonly<Partial<Operation>>;
+}
+
+export interface Parameter {
+  readonly $ref?: string;
+  readonly name?: string;
+}
+
+export type Responses = Readonly<Record<string, Response>>;
+
+export interface Response {
+  readonly $ref?: string;
+  readonly headers?: Readonly<Record<string, unknown>>;
+}
+
+/** An operation and where it stands. */
+export interface PlacedOperation {
+  readonly path: string;
+  readonly method: Method;
+  readonly operation: Operation;
+  /** The names of all its parameters, those of its path included. */
+  readonly parameters: ReadonlySet<string>;
+}
+
+/** The whole document. */
+export type BundledDocument = Record<string, unknown> & OpenAPI3 & ApiDocument;
+
+/** redocly's `struct` rule has checked the document; this only tells the compiler so. */
+export function assertApi(document: Record<string, unknown>): asserts document is BundledDocument {
+  for (const member of ['openapi', 'info', 'paths', 'components']) {
+    if (!(member in document)) throw new Error(`The bundled document has no member "${member}".`);
+  }
+}
+
+/** In the order of the document. */
+export function operationsOf(document: ApiDocument): readonly PlacedOperation[] {
+  return Object.entries(document.paths).flatMap(([path, item]) =>
+    METHODS.flatMap((method) => {
+      const operation = item[method];
+      if (operation === undefined) return [];
+      const own = [...(item.parameters ?? []), ...(operation.parameters ?? [])];
+      return { path, method, operation, parameters: new Set(own.map((parameter) => nameOf(document, parameter))) };
+    }),
+  );
+}
+
+/** The document with another operation in place of each. */
+export function mapOperations<Document extends ApiDocument>(
+  document: Document,
+  map: (each: PlacedOperation) => Operation,
+): Document {
+  const paths: Record<string, PathItem> = { ...document.paths };
+  for (const each of operationsOf(document)) paths[each.path] = { ...paths[each.path], [each.method]: map(each) };
+  return { ...document, paths };
+}
+
+function nameOf({ components }: ApiDocument, { $ref, name }: Parameter): string {
+  const resolved = $ref === undefined ? name : components.parameters?.[componentName($ref)]?.name;
+  if (resolved === undefined) throw new Error(`There is no parameter ${$ref ?? 'without a name'}.`);
+  return resolved;
+}
+
+/** The component that a `#/components/<kind>/<name>` reference names. */
+export function componentName(reference: string): string {
+  return reference.slice(reference.lastIndexOf('/') + 1);
+}
