@@ -85,6 +85,9 @@ export interface App {
 const REDIRECTS_PER_MINUTE = 600;
 const KEPT_NETWORKS = 20_000;
 
+/** Bytes. As one account may have half of it, the largest body that is taken always fits. */
+const LEAST_BODY_MEMORY = 16 * 1024 * 1024;
+
 const NEVER = new AbortController().signal;
 
 export interface AppPorts {
@@ -318,6 +321,7 @@ async function build({ config, log, onLost, engineOptions, signal = NEVER }: App
         corsOrigins: config.corsOrigins,
         authorization: createAuthorization({ accounts, instances, shares }),
         failedAuthorizations: createFailedAuthorizations({ nowMs }),
+        bodyBudget: createByteBudget(Math.max(getHeapStatistics().heap_size_limit / 8, LEAST_BODY_MEMORY)),
         callerLimits: createCallerLimits({
           perUser: config.rateLimitUser,
           perAccount: config.rateLimitAccount,
