@@ -13,6 +13,10 @@ export class CollectedBytes {
   #used = 0;
   #length = 0;
 
+  get length(): number {
+    return this.#length;
+  }
+
   /** How many buffers are held. */
   get buffers(): number {
     return this.#buffers.length;

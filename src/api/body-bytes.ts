@@ -4,10 +4,12 @@ import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib';
 import { CollectedBytes } from '../collected-bytes.ts';
 import { AppError } from '../errors.ts';
 import { takeTurn } from '../pace.ts';
+import { countPiece, type Flow } from '../turn-budget.ts';
 import { sizeText } from './body-limits.ts';
+import { type BodyRoom, LARGE_BYTES } from './body-room.ts';
 import { holdReading } from './held-reading.ts';
 
-/** A body in chunks of one byte is hundreds of thousands of them: then the bodies that come so take turns. */
+/** A body in chunks of one byte is hundreds of thousands of them: then the bodies that come so take turns, as each brings ten thousand at a time. */
 const PIECES_A_TURN = 512;
 
 type Unpack = (packed: Buffer, cap: { readonly maxOutputLength: number }) => Promise<Buffer>;
@@ -22,22 +24,27 @@ const UNPACK: ReadonlyMap<string, Unpack> = new Map<string, Unpack>([
 
 /**
  * The body of a request, unpacked; `maxBytes` holds for it as it was sent and as it is unpacked.
- * @throws AppError PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE for its Content-Encoding, REQUEST_INVALID when it breaks off or is not packed as it says
+ * @throws AppError PAYLOAD_TOO_LARGE, OVERLOADED without room for it, UNSUPPORTED_MEDIA_TYPE for its Content-Encoding, REQUEST_INVALID when it breaks off or is not packed as it says
  */
-export async function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
+export async function readBody(request: IncomingMessage, maxBytes: number, room: BodyRoom): Promise<Buffer> {
   const encoding = request.headers['content-encoding']?.toLowerCase() ?? 'identity';
   const unpack = UNPACK.get(encoding);
   if (unpack === undefined) {
     throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'The body has a Content-Encoding that is not supported.');
   }
-  const sent = await collect(request, maxBytes);
+  const collected = await collect(request, maxBytes, room);
+  // To put a large one together takes milliseconds.
+  if (collected.length > LARGE_BYTES) await takeTurn();
+  if (request.socket.destroyed) throw brokenOff();
+  const sent = collected.join();
   if (encoding === 'identity') return sent;
-  try {
-    return await unpack(sent, { maxOutputLength: maxBytes });
-  } catch (cause) {
+  const unpacked = await unpack(sent, { maxOutputLength: maxBytes }).catch((cause: unknown) => {
     if (cause instanceof RangeError) throw tooLarge(maxBytes);
     throw new AppError('REQUEST_INVALID', 'The body cannot be unpacked as its Content-Encoding says.', { cause });
-  }
+  });
+  // It takes the place of what was sent.
+  if (!room.take(unpacked.length - sent.length)) throw noRoom();
+  return unpacked;
 }
 
 /** As soon as its length tells, before any of it has come. @throws AppError PAYLOAD_TOO_LARGE */
@@ -48,11 +55,13 @@ export function assertLength({ headers }: Pick<IncomingMessage, 'headers'>, maxB
 }
 
 /** What is too much is read and not kept: an answer before the end of the body would be lost by who still sends. */
-function collect(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
+function collect(request: IncomingMessage, maxBytes: number, room: BodyRoom): Promise<CollectedBytes> {
   const body = new CollectedBytes();
   let size = 0;
+  let refusal: AppError | undefined;
   let pieces = 0;
   let isHeld = false;
+  const flow = flowOf(request);
 
   async function waitForTurn(): Promise<void> {
     isHeld = true;
@@ -62,15 +71,27 @@ function collect(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
     isHeld = false;
   }
 
+  function refuse(why: AppError): void {
+    refusal = why;
+    body.clear();
+    room.give();
+  }
+
+  function keep(piece: Buffer): void {
+    size += piece.length;
+    if (size > maxBytes) refuse(tooLarge(maxBytes));
+    else if (room.take(piece.length)) body.add(piece);
+    else refuse(noRoom());
+  }
+
   return new Promise((resolve, reject) => {
     if (request.destroyed) return reject(brokenOff());
     request.on('data', (piece: Buffer) => {
-      size += piece.length;
-      if (size <= maxBytes) body.add(piece);
-      else body.clear();
+      if (refusal === undefined) keep(piece);
+      if (size > LARGE_BYTES) countPiece(flow, piece.length);
       if (++pieces % PIECES_A_TURN === 0 && !isHeld) void waitForTurn();
     });
-    request.once('end', () => (size <= maxBytes ? resolve(body.join()) : reject(tooLarge(maxBytes))));
+    request.once('end', () => (refusal === undefined ? resolve(body) : reject(refusal)));
     request.once('error', (cause) => {
       body.clear();
       reject(brokenOff(cause));
@@ -78,8 +99,32 @@ function collect(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   });
 }
 
+function flowOf({ socket }: IncomingMessage): Flow {
+  let goOn: (() => void) | undefined;
+  return {
+    pause: () => {
+      goOn ??= holdReading(socket);
+    },
+    resume: () => {
+      goOn?.();
+      goOn = undefined;
+    },
+  };
+}
+
 function tooLarge(maxBytes: number): AppError {
   return new AppError('PAYLOAD_TOO_LARGE', `The body is larger than ${sizeText(maxBytes)}.`);
+}
+
+/** Others end within seconds. */
+const RETRY_AFTER_SECONDS = 2;
+
+function noRoom(): AppError {
+  return new AppError(
+    'OVERLOADED',
+    'There is no room at the moment for the body: those of others, or other bodies of this account, take it up. Try again later, or send less at a time.',
+    { retryAfterSeconds: RETRY_AFTER_SECONDS },
+  );
 }
 
 function brokenOff(cause?: unknown): AppError {

@@ -1,34 +1,38 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Request, Response } from 'express';
+import type { Principal } from '../accounts/accounts.ts';
+import type { ByteBudget } from '../connector/client/index.ts';
 import { AppError } from '../errors.ts';
 import { parseJson } from '../numbers/exact-json.ts';
 import { takeTurn } from '../pace.ts';
 import { assertLength, readBody } from './body-bytes.ts';
 import { type BodyLimits, bodyLimitsOf } from './body-limits.ts';
-import { measureJson } from './json-shape.ts';
-
-/** Above it each step is in a turn of its own: a few megabytes take it some ten milliseconds. */
-const LARGE_BYTES = 64 * 1024;
+import { type BodyRoom, createBodyRoom, LARGE_BYTES } from './body-room.ts';
+import { type JsonShape, measureJson } from './json-shape.ts';
+import { assertThere } from './request-end.ts';
 
 /**
  * Parses a body that is within the limits of its operation, every number with all its digits; a request without one has the body `undefined`.
- * @throws AppError UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, or REQUEST_INVALID for what is not well-formed JSON in UTF-8
+ * @throws AppError UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, OVERLOADED where `budget` has no room for a large one, or REQUEST_INVALID for
+ * what is not well-formed JSON in UTF-8
  */
-export async function readJsonBody(request: Request, response: Response): Promise<void> {
+export async function readJsonBody(request: Request, response: Response, budget: ByteBudget): Promise<void> {
   const { headers } = request;
   const isThere = hasBody(headers);
   if (isThere) assertJsonType(headers['content-type'] ?? '');
   // The validator compiles its schemas anew for every spelling of the type, and keeps them all.
   headers['content-type'] = 'application/json';
-  request.body = isThere ? await askAndRead(request, response) : undefined;
+  request.body = isThere ? await askAndRead(request, response, budget) : undefined;
 }
 
-function askAndRead(request: Request, response: Response): Promise<unknown> {
+function askAndRead(request: Request, response: Response, budget: ByteBudget): Promise<unknown> {
   const limits = bodyLimitsOf(response.locals.scope, request.method, request.path);
   assertLength(request, limits.bytes);
   askForBody(request, response);
-  return readJson(request, limits);
+  const principal: Principal | undefined = response.locals.principal;
+  const room = createBodyRoom({ budget, account: principal?.accountId, response });
+  return readJson(request, response, { limits, room });
 }
 
 /** The caller waits for the word before it sends a body (RFC 9110, 10.1.1): by now it is authorized and the length is right. */
@@ -36,16 +40,30 @@ export function askForBody(request: Request, response: Response): void {
   if (/(?:^|\W)100-continue(?:$|\W)/i.test(request.headers.expect ?? '')) response.writeContinue();
 }
 
-async function readJson(request: Request, limits: BodyLimits): Promise<unknown> {
-  const bytes = await readBody(request, limits.bytes);
+interface Bounds {
+  readonly limits: BodyLimits;
+  readonly room: BodyRoom;
+}
+
+async function readJson(request: Request, response: Response, { limits, room }: Bounds): Promise<unknown> {
+  const bytes = await readBody(request, limits.bytes, room);
   const isLarge = bytes.length > LARGE_BYTES;
-  if (isLarge) await takeTurn();
+  if (isLarge) await takeTurnOf(response);
   // Decoding would put replacement characters in place of what cannot be read.
   if (!isUtf8(bytes)) throw new AppError('REQUEST_INVALID', 'The body is not well-formed UTF-8.');
-  assertShape(bytes, limits);
-  if (isLarge) await takeTurn();
+  const measuring = measureJson(bytes, limits);
+  let step = measuring.next();
+  for (; !step.done; step = measuring.next()) await takeTurnOf(response);
+  assertShape(step.value, limits);
+  if (isLarge) await takeTurnOf(response);
   const text = utf8.decode(bytes);
   return text === '' ? undefined : parseBody(text);
+}
+
+/** Each step over a large body is in a turn of its own: a few megabytes take it some ten milliseconds. Whoever hung up meanwhile needs none. */
+async function takeTurnOf(response: Response): Promise<void> {
+  await takeTurn();
+  assertThere(response);
 }
 
 /** Leaves out the byte order mark. */
@@ -62,8 +80,7 @@ function parseBody(text: string): unknown {
   }
 }
 
-function assertShape(body: Buffer, limits: BodyLimits): void {
-  const { depth, members, ownMembers } = measureJson(body, limits);
+function assertShape({ depth, members, ownMembers }: JsonShape, limits: BodyLimits): void {
   if (depth > limits.depth) {
     throw new AppError('REQUEST_INVALID', `The body is nested deeper than ${limits.depth} levels.`);
   }

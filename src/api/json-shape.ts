@@ -18,18 +18,38 @@ const CLOSE_OBJECT = 0x7d;
 /** The last of those that stand between tokens. */
 const SPACE = 0x20;
 
+/** A millisecond's worth, or some before the compiler knows the way. */
+const PIECE_BYTES = 256 * 1024;
+
 /**
  * Measures UTF-8 JSON without parsing it: one pass, nothing is built, so that a text which is too much for the parser costs
- * next to nothing. It ends as soon as there is more than `most`. Of a text that is not JSON it says something, and the
- * parser says the rest.
+ * next to nothing. It ends as soon as there is more than `most`, and pauses between two pieces of a large text. Of a text that is not JSON it says
+ * something, and the parser says the rest.
  */
-export function measureJson(bytes: Uint8Array, most: JsonShape): JsonShape {
+export function* measureJson(
+  bytes: Uint8Array,
+  most: JsonShape,
+  pieceBytes = PIECE_BYTES,
+): Generator<undefined, JsonShape> {
   let depth = 0;
   let deepest = 0;
   let members = 0;
   let ownMembers = 0;
   let isOpen = false;
+  let isInString = false;
+  let end = pieceBytes;
   for (let at = 0; at < bytes.length; at++) {
+    if (at >= end) {
+      yield;
+      end += pieceBytes;
+    }
+    if (isInString) {
+      at = endOfString(bytes, at, end);
+      isInString = at >= end;
+      // Its first byte that was not looked at is looked at next.
+      if (isInString) at--;
+      continue;
+    }
     const byte = bytes[at] ?? SPACE;
     if (byte <= SPACE) continue;
     const isEnd = byte === CLOSE_ARRAY || byte === CLOSE_OBJECT;
@@ -42,15 +62,16 @@ export function measureJson(bytes: Uint8Array, most: JsonShape): JsonShape {
     isOpen = byte === OPEN_ARRAY || byte === OPEN_OBJECT;
     if (isEnd) depth -= 1;
     else if (isOpen) depth += 1;
-    else if (byte === QUOTE) at = endOfString(bytes, at);
+    else isInString = byte === QUOTE;
     if (depth > deepest) deepest = depth;
     if (deepest > most.depth) break;
   }
   return { depth: deepest, members, ownMembers };
 }
 
-function endOfString(bytes: Uint8Array, start: number): number {
-  let at = start + 1;
-  while (at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
+/** The place of the quote, or the first that was not looked at, which may be one behind `end`. */
+function endOfString(bytes: Uint8Array, start: number, end: number): number {
+  let at = start;
+  while (at < end && at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
   return at;
 }

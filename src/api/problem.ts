@@ -19,6 +19,7 @@ import type { Redactor } from '../redaction.ts';
 import { setBudget } from './answer.ts';
 import type { RedactCall } from './call-redactor.ts';
 import { suggestQueryName } from './query-names.ts';
+import { isHangUp } from './request-end.ts';
 
 /** The body of every error (decisions D4). */
 export interface Problem {
@@ -40,6 +41,7 @@ export interface ProblemPorts {
 /** The only place where an error becomes a response. */
 export function createProblemHandler({ log, redactCall }: ProblemPorts): ErrorRequestHandler {
   return (thrown: unknown, request, response, _next) => {
+    if (isHangUp(thrown) && response.destroyed) return;
     const redactor = redactCall(request, response);
     const error = toAppError(thrown, request, redactor.redact);
     response.locals.errorCode = error.code;

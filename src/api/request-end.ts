@@ -1,12 +1,35 @@
-import type { Response } from 'express';
+import type { ServerResponse } from 'node:http';
 import { AppError } from '../errors.ts';
+import { goOnInTurn } from '../pace.ts';
 
 const HUNG_UP = new AppError('INTERNAL', 'The caller hung up.');
 const ANSWERED = new AppError('INTERNAL', 'The caller was answered.');
 
 /** Aborts when the caller is gone before the answer is, and when the answer is sent: what was held for it can go. */
-export function signalEnd(response: Response): AbortSignal {
+export function signalEnd(response: ServerResponse): AbortSignal {
   const controller = new AbortController();
-  response.once('close', () => controller.abort(response.writableFinished ? ANSWERED : HUNG_UP));
+  // Gone already: no event would tell so any more.
+  if (response.destroyed) controller.abort(HUNG_UP);
+  else
+    response.once('close', () => {
+      if (response.writableFinished) controller.abort(ANSWERED);
+      else void abortInTurn(controller);
+    });
   return controller.signal;
+}
+
+/** Hundreds hang up in one moment when what is between them and here breaks. */
+async function abortInTurn(controller: AbortController): Promise<void> {
+  await goOnInTurn();
+  controller.abort(HUNG_UP);
+}
+
+/** Between two steps of work for a caller. @throws what `isHangUp` knows */
+export function assertThere(response: ServerResponse): void {
+  if (response.destroyed) throw HUNG_UP;
+}
+
+/** It was given up because the caller did: nothing went wrong here, and nobody is left to be told. */
+export function isHangUp(thrown: unknown): boolean {
+  return thrown === HUNG_UP;
 }

@@ -2,6 +2,7 @@ import express, { type Express, type Request, type RequestHandler, type Response
 import document from '../../generated/openapi.json' with { type: 'json' };
 import { OPERATIONS, type OperationId } from '../../generated/operations.ts';
 import type { Idempotency } from '../accounts/idempotency/index.ts';
+import type { ByteBudget } from '../connector/client/index.ts';
 import { AppError, cutText, pointer } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
@@ -41,6 +42,8 @@ export interface ApiPorts extends AuthorizePorts {
   /** Takes the requests that go to a provider as they are. */
   readonly passthrough: Passthrough;
   readonly idempotency: Pick<Idempotency, 'once'>;
+  /** The memory of this process for the bodies of requests. */
+  readonly bodyBudget: ByteBudget;
   /** Origins whose pages may call. */
   readonly corsOrigins: readonly string[];
   /** Without a slash at the end. */
@@ -85,7 +88,7 @@ function createApi(api: ApiPorts): RequestHandler {
     if (await api.passthrough(request, response)) return;
     assertPath(request);
     assertQueryNames(request);
-    await readJsonBody(request, response);
+    await readJsonBody(request, response, api.bodyBudget);
     const scope: ApiScope = response.locals.scope;
     const { id, validate, params } = operations[scope](request);
     await validate(request, response, params);

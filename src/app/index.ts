@@ -84,6 +84,9 @@ export interface App {
 const REDIRECTS_PER_MINUTE = 600;
 const KEPT_NETWORKS = 20_000;
 
+/** Bytes. As one account may have half of it, the largest body that is taken always fits. */
+const LEAST_BODY_MEMORY = 16 * 1024 * 1024;
+
 const NEVER = new AbortController().signal;
 
 /** The server of the database, which runs. */
@@ -329,6 +332,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
         corsOrigins: config.corsOrigins,
         authorization: createAuthorization({ accounts, instances, shares }),
         failedAuthorizations: createFailedAuthorizations({ nowMs }),
+        bodyBudget: createByteBudget(Math.max(getHeapStatistics().heap_size_limit / 8, LEAST_BODY_MEMORY)),
         callerLimits: createCallerLimits({
           perUser: config.rateLimitUser,
           perAccount: config.rateLimitAccount,

@@ -1,9 +1,9 @@
 import { type Dispatcher, errors } from 'undici';
 import { CollectedBytes } from '../collected-bytes.ts';
-import { takeTurn } from '../pace.ts';
+import { goOnInTurn, takeTurn } from '../pace.ts';
+import { countPiece } from '../turn-budget.ts';
 import { EgressError } from './error.ts';
 import { onAbort } from './shared-abort.ts';
-import { countPiece } from './turn-budget.ts';
 
 export interface RawResponse {
   readonly status: number;
@@ -100,6 +100,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #complete(): void {
+    if (this.#failure !== undefined) return;
     this.#isComplete = true;
     this.#release();
     if (this.#size > LARGE_BYTES) void takeTurn().then(() => this.#resolve());
@@ -128,6 +129,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#failure = failure;
     this.#body.clear();
     this.#release();
+    void this.#giveUp(failure);
+  }
+
+  /** Hundreds fail in one moment when their time is over, their callers go, or a server closes its connections. */
+  async #giveUp(failure: EgressError): Promise<void> {
+    await goOnInTurn();
     this.#settle.reject(failure);
     this.#controller?.abort(failure);
   }

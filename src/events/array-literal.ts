@@ -10,3 +10,30 @@ function toElement(value: string | number | boolean | null | undefined): string 
   if (value === null || value === undefined) return 'NULL';
   return typeof value === 'string' ? `"${value.replace(/["\\]/g, '\\$&')}"` : String(value);
 }
+
+/** Of the type `text`, which never changes (pg_type.dat of PostgreSQL). */
+const TEXT_OID = 25;
+const DIMENSIONS = 1;
+const MAY_HAVE_NULLS = 1;
+const LOWER_BOUND = 1;
+const HEADER_INTS = 5;
+const INT_BYTES = 4;
+/** In place of the length. */
+const NULL = -1;
+
+/**
+ * A `text[]` as PostgreSQL reads it in binary (array_recv of its arrayfuncs.c), for texts that somebody else wrote: nothing is escaped, and
+ * megabytes are only copied. A literal would look at each of their characters, as would PostgreSQL when it reads it. The texts are UTF-8 without
+ * NUL; what is missing is NULL.
+ */
+export function binaryTexts(texts: readonly (Buffer | undefined)[]): Buffer {
+  const size = texts.reduce((sum, text) => sum + INT_BYTES + (text?.length ?? 0), HEADER_INTS * INT_BYTES);
+  const array = Buffer.allocUnsafe(size);
+  const header = [DIMENSIONS, MAY_HAVE_NULLS, TEXT_OID, texts.length, LOWER_BOUND];
+  let at = header.reduce((place, int) => array.writeInt32BE(int, place), 0);
+  for (const text of texts) {
+    at = array.writeInt32BE(text?.length ?? NULL, at);
+    if (text !== undefined) at += text.copy(array, at);
+  }
+  return array;
+}

@@ -276,7 +276,7 @@ function toLease(accepted: Acceptance & { readonly id: number; readonly owner: s
     eventId,
     instanceId,
     ordered,
-    body: Buffer.from(payload),
+    body: payload,
     acceptedAtMs,
   };
 }

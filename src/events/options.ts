@@ -11,6 +11,8 @@ export const DEFAULT_OPTIONS = {
 
   /** Rows of one statement that stores accepted events; a call with more has a statement of its own. */
   acceptBatchRows: 500,
+  /** Of the events of such a statement; a call with more has one of its own, so that what is put together at a time is bounded. */
+  acceptBatchBytes: 1024 * 1024,
   acceptsInFlight: 2,
   /** Events that wait to be stored; above it calls are refused as OVERLOADED. */
   maxPendingAccepts: 20_000,

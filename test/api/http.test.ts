@@ -133,7 +133,8 @@ describe('HTTP', () => {
       const packed = Object.values(document.paths).flatMap((item) =>
         Object.values(item).flatMap((operation) => {
           const id = Object(operation).operationId;
-          const response = { locals: { operation: id }, vary: () => {}, req: { headers: { 'accept-encoding': 'br' } } };
+          const response = { locals: { operation: id }, req: { headers: { 'accept-encoding': 'br' } } };
+          Object.assign(response, { hasHeader: () => false, setHeader: () => {} });
           return id !== undefined && encodingOf(Object(response)) !== undefined ? [id] : [];
         }),
       );

@@ -7,7 +7,7 @@ import { waitUntil } from './support/wait-until.ts';
 type Line = Readonly<Record<string, unknown>>;
 
 describe('the log of a call on an instance', () => {
-  const service = useApp();
+  const service = useApp({ LOG_LEVEL: 'debug' });
   const lines = (msg: string): readonly Line[] =>
     service.logged.map((line) => JSON.parse(line)).filter((line) => line.msg === msg);
 

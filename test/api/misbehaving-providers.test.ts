@@ -1,3 +1,4 @@
+import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { useApp } from '../support/app.ts';
 import {
@@ -13,9 +14,10 @@ import {
 import { expectProblem } from './support/expect-problem.ts';
 import { METADATA } from './support/odata-metadata.ts';
 import { useOutsideConnectors } from './support/outside-connectors.ts';
-import { countRows } from './support/tenants.ts';
+import { authorizationOf, countRows, FIRST_TENANT } from './support/tenants.ts';
 import { SETUPS } from './support/troubled-setups.ts';
 import { PASSWORD, quoted, REFUSALS } from './support/troubles.ts';
+import { waitUntil } from './support/wait-until.ts';
 
 describe('a provider that misbehaves', () => {
   const service = useApp({ CONNECTORS_PATH: useOutsideConnectors(), SIMULATORS_PORT: 'off' });
@@ -160,6 +162,21 @@ describe('a provider that misbehaves', () => {
     });
   });
 
+  it('does not make a fault of ours of a caller who hangs up while it is silent', async () => {
+    SETUPS.odata.prepare(provider);
+    const { token } = await service.createInstance('odata', SETUPS.odata.configuration(provider.url));
+    provider.answer('/api/items', hang);
+    const hungUp = (line: string) => line.includes('"cut":true');
+    const before = service.logged.length;
+    const socket = sendAndKeep(service.app.url, `GET /elements/api-v2/items HTTP/1.1`, token);
+    await waitUntil(async () => seen('/api/items') === 1);
+    socket.destroy();
+    await waitUntil(async () => service.logged.slice(before).some(hungUp));
+    // What follows of it is over when another call has been answered.
+    await service.call('/instances');
+    expect(service.logged.slice(before).filter((line) => line.includes('request failed'))).to.deep.equal([]);
+  });
+
   it('that answers a record in another shape is a PROVIDER_PROTOCOL, never a 500', async () => {
     SETUPS.impatient.prepare(provider);
     const { token } = await service.createInstance('impatient', { 'base.url': provider.url, 'api.key': PASSWORD });
@@ -262,3 +279,12 @@ describe('a provider that misbehaves', () => {
     ]);
   });
 });
+
+/** A request on a connection of its own, which its caller can break. */
+function sendAndKeep(url: string, line: string, token: string): Socket {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  const { authorization } = authorizationOf(FIRST_TENANT, token);
+  socket.write(`${line}\r\nHost: x\r\nAuthorization: ${authorization}\r\n\r\n`);
+  return socket;
+}

@@ -15,7 +15,7 @@ function row(subscriptionId: number, state: NewRow['state']): NewRow {
     createdAt: new Date(),
     instanceId: 1,
     type: 'orders.created',
-    payload: '{}',
+    payload: Buffer.from('{}'),
     subscriptionId,
     ordered: false,
     keyHash: undefined,

@@ -104,6 +104,45 @@ describe('the engine of events', () => {
     expect(received('/many')).to.have.length(1_000);
   });
 
+  it('stores large events in statements of their own, without a look at their characters', async () => {
+    bench.receiver.answer('/large-ones', status(204));
+    const engine = await startFor('/large-ones');
+    const sizes: number[][] = [];
+    const note = ({ sql, bindings }: { sql: string; bindings: readonly unknown[] }) => {
+      if (sql.includes('insert into delivery\n'))
+        sizes.push(bindings.filter(Buffer.isBuffer).map(({ length }) => length));
+    };
+    bench.knex.on('query', note);
+    const text = '"\\é{},\ud800\0'.repeat(50_000);
+    await Promise.all(Array.from({ length: 4 }, () => engine.events.accept([newEvent(1, { object: { text } })])));
+    bench.knex.off('query', note);
+    const printed = Buffer.byteLength(JSON.stringify({ text }));
+    expect(sizes.map(([first = 0]) => Math.floor(first / printed))).to.deep.equal([1, 1, 1, 1]);
+    await until(async () => (await deliveries(bench.knex)).length === 0);
+    const bodies = received('/large-ones').map(({ body }) => JSON.parse(body.toString()).data.object.text);
+    expect(bodies.every((body) => body === text)).to.equal(true);
+    const stored = await bench.knex('event').select('payload');
+    expect(stored.every(({ payload }) => JSON.parse(payload).data.object.text === text)).to.equal(true);
+  });
+
+  it('keeps answers as they came, beside receivers that say nothing, without a look at their characters', async () => {
+    const words = '"\\{},é'.repeat(400);
+    bench.receiver.answer('/wordy', status(200, {}, words));
+    bench.receiver.answer('/silent', status(204));
+    const engine = await startFor('/wordy');
+    engine.urls.set(2, `${bench.receiver.url}/silent`);
+    let binary = 0;
+    const note = ({ sql, bindings }: { sql: string; bindings: readonly unknown[] }) => {
+      if (sql.includes('insert into delivery_attempt')) binary += bindings.filter(Buffer.isBuffer).length;
+    };
+    bench.knex.on('query', note);
+    await engine.events.accept([newEvent(1), newEvent(2)]);
+    await until(async () => (await attemptsOf(bench.knex)).length === 2);
+    bench.knex.off('query', note);
+    expect((await attemptsOf(bench.knex)).map(({ answer }) => answer)).to.have.members([words, null]);
+    expect(binary).to.be.at.least(1);
+  });
+
   it('retries by the schedule until it is delivered, under the same id', async () => {
     bench.receiver.answer('/retry', status(500, {}, 'no\0t now'), status(503), status(204));
     const engine = await startFor('/retry', { options: { schedules: quickSchedules(3) } });

@@ -62,7 +62,7 @@ describe('releasing a queue', () => {
           createdAt: new Date(),
           instanceId: 1,
           type: 'a.created',
-          payload: '{}',
+          payload: Buffer.from('{}'),
           subscriptionId: 1,
           ordered: false,
           keyHash: undefined,

@@ -13,8 +13,13 @@ const BYTES_PER_KB = 1024;
 const RESET_PEAK = '5';
 
 const NANOSECONDS_PER_MS = 1_000_000;
+/** Fine enough to see what a stretch of some ten milliseconds consists of. */
+const SAMPLING_US = 200;
 
 let longest: Stretch = { ms: 0, requests: 0 };
+/** Of the longest stretch, in microseconds of the clock that profiles have. */
+let longestBetween = { beganAt: 0, endedAt: 0 };
+let turnBeganAt = clock();
 let turnBeganAtMs = cpuMs();
 let requestsOfTurn = 0;
 let starvedBeforeMs = 0;
@@ -29,14 +34,22 @@ function cpuMs(): number {
 /** Once per turn of the loop; as it is no reason to stay awake, an idle loop waits for its next event as it would without. */
 function endTurn(): void {
   const nowMs = cpuMs();
-  if (nowMs - turnBeganAtMs > longest.ms) longest = { ms: nowMs - turnBeganAtMs, requests: requestsOfTurn };
+  if (nowMs - turnBeganAtMs > longest.ms) {
+    longest = { ms: nowMs - turnBeganAtMs, requests: requestsOfTurn };
+    longestBetween = { beganAt: turnBeganAt, endedAt: clock() };
+  }
   beginTurn(nowMs);
   setImmediate(endTurn).unref();
 }
 
 function beginTurn(nowMs: number): void {
   turnBeganAtMs = nowMs;
+  turnBeganAt = clock();
   requestsOfTurn = 0;
+}
+
+function clock(): number {
+  return Number(process.hrtime.bigint() / 1000n);
 }
 
 /** What a full collection leaves. Twice, because what finalizers let go of is only free afterwards. */
@@ -62,6 +75,7 @@ async function startProfile(): Promise<void> {
   session = new Session();
   session.connect();
   await session.post('Profiler.enable');
+  await session.post('Profiler.setSamplingInterval', { interval: SAMPLING_US });
   await session.post('Profiler.start');
 }
 
@@ -70,7 +84,7 @@ async function writeProfile(file: string): Promise<void> {
   const { profile } = await session.post('Profiler.stop');
   session.disconnect();
   session = undefined;
-  await writeFile(file, JSON.stringify(profile));
+  await writeFile(file, JSON.stringify({ ...profile, longest: longestBetween }));
 }
 
 const ANSWERS: { readonly [Kind in ProbeQuestion['kind']]: (question: ProbeQuestion & { kind: Kind }) => unknown } = {

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { runNamed } from '../../db/named-statement.ts';
-import { arrayLiteral } from '../array-literal.ts';
+import { arrayLiteral, binaryTexts } from '../array-literal.ts';
 
 /** One event and its delivery, as they are to be stored. */
 export interface NewRow {
@@ -10,7 +10,8 @@ export interface NewRow {
   readonly createdAt: Date;
   readonly instanceId: number;
   readonly type: string;
-  readonly payload: string;
+  /** JSON in UTF-8. */
+  readonly payload: Buffer;
   readonly subscriptionId: number;
   readonly ordered: boolean;
   /** Undefined: nothing to recognise it by. Two rows of one call have different keys. */
@@ -54,14 +55,14 @@ export function createAcceptStore(knex: Knex) {
   };
 }
 
-function columnsOf(rows: readonly NewRow[]): string[] {
+function columnsOf(rows: readonly NewRow[]): (string | Buffer)[] {
   return [
     arrayLiteral(rows.map(({ accountId }) => accountId)),
     arrayLiteral(rows.map(({ eventId }) => eventId)),
     arrayLiteral(rows.map(({ createdAt }) => createdAt.toISOString())),
     arrayLiteral(rows.map(({ instanceId }) => instanceId)),
     arrayLiteral(rows.map(({ type }) => type)),
-    arrayLiteral(rows.map(({ payload }) => payload)),
+    binaryTexts(rows.map(({ payload }) => payload)),
     arrayLiteral(rows.map(({ subscriptionId }) => subscriptionId)),
     arrayLiteral(rows.map(({ ordered }) => ordered)),
     arrayLiteral(rows.map(({ state }) => state)),

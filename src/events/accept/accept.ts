@@ -28,7 +28,7 @@ export interface AcceptPorts {
   readonly onStored: (state: StoredRow['state']) => void;
   readonly options: Pick<
     EngineOptions,
-    'acceptBatchRows' | 'acceptsInFlight' | 'maxPendingAccepts' | 'maxPendingAcceptBytes'
+    'acceptBatchRows' | 'acceptBatchBytes' | 'acceptsInFlight' | 'maxPendingAccepts' | 'maxPendingAcceptBytes'
   >;
 }
 
@@ -43,7 +43,6 @@ export interface Acceptance extends Omit<NewRow, 'state'> {
 }
 
 interface Call extends Unit {
-  readonly bytes: number;
   readonly events: readonly (Acceptance | undefined)[];
   readonly rows: readonly Acceptance[];
   readonly settle: PromiseWithResolvers<Accepted>;
@@ -64,9 +63,9 @@ export function createAcceptor(ports: AcceptPorts): Acceptor {
   const { options } = ports;
   // Ordered events go one batch after the other: ids are given while a batch is stored, and commits may overtake each other.
   const write = (calls: readonly Call[]) => storeCalls(ports, calls);
-  const maxRows = options.acceptBatchRows;
-  const unordered = createGroupCommit<Call>({ write, maxRows, writesInFlight: options.acceptsInFlight });
-  const ordered = createGroupCommit<Call>({ write, maxRows, writesInFlight: 1 });
+  const { acceptBatchRows: maxRows, acceptBatchBytes: maxBytes } = options;
+  const unordered = createGroupCommit<Call>({ write, maxRows, maxBytes, writesInFlight: options.acceptsInFlight });
+  const ordered = createGroupCommit<Call>({ write, maxRows, maxBytes, writesInFlight: 1 });
   const pendingRows = createPool(options.maxPendingAccepts);
   const pendingBytes = createPool(options.maxPendingAcceptBytes);
   let stopped = false;
@@ -126,15 +125,15 @@ async function prepare(ports: AcceptPorts, event: NewEvent): Promise<Acceptance 
   const eventId = ports.newEventId();
   const createdAt = new Date(ports.now());
   const id = showEventId(eventId);
-  const { text, bytes } = buildPayload({ id, event, source, timestamp: event.timestamp ?? createdAt });
+  const payload = buildPayload({ id, event, source, timestamp: event.timestamp ?? createdAt });
   return {
     accountId,
     eventId,
     createdAt,
     instanceId,
     type,
-    payload: text,
-    bytes,
+    payload,
+    bytes: payload.length,
     subscriptionId: subscription.id,
     host: subscription.host,
     ordered: source.ordered,

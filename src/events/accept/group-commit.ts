@@ -5,13 +5,15 @@ export interface Unit {
   /** Accounts take turns. */
   readonly accountId: number;
   readonly rowCount: number;
+  readonly bytes: number;
 }
 
 export interface GroupCommitPorts<Work extends Unit> {
   /** Never rejects: it settles each unit. */
   readonly write: (units: readonly Work[]) => Promise<void>;
-  /** Of one write, unless one unit has more. */
+  /** Of one write, unless one unit has more; so with the bytes. */
   readonly maxRows: number;
+  readonly maxBytes: number;
   readonly writesInFlight: number;
 }
 
@@ -59,11 +61,14 @@ export function createGroupCommit<Work extends Unit>(ports: GroupCommitPorts<Wor
   function takeUnits(): readonly Work[] {
     const units: Work[] = [];
     let rows = 0;
+    let bytes = 0;
     for (let unit = waiting.peek(); unit !== undefined; unit = waiting.peek()) {
-      if (rows > 0 && rows + unit.rowCount > ports.maxRows) break;
+      const isFull = rows + unit.rowCount > ports.maxRows || bytes + unit.bytes > ports.maxBytes;
+      if (rows > 0 && isFull) break;
       waiting.shift();
       units.push(unit);
       rows += unit.rowCount;
+      bytes += unit.bytes;
     }
     waitingRows -= rows;
     return units;

@@ -16,18 +16,18 @@ export interface PayloadInput {
  * The body as it is stored, signed and sent (decision D7).
  * @throws AppError PAYLOAD_TOO_LARGE above 8 MB
  */
-export function buildPayload(input: PayloadInput): { readonly text: string; readonly bytes: number } {
+export function buildPayload(input: PayloadInput): Buffer {
   const { id, event, timestamp } = input;
   const text = JSON.stringify({ id, type: event.type, timestamp: timestamp.toISOString(), data: dataOf(input) });
   // PostgreSQL text takes well-formed Unicode only; JSON.stringify writes NUL and lone surrogates as escapes.
-  const bytes = Buffer.byteLength(text);
-  if (bytes > MAX_PAYLOAD_BYTES) {
+  const payload = Buffer.from(text);
+  if (payload.length > MAX_PAYLOAD_BYTES) {
     throw new AppError(
       'PAYLOAD_TOO_LARGE',
-      `The event ${event.type} of instance ${event.instanceId} has ${bytes} bytes; at most ${MAX_PAYLOAD_BYTES} can be delivered.`,
+      `The event ${event.type} of instance ${event.instanceId} has ${payload.length} bytes; at most ${MAX_PAYLOAD_BYTES} can be delivered.`,
     );
   }
-  return { text, bytes };
+  return payload;
 }
 
 function dataOf({ event, source }: PayloadInput) {

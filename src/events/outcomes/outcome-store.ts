@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { arrayLiteral } from '../array-literal.ts';
+import { arrayLiteral, binaryTexts } from '../array-literal.ts';
 import { queueWaiting } from '../queue-waiting.ts';
 
 /** What names a lease: a process that lost it finds no row. */
@@ -82,7 +82,7 @@ export function createOutcomeStore(knex: Knex, batchRows = 5000) {
   };
 }
 
-function columnsOf(outcomes: readonly OutcomeRow[]): string[] {
+function columnsOf(outcomes: readonly OutcomeRow[]): (string | Buffer)[] {
   const attempts = outcomes.map((outcome) => (outcome.kind === 'released' ? undefined : outcome.attempt));
   const nexts = outcomes.map(nextOf);
   return [
@@ -96,7 +96,7 @@ function columnsOf(outcomes: readonly OutcomeRow[]): string[] {
     arrayLiteral(attempts.map((attempt) => attempt && Math.round(attempt.durationMs))),
     arrayLiteral(attempts.map((attempt) => attempt?.statusCode)),
     arrayLiteral(attempts.map((attempt) => attempt?.error)),
-    arrayLiteral(attempts.map((attempt) => attempt?.answer)),
+    binaryTexts(attempts.map((attempt) => (attempt?.answer === undefined ? undefined : Buffer.from(attempt.answer)))),
     arrayLiteral(nexts.map((next) => next?.state)),
     arrayLiteral(nexts.map((next) => next?.dueAt?.toISOString())),
     arrayLiteral(nexts.map((next) => next?.retries)),
