@@ -66,8 +66,8 @@ describe('GET /metrics', () => {
     provider.answer('/refusing/$metadata', status(404));
     provider.answer('/resetting/', resetBeforeAnswer);
     provider.answer('/resetting/$metadata', resetBeforeAnswer);
-    await create('refusing');
-    await create('resetting');
+    expect((await create('refusing')).body.code).to.equal('PROVIDER_CREDENTIALS_INVALID');
+    expect((await create('resetting')).body.code).to.equal('PROVIDER_UNAVAILABLE');
     expect(await measured(series('4xx'))).to.be.greaterThan(0);
     expect(await measured(series('reset'))).to.be.greaterThan(0);
   });
