@@ -55,6 +55,8 @@ const service = spawn(process.execPath, ['src/main.ts'], {
   },
   stdio: ['ignore', 'ignore', 'inherit'],
 });
+// Whatever ends this script.
+process.once('exit', () => service.kill('SIGKILL'));
 const agent = new Agent({ connections: SATURATION_IN_FLIGHT, pipelining: 1 });
 const ORIGIN = `http://127.0.0.1:${ports.PORT}`;
 const BASE = '/elements/api-v2';

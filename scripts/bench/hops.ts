@@ -48,6 +48,8 @@ const service = spawn(process.execPath, ['--import', PROBE, 'src/main.ts'], {
   },
   stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
 });
+// Whatever ends this script.
+process.once('exit', () => service.kill('SIGKILL'));
 const BASE = `http://127.0.0.1:${ports.PORT}/elements/api-v2`;
 
 try {
