@@ -1,7 +1,5 @@
-import { OPERATIONS } from '../../generated/operations.ts';
-import type { ApiScope } from './authorize.ts';
+import { OPERATIONS, type OperationId } from '../../generated/operations.ts';
 import type { JsonShape } from './json-shape.ts';
-import type { Scope } from './scoped-document.ts';
 
 /** What a JSON body may be. */
 export interface BodyLimits extends JsonShape {
@@ -26,31 +24,9 @@ const LARGE: BodyLimits = {
   ownMembers: MOST_MEMBERS,
 };
 
-interface Route {
-  readonly method: string;
-  readonly path: RegExp;
-}
-
-/** The operations that the spec marks with `x-causeway-large-body`. */
-const LARGE_ROUTES: Readonly<Record<ApiScope, readonly Route[]>> = {
-  platform: largeRoutes('platform'),
-  instance: largeRoutes('instance'),
-  record: largeRoutes('record'),
-};
-
-function largeRoutes(scope: ApiScope): readonly Route[] {
-  return Object.values(OPERATIONS)
-    .filter(({ scopes, largeBody }) => largeBody && (scopes as readonly Scope[]).includes(scope))
-    .map(({ method, path }) => ({
-      method: method.toUpperCase(),
-      path: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}/?$`),
-    }));
-}
-
-/** The limits for the body of a request whose operation is not known yet. */
-export function bodyLimitsOf(scope: ApiScope, method: string, path: string): BodyLimits {
-  const isLarge = LARGE_ROUTES[scope].some((route) => route.method === method && route.path.test(path));
-  return isLarge ? LARGE : ORDINARY;
+/** Of the operation that a request is for; undefined: it is for none, and its body will be refused with it. */
+export function bodyLimitsOf(id: OperationId | undefined): BodyLimits {
+  return id !== undefined && OPERATIONS[id].largeBody ? LARGE : ORDINARY;
 }
 
 /** `256 kB`, `8 MB`. */

@@ -1,4 +1,5 @@
 import type { RequestHandler } from 'express';
+import { escapeHtml } from './docs/html.ts';
 import { createPage } from './page.ts';
 
 /** What providers send with the browser (RFC 6749, 4.1.2 and 4.1.2.1), in the order it is of use. */
@@ -81,13 +82,4 @@ function nextStep(parameters: Parameters): string {
   return `<h2>Next step</h2>
 <p>Send this to <code>POST /elements/api-v2/instances</code>, with the secrets of the user and the organization in the <code>Authorization</code> header.</p>
 <pre><code>${escapeHtml(JSON.stringify(body, null, 2))}</code></pre>`;
-}
-
-function escapeHtml(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
-    .replaceAll("'", '&#39;');
 }

@@ -1,12 +1,11 @@
 import { AppError } from '../errors.ts';
-import type { Accepted, EventSource, NewEvent, ReadySubscription } from '../events/model.ts';
+import type { Accepted, FindSource, NewEvent, ReadySubscription } from '../events/model.ts';
 import { wantsType } from '../events/subscriptions/event-types.ts';
 import { instanceNotFound } from '../instances/instances.ts';
 import type { Handlers } from './handler.ts';
 
 export interface EventHandlerPorts {
-  /** Undefined: there is no such instance. */
-  readonly findSource: (accountId: number, instanceId: number) => Promise<EventSource | undefined>;
+  readonly findSource: FindSource;
   readonly accept: (events: readonly NewEvent[]) => Promise<Accepted>;
   readonly ensureSubscription: (accountId: number, url: string) => Promise<ReadySubscription>;
 }

@@ -7,27 +7,32 @@ import { AppError } from '../errors.ts';
 import { parseJson } from '../numbers/exact-json.ts';
 import { takeTurn } from '../pace.ts';
 import { assertLength, readBody } from './body-bytes.ts';
-import { type BodyLimits, bodyLimitsOf } from './body-limits.ts';
+import type { BodyLimits } from './body-limits.ts';
 import { type BodyRoom, createBodyRoom, LARGE_BYTES } from './body-room.ts';
 import { type JsonShape, measureJson } from './json-shape.ts';
 import { assertThere } from './request-end.ts';
+
+export interface BodyBounds {
+  readonly limits: BodyLimits;
+  /** The memory of this process for the bodies of requests. */
+  readonly budget: ByteBudget;
+}
 
 /**
  * Parses a body that is within the limits of its operation, every number with all its digits; a request without one has the body `undefined`.
  * @throws AppError UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, OVERLOADED where `budget` has no room for a large one, or REQUEST_INVALID for
  * what is not well-formed JSON in UTF-8
  */
-export async function readJsonBody(request: Request, response: Response, budget: ByteBudget): Promise<void> {
+export async function readJsonBody(request: Request, response: Response, bounds: BodyBounds): Promise<void> {
   const { headers } = request;
   const isThere = hasBody(headers);
   if (isThere) assertJsonType(headers['content-type'] ?? '');
   // The validator compiles its schemas anew for every spelling of the type, and keeps them all.
   headers['content-type'] = 'application/json';
-  request.body = isThere ? await askAndRead(request, response, budget) : undefined;
+  request.body = isThere ? await askAndRead(request, response, bounds) : undefined;
 }
 
-function askAndRead(request: Request, response: Response, budget: ByteBudget): Promise<unknown> {
-  const limits = bodyLimitsOf(response.locals.scope, request.method, request.path);
+function askAndRead(request: Request, response: Response, { limits, budget }: BodyBounds): Promise<unknown> {
   assertLength(request, limits.bytes);
   askForBody(request, response);
   const principal: Principal | undefined = response.locals.principal;

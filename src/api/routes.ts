@@ -16,12 +16,14 @@ interface Template {
   readonly operations: Record<string, OperationId>;
 }
 
+/** Of a path that is well percent-encoded. @returns undefined for one that means nothing */
+export type FindRoute = (path: string) => Route | undefined;
+
 /**
  * Finds what a path means in a scope, concrete paths before those with parameters: `OPERATIONS` has them in this order. Paths are taken as
  * they are written, in upper and lower case, with or without a slash at the end.
- * @returns a function of a path that is well percent-encoded; it returns undefined for one that means nothing
  */
-export function createRoutes(scope: Scope): (path: string) => Route | undefined {
+export function createRoutes(scope: Scope): FindRoute {
   const templates = new Map<string, Template>();
   for (const [id, { method, path, scopes }] of Object.entries(OPERATIONS)) {
     if (!(scopes as readonly Scope[]).includes(scope)) continue;

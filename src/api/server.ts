@@ -11,6 +11,7 @@ import { identify, traceOf } from './access-log.ts';
 import { type Answer, answersFiles, assertAcceptsJson, sendAnswer } from './answer.ts';
 import type { Caller } from './authorization.ts';
 import { type ApiScope, type AuthorizePorts, createAuthorize } from './authorize.ts';
+import { bodyLimitsOf } from './body-limits.ts';
 import type { RedactCall } from './call-redactor.ts';
 import { createCors } from './cors.ts';
 import type { ApiOperationId, Handlers } from './handler.ts';
@@ -21,7 +22,7 @@ import { createProblemHandler, notFound, wrongMethod } from './problem.ts';
 import type { ProxyTrust } from './remote-address.ts';
 import { signalEnd } from './request-end.ts';
 import { measureRequests } from './request-metrics.ts';
-import { createRoutes } from './routes.ts';
+import { createRoutes, type FindRoute, type Route } from './routes.ts';
 import { parseQuery } from './scoped-document.ts';
 import { createValidation, type Validate, type ValidatedRequest } from './validation.ts';
 
@@ -74,10 +75,11 @@ export function createServer(ports: ServerPorts): Express {
 function createApi(api: ApiPorts): RequestHandler {
   const answerPreflight = createCors(api.corsOrigins);
   const authorize = createAuthorize(api);
-  const operations: Readonly<Record<ApiScope, FindOperation>> = {
-    platform: findOperations('platform', api),
-    instance: findOperations('instance', api),
-    record: findOperations('record', api),
+  // The same URL may be an operation of the platform and an object of an element.
+  const scopes: Readonly<Record<ApiScope, ScopedOperations>> = {
+    platform: createScope('platform', api),
+    instance: createScope('instance', api),
+    record: createScope('record', api),
   };
   return async (request, response) => {
     // Tokens, secrets and the records of people are in the answers: no cache keeps them.
@@ -88,10 +90,13 @@ function createApi(api: ApiPorts): RequestHandler {
     if (await api.passthrough(request, response)) return;
     assertPath(request);
     assertQueryNames(request);
-    await readJsonBody(request, response, api.bodyBudget);
     const scope: ApiScope = response.locals.scope;
-    const { id, validate, params } = operations[scope](request);
-    await validate(request, response, params);
+    const { findRoute, handled } = scopes[scope];
+    const route = findRoute(request.path);
+    const limits = bodyLimitsOf(route?.operations[request.method]);
+    await readJsonBody(request, response, { limits, budget: api.bodyBudget });
+    const { id, validate } = findHandled(request, route, handled);
+    await validate(request, response, route?.params ?? {});
     response.locals.operation = id;
     await answer(id, request, response, api);
   };
@@ -126,26 +131,23 @@ interface Handled {
   readonly validate: Validate;
 }
 
-interface FoundOperation extends Handled {
-  /** Decoded. */
-  readonly params: Readonly<Record<string, string>>;
+interface ScopedOperations {
+  readonly findRoute: FindRoute;
+  readonly handled: ReadonlyMap<OperationId, Handled>;
+}
+
+function createScope(scope: ApiScope, ports: ApiPorts): ScopedOperations {
+  const validation = createValidation(scope, ports);
+  const ids = Object.keys(ports.handlers) as ApiOperationId[];
+  return { findRoute: createRoutes(scope), handled: new Map(ids.map((id) => [id, { id, validate: validation(id) }])) };
 }
 
 /** @throws AppError NOT_FOUND; OPERATION_UNSUPPORTED for a path that takes other methods */
-type FindOperation = (request: Request) => FoundOperation;
-
-/** The same URL may be an operation of the platform and an object of an element, so each scope finds its own. */
-function findOperations(scope: ApiScope, ports: ApiPorts): FindOperation {
-  const findRoute = createRoutes(scope);
-  const validation = createValidation(scope, ports);
-  const ids = Object.keys(ports.handlers) as ApiOperationId[];
-  const handled = new Map<OperationId, Handled>(ids.map((id) => [id, { id, validate: validation(id) }]));
-  return (request) => {
-    const route = findRoute(request.path) ?? notFound(request);
-    const id = route.operations[request.method];
-    if (id === undefined) throw wrongMethod(request, Object.keys(route.operations).sort());
-    return { ...(handled.get(id) ?? notFound(request)), params: route.params };
-  };
+function findHandled(request: Request, route: Route | undefined, handled: ScopedOperations['handled']): Handled {
+  const { operations } = route ?? notFound(request);
+  const id = operations[request.method];
+  if (id === undefined) throw wrongMethod(request, Object.keys(operations).sort());
+  return handled.get(id) ?? notFound(request);
 }
 
 async function answer(

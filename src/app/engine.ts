@@ -7,7 +7,7 @@ import type { Notifier } from '../db/notifier.ts';
 import type { Egress } from '../egress/index.ts';
 import { isAppError } from '../errors.ts';
 import { createEvents, type Events } from '../events/engine.ts';
-import type { EventSource } from '../events/model.ts';
+import type { EventSource, FindSource } from '../events/model.ts';
 import type { Notifications } from '../events/notifications/notifications.ts';
 import type { EngineOptions } from '../events/options.ts';
 import type { Subscriptions } from '../events/subscriptions/subscriptions.ts';
@@ -45,9 +45,6 @@ export function createEngine(ports: EnginePorts): Events {
     ...(options !== undefined && { options }),
   });
 }
-
-/** Where events of an instance go; undefined: there is no such instance. */
-export type FindSource = (accountId: number, instanceId: number) => Promise<EventSource | undefined>;
 
 export interface SourcePorts {
   readonly notifier: Notifier;

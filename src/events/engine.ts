@@ -9,7 +9,7 @@ import { createAcceptStore } from './accept/accept-store.ts';
 import { createEngineMetrics } from './engine-metrics.ts';
 import { createEventIds } from './event-id.ts';
 import type { Lease } from './lease.ts';
-import type { Accepted, DeliverySettings, EventSource, NewEvent, ReadySubscription } from './model.ts';
+import type { Accepted, DeliverySettings, FindSource, NewEvent, ReadySubscription } from './model.ts';
 import { DEFAULT_OPTIONS, type EngineOptions } from './options.ts';
 import { createExhaustion, type ExhaustionPorts } from './outcomes/exhaustion.ts';
 import { createOutcomeStore } from './outcomes/outcome-store.ts';
@@ -38,7 +38,7 @@ export interface EventPorts {
   /** Cryptographically random bytes. */
   readonly randomBytes: (size: number) => Buffer;
   /** From memory: it is asked for each event and each push. Undefined: there is no such instance. */
-  readonly findSource: (accountId: number, instanceId: number) => Promise<EventSource | undefined>;
+  readonly findSource: FindSource;
   readonly subscriptions: ExhaustionPorts['subscriptions'] & {
     readonly ensure: (accountId: number, url: string) => Promise<ReadySubscription>;
     readonly find: (accountId: number, id: number) => Promise<ReadySubscription | undefined>;

@@ -60,6 +60,9 @@ export interface DeliverySettings {
   readonly retryCount: RetryCount;
 }
 
+/** Where events of an instance go; undefined: there is no such instance. */
+export type FindSource = (accountId: number, instanceId: number) => Promise<EventSource | undefined>;
+
 /** A subscription as the engine needs it, secrets in clear. */
 export interface ReadySubscription {
   readonly accountId: number;

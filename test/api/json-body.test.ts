@@ -3,6 +3,7 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import { type AddressInfo, Socket } from 'node:net';
 import { expect } from 'chai';
 import express, { type Request, type Response } from 'express';
+import { bodyLimitsOf } from '../../src/api/body-limits.ts';
 import { readJsonBody } from '../../src/api/json-body.ts';
 import { type JsonShape, measureJson } from '../../src/api/json-shape.ts';
 import { isHangUp } from '../../src/api/request-end.ts';
@@ -59,7 +60,10 @@ describe('readJsonBody', () => {
       next();
     });
     app.use(async (request, response) => {
-      await readJsonBody(request, response, createByteBudget(Number.POSITIVE_INFINITY));
+      await readJsonBody(request, response, {
+        limits: bodyLimitsOf('createInstance'),
+        budget: createByteBudget(Number.POSITIVE_INFINITY),
+      });
       response.json(request.headers['content-type']);
     });
     const server = app.listen(0, '127.0.0.1');
@@ -91,9 +95,10 @@ describe('readJsonBody', () => {
     Object.assign(request, { method: 'POST', path: '/instances', complete: true });
     Object.assign(request.headers, { 'content-type': 'application/json', 'content-length': String(text.length) });
     const response = Object.assign(new ServerResponse(request), { locals: { scope: 'platform' } });
-    const read = readJsonBody(request as Request, response as unknown as Response, budget).catch(
-      (error: unknown) => error,
-    );
+    const read = readJsonBody(request as Request, response as unknown as Response, {
+      limits: bodyLimitsOf('createInstance'),
+      budget,
+    }).catch((error: unknown) => error);
     request.push(text);
     request.push(null);
     await once(request, 'end');
@@ -110,7 +115,7 @@ async function serve(budget: ByteBudget): Promise<(body: string) => Promise<stri
   app.use(async (request, response) => {
     response.locals.scope = 'platform';
     try {
-      await readJsonBody(request, response, budget);
+      await readJsonBody(request, response, { limits: bodyLimitsOf('createInstance'), budget });
       response.end('taken');
     } catch (error) {
       response.end(error instanceof AppError ? `${error.code} ${error.retryAfterSeconds}` : String(error));

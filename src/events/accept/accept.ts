@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { AppError } from '../../errors.ts';
 import { showEventId } from '../event-id.ts';
-import type { Accepted, DeliverySettings, EventSource, NewEvent, ReadySubscription } from '../model.ts';
+import type { Accepted, DeliverySettings, FindSource, NewEvent, ReadySubscription } from '../model.ts';
 import type { EngineOptions } from '../options.ts';
 import { createPool } from '../pool.ts';
 import { wantsType } from '../subscriptions/event-types.ts';
@@ -11,7 +11,7 @@ import { buildPayload } from './payload.ts';
 
 export interface AcceptPorts {
   readonly store: AcceptStore;
-  readonly findSource: (accountId: number, instanceId: number) => Promise<EventSource | undefined>;
+  readonly findSource: FindSource;
   readonly ensureSubscription: (accountId: number, url: string) => Promise<ReadySubscription>;
   readonly settings: (accountId: number) => Promise<DeliverySettings>;
   /** UUIDs of version 7. */

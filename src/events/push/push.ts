@@ -1,6 +1,6 @@
 import type { Logger } from '../../log.ts';
 import type { Lease } from '../lease.ts';
-import type { DeliverySettings, EventSource, ReadySubscription } from '../model.ts';
+import type { DeliverySettings, EventSource, FindSource, ReadySubscription } from '../model.ts';
 import type { EngineOptions } from '../options.ts';
 import type { AttemptRecord, NextRow } from '../outcomes/outcome-store.ts';
 import type { Outcome } from '../outcomes/outcomes.ts';
@@ -11,7 +11,7 @@ import { nextState, type Transition } from './transition.ts';
 export interface PushPorts {
   readonly attempt: Attempt;
   readonly findSubscription: (accountId: number, id: number) => Promise<ReadySubscription | undefined>;
-  readonly findSource: (accountId: number, instanceId: number) => Promise<EventSource | undefined>;
+  readonly findSource: FindSource;
   readonly settings: (accountId: number) => Promise<DeliverySettings>;
   readonly hand: (outcome: Outcome) => void;
   readonly onAttempt: (report: AttemptReport, acceptedAtMs: number | undefined) => void;
