@@ -4,13 +4,10 @@
  * receiver and this caller share the machine with it. Everything stays on loopback and stops by itself.
  */
 
-import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { cpus, loadavg, tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Agent } from 'undici';
@@ -18,14 +15,12 @@ import { nowMicros } from '../event-load/clock.ts';
 import { writeObjectId } from '../event-load/messages.ts';
 import { startLoadDatabase } from '../event-load/postgres.ts';
 import { startReceiver } from '../event-load/processes.ts';
-import { freePorts } from './free-ports.ts';
+import { cpuMsOf, startService, UNLIMITED } from './running-service.ts';
 
-const ROOT = resolve(import.meta.dirname, '../..');
 const BODY = 'x'.repeat(900);
 const RATES = [200, 1_000] as const;
 const SATURATION_IN_FLIGHT = 256;
 const WARM_UP_SECONDS = 3;
-const CLOCK_TICKS_PER_SECOND = 100;
 const TICK_MS = 5;
 
 const { values: options } = parseArgs({ options: { seconds: { type: 'string', default: '8' } } });
@@ -37,33 +32,22 @@ await database.knex('account').del();
 await database.knex('organization').del();
 const receiver = await startReceiver();
 const dataDir = await mkdtemp(join(tmpdir(), 'causeway-bench-'));
-const ports = await freePorts();
-const service = spawn(process.execPath, ['src/main.ts'], {
-  cwd: ROOT,
-  env: {
-    ...process.env,
-    NODE_ENV: 'production',
-    LOG_LEVEL: 'warn',
+const service = await startService({
+  dataDir,
+  environment: {
+    ...UNLIMITED,
     HOST: '127.0.0.1',
     EGRESS_ALLOW: '127.0.0.0/8',
     DATABASE_URL: database.url,
     ENCRYPTION_KEYS: `bench:${randomBytes(32).toString('base64')}`,
-    DATA_DIR: dataDir,
-    RATE_LIMIT_USER: 'off',
-    RATE_LIMIT_ACCOUNT: 'off',
-    ...ports,
   },
   stdio: ['ignore', 'ignore', 'inherit'],
 });
-// Whatever ends this script.
-process.once('exit', () => service.kill('SIGKILL'));
 const agent = new Agent({ connections: SATURATION_IN_FLIGHT, pipelining: 1 });
-const ORIGIN = `http://127.0.0.1:${ports.PORT}`;
-const BASE = '/elements/api-v2';
 let nextNumber = 1;
 
 try {
-  const authorization = await readAuthorization();
+  const { authorization } = service;
   const instance = await call('/instances', authorization, {
     element: { key: 'bamboohr' },
     name: 'bench',
@@ -96,32 +80,16 @@ try {
   console.table(rows);
 } finally {
   await agent.close();
-  service.kill('SIGTERM');
-  if (service.exitCode === null) await once(service, 'exit');
+  await service.stop();
   await receiver.stop();
   await database.stop();
   await rm(dataDir, { recursive: true, force: true });
 }
 
-async function readAuthorization(): Promise<string> {
-  const file = join(dataDir, 'credentials.json');
-  for (;;) {
-    if (service.exitCode !== null) throw new Error(`The service ended with exit code ${service.exitCode}`);
-    const isReady = await fetch(`${ORIGIN}/health/ready`).then(
-      ({ ok }) => ok,
-      () => false,
-    );
-    if (isReady && existsSync(file)) break;
-    await sleep(20);
-  }
-  const { userSecret, organizationSecret } = JSON.parse(readFileSync(file, 'utf8'));
-  return `User ${userSecret}, Organization ${organizationSecret}`;
-}
-
 async function call(path: string, authorization: string, body: object): Promise<string> {
   const { statusCode, body: answer } = await agent.request({
-    origin: ORIGIN,
-    path: BASE + path,
+    origin: service.origin,
+    path: new URL(service.baseUrl + path).pathname,
     method: 'POST',
     headers: { authorization, 'content-type': 'application/json' },
     body: JSON.stringify(body),
@@ -158,7 +126,7 @@ async function saturate(send: () => Promise<unknown>): Promise<number> {
 /** `run` answers how many seconds it took. Events sent are counted when they have arrived. */
 async function measure(run: () => Promise<number>): Promise<object> {
   await receiver.report();
-  const [first, serviceBefore, postgresBefore] = [nextNumber, serviceCpuMs(), await database.cpuMs()];
+  const [first, serviceBefore, postgresBefore] = [nextNumber, cpuMsOf([service.pid]), await database.cpuMs()];
   const took = await run();
   const sent = nextNumber - first;
   const { received, latency } = await arrived(sent);
@@ -170,7 +138,7 @@ async function measure(run: () => Promise<number>): Promise<object> {
     p50Ms: round(latency.p50),
     p95Ms: round(latency.p95),
     p99Ms: round(latency.p99),
-    serviceCpuMsPerEvent: round((serviceCpuMs() - serviceBefore) / sent),
+    serviceCpuMsPerEvent: round((cpuMsOf([service.pid]) - serviceBefore) / sent),
     postgresCpuMsPerEvent: round(((await database.cpuMs()) - postgresBefore) / sent),
   };
 }
@@ -183,10 +151,4 @@ async function arrived(sent: number) {
     if (performance.now() > giveUpAtMs) throw new Error(`Not all of ${sent} events arrived`);
     await sleep(20);
   }
-}
-
-/** Of the service and its simulators, in milliseconds (proc(5), utime and stime). */
-function serviceCpuMs(): number {
-  const fields = readFileSync(`/proc/${service.pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-  return ((Number(fields[11]) + Number(fields[12])) * 1000) / CLOCK_TICKS_PER_SECOND;
 }

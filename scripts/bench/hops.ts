@@ -3,20 +3,17 @@
  * stand one in another when the request to the provider or the receiver is handed to the network. `node scripts/bench/hops.ts
  * [--list <part of a name>]` prints the table, and for one request what ran. Simulators run in a thread and are not counted.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { freePorts } from './free-ports.ts';
 import type { Hops } from './hops-probe.ts';
+import { type RunningService, startService } from './running-service.ts';
 
-const ROOT = resolve(import.meta.dirname, '../..');
-const PROBE = join(ROOT, 'scripts/bench/hops-probe.ts');
+const PROBE = join(import.meta.dirname, 'hops-probe.ts');
 /** After it what a request set going in the background has ended, and what goes on by itself would be counted. */
 const SETTLE_MS = 60;
 /** What runs by itself now and then is not in all of them. */
@@ -36,52 +33,25 @@ receiver.listen(0, '127.0.0.1');
 await once(receiver, 'listening');
 const callbackUrl = `http://127.0.0.1:${Object(receiver.address()).port}/`;
 
-const ports = await freePorts();
-const service = spawn(process.execPath, ['--import', PROBE, 'src/main.ts'], {
-  cwd: ROOT,
-  env: {
-    ...process.env,
-    NODE_ENV: 'production',
-    LOG_LEVEL: 'warn',
-    DATA_DIR: dataDir,
-    ...ports,
-  },
+const service = await startService({
+  dataDir,
+  execArgv: ['--import', PROBE],
   stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
 });
-// Whatever ends this script.
-process.once('exit', () => service.kill('SIGKILL'));
-const BASE = `http://127.0.0.1:${ports.PORT}/elements/api-v2`;
 
 try {
-  await measureAll(await readSecrets(service));
+  await measureAll(service);
 } finally {
-  service.kill('SIGTERM');
-  if (service.exitCode === null) await once(service, 'exit');
+  await service.stop();
   receiver.close();
   await rm(dataDir, { recursive: true, force: true });
 }
 
-async function readSecrets(
-  child: ChildProcess,
-): Promise<Readonly<Record<'userSecret' | 'organizationSecret', string>>> {
-  const file = join(dataDir, 'credentials.json');
-  for (;;) {
-    if (child.exitCode !== null) throw new Error(`The service ended with exit code ${child.exitCode}`);
-    const isReady = await fetch(`http://127.0.0.1:${ports.PORT}/health/ready`).then(
-      ({ ok }) => ok,
-      () => false,
-    );
-    if (isReady && existsSync(file)) return JSON.parse(readFileSync(file, 'utf8'));
-    await sleep(20);
-  }
-}
-
-async function measureAll({ userSecret, organizationSecret }: Awaited<ReturnType<typeof readSecrets>>): Promise<void> {
-  const platform = `User ${userSecret}, Organization ${organizationSecret}`;
-  const of = (token: string) => `User ${userSecret}, Element ${token}`;
+async function measureAll({ authorization: platform, baseUrl, origin, secrets }: RunningService): Promise<void> {
+  const of = (token: string) => `User ${secrets.userSecret}, Element ${token}`;
 
   async function call(method: string, path: string, authorization: string, body?: object) {
-    const response = await fetch(BASE + path, {
+    const response = await fetch(baseUrl + path, {
       method,
       headers: {
         authorization,
@@ -137,7 +107,7 @@ async function measureAll({ userSecret, organizationSecret }: Awaited<ReturnType
 
   /** As the README does it: the simulated page is approved, and its code shown by the callback. */
   async function salesforceBody(): Promise<object> {
-    const callback = `http://127.0.0.1:${ports.PORT}/oauth/callback`;
+    const callback = `${origin}/oauth/callback`;
     const settings = { apiKey: 'demo-client', apiSecret: 'demo-secret', callbackUrl: callback, simulator: 'true' };
     const { oauthUrl } = await call('GET', `/elements/salesforce/oauth/url?${new URLSearchParams(settings)}`, platform);
     const approved = await fetch(`${oauthUrl}&auto=approve`, { redirect: 'manual' });
@@ -187,8 +157,8 @@ async function measureAll({ userSecret, organizationSecret }: Awaited<ReturnType
 }
 
 async function take(): Promise<Hops> {
-  const answer = once(service, 'message');
-  service.send('take');
+  const answer = once(service.child, 'message');
+  service.child.send('take');
   const [hops] = await answer;
   return hops;
 }

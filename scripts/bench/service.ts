@@ -2,12 +2,12 @@
  * Measures the service from outside: start, memory, and what a query costs over asking the provider directly.
  * `node scripts/bench/service.ts [--seconds 10] [--json]`. Everything stays on loopback and stops by itself.
  */
-import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { cpus, tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import autocannon from 'autocannon';
@@ -15,78 +15,33 @@ import bamboohr from '../../connectors/bamboohr/index.ts';
 import { createByteBudget, createProviderClient } from '../../src/connector/client/index.ts';
 import { createEgress, type EgressRequest } from '../../src/egress/index.ts';
 import { createResources } from '../../src/resources/resources.ts';
-import { freePorts } from './free-ports.ts';
+import { cpuMsOf, type RunningService, startService, UNLIMITED } from './running-service.ts';
 
-const ROOT = resolve(import.meta.dirname, '../..');
 const CONFIGURATION = { username: 'demo-key', 'company.name': 'acme', simulator: true };
 const WHERE = "status = 'Active' AND hireDate >= 2020-01-01";
 const FIELDS = 'id,firstName,lastName,hireDate,status';
 const PAGE_SIZE = 20;
-const CLOCK_TICKS_PER_SECOND = 100;
-/** One user asks as fast as can be. */
-const UNLIMITED = { RATE_LIMIT_USER: 'off', RATE_LIMIT_ACCOUNT: 'off' };
 
 const { values: options } = parseArgs({
   options: { seconds: { type: 'string', default: '10' }, json: { type: 'boolean', default: false } },
 });
 const seconds = Number(options.seconds);
 
-interface Service {
-  readonly child: ChildProcess;
-  readonly baseUrl: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly credentials: { readonly userSecret: string; readonly organizationSecret: string };
-}
-
-const started: ChildProcess[] = [];
-
-/** Starts the service on its embedded database, with ports of its own. */
-async function start(dataDir: string, ports: Readonly<Record<string, string>>): Promise<Service> {
-  const file = join(dataDir, 'credentials.json');
-  const environment = {
-    ...process.env,
-    NODE_ENV: 'production',
-    LOG_LEVEL: 'info',
-    DATA_DIR: dataDir,
-    ...UNLIMITED,
-    ...ports,
-  };
-  const child = spawn(process.execPath, ['src/main.ts'], { cwd: ROOT, env: environment, stdio: 'ignore' });
-  started.push(child);
-  for (;;) {
-    if (child.exitCode !== null) throw new Error(`The service ended with exit code ${child.exitCode}`);
-    const url = `http://127.0.0.1:${ports.PORT}/health/ready`;
-    const ready = await fetch(url).then(
-      (response) => response.ok,
-      () => false,
-    );
-    if (ready && existsSync(file)) break;
-    await sleep(5);
-  }
-  const credentials = JSON.parse(readFileSync(file, 'utf8'));
-  const authorization = `User ${credentials.userSecret}, Organization ${credentials.organizationSecret}`;
-  return { child, baseUrl: `http://127.0.0.1:${ports.PORT}/elements/api-v2`, headers: { authorization }, credentials };
-}
-
-async function stop(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const ended = new Promise((done) => child.once('exit', done));
-  child.kill('SIGTERM');
-  await ended;
-}
+const services: RunningService[] = [];
+const proxies: ChildProcess[] = [];
 
 async function startBareProxy(asks: object): Promise<{ readonly pid: number; readonly url: string }> {
   const environment = { ...process.env, NODE_ENV: 'production', BARE_PROXY_ASKS: JSON.stringify(asks) };
   const child = fork(join(import.meta.dirname, 'bare-proxy.ts'), { env: environment });
-  started.push(child);
+  proxies.push(child);
   const [port] = await once(child, 'message');
   return { pid: child.pid ?? 0, url: `http://127.0.0.1:${port}/` };
 }
 
-async function createInstance(service: Service): Promise<string> {
+async function createInstance(service: RunningService): Promise<string> {
   const response = await fetch(`${service.baseUrl}/instances`, {
     method: 'POST',
-    headers: { ...service.headers, 'content-type': 'application/json' },
+    headers: { authorization: service.authorization, 'content-type': 'application/json' },
     body: JSON.stringify({ element: { key: 'bamboohr' }, name: 'bench', configuration: CONFIGURATION }),
   });
   if (!response.ok) throw new Error(`POST /instances answered ${response.status}`);
@@ -94,13 +49,13 @@ async function createInstance(service: Service): Promise<string> {
   return token;
 }
 
-function queryOf(service: Service, token: string) {
+function queryOf(service: RunningService, token: string) {
   const query = new URLSearchParams({ where: WHERE, fields: FIELDS, pageSize: String(PAGE_SIZE) });
-  const authorization = `User ${service.credentials.userSecret}, Element ${token}`;
+  const authorization = `User ${service.secrets.userSecret}, Element ${token}`;
   return { url: `${service.baseUrl}/employees?${query}`, headers: { authorization } };
 }
 
-async function firstQuery(service: Service): Promise<void> {
+async function firstQuery(service: RunningService): Promise<void> {
   const { url, headers } = queryOf(service, await createInstance(service));
   const response = await fetch(url, { headers });
   const rows: unknown[] = JSON.parse(await response.text());
@@ -155,17 +110,6 @@ interface Load {
   readonly cpuMsPerRequest: number;
 }
 
-/** CPU of the service and its simulators, in milliseconds (proc(5), utime and stime). */
-function cpuMs(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-  return ((Number(fields[11]) + Number(fields[12])) * 1000) / CLOCK_TICKS_PER_SECOND;
-}
-
-/** CPU of some processes together. */
-function cpuMsOf(pids: readonly number[]): number {
-  return pids.reduce((sum, pid) => sum + cpuMs(pid), 0);
-}
-
 /** `pids`: whose CPU is counted. */
 async function load(pids: readonly number[], request: autocannon.Options, connections: number): Promise<Load> {
   await autocannon({ ...request, connections, duration: 3 });
@@ -201,26 +145,22 @@ async function latency(request: { url: string; method?: string; headers: Record<
 const dataDir = await mkdtemp(join(tmpdir(), 'causeway-bench-'));
 await chmod(dataDir, 0o711);
 try {
-  const timed = async (): Promise<{
-    service: Service;
-    startSeconds: number;
-    ports: Awaited<ReturnType<typeof freePorts>>;
-  }> => {
-    const ports = await freePorts();
+  const timed = async (): Promise<{ service: RunningService; startSeconds: number }> => {
     const startedAt = performance.now();
-    const service = await start(dataDir, ports);
+    const service = await startService({ dataDir, environment: { ...UNLIMITED, LOG_LEVEL: 'info' } });
+    services.push(service);
     await firstQuery(service);
-    return { service, startSeconds: (performance.now() - startedAt) / 1000, ports };
+    return { service, startSeconds: (performance.now() - startedAt) / 1000 };
   };
   const cold = await timed();
-  await stop(cold.service.child);
+  await cold.service.stop();
   const warm = await timed();
-  const { service, ports } = warm;
-  const pid = service.child.pid ?? 0;
+  const { service } = warm;
+  const { pid } = service;
   await sleep(5000);
   const residentMb = Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
 
-  const sent = await recordProviderRequest(`http://127.0.0.1:${ports.SIMULATORS_PORT}`);
+  const sent = await recordProviderRequest(service.simulatorsUrl);
   const direct = {
     url: String(sent.url),
     method: sent.method === 'POST' ? ('POST' as const) : ('GET' as const),
@@ -254,10 +194,11 @@ try {
       addedCpuMsPerRequest: manyThrough.cpuMsPerRequest - manyDirect.cpuMsPerRequest,
     },
   };
-  await stop(service.child);
+  await service.stop();
   if (options.json) console.log(JSON.stringify(result));
   else console.dir(result, { depth: 5 });
 } finally {
-  await Promise.all(started.map(stop));
+  for (const child of proxies) child.kill('SIGTERM');
+  await Promise.all(services.map(({ stop }) => stop()));
   await rm(dataDir, { recursive: true, force: true });
 }

@@ -1,0 +1,92 @@
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freePorts } from './free-ports.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const CLOCK_TICKS_PER_SECOND = 100;
+const POLL_MS = 5;
+/** One user asks as fast as can be. */
+export const UNLIMITED = { RATE_LIMIT_USER: 'off', RATE_LIMIT_ACCOUNT: 'off' };
+
+/** The service in a process of its own, ready, on ports that nobody else has. */
+export interface RunningService {
+  readonly child: ChildProcess;
+  readonly pid: number;
+  readonly origin: string;
+  /** With the path of the API. */
+  readonly baseUrl: string;
+  readonly simulatorsUrl: string;
+  readonly secrets: Readonly<Record<'userSecret' | 'organizationSecret', string>>;
+  /** `Authorization` for the platform. */
+  readonly authorization: string;
+  /** In order. */
+  readonly stop: () => Promise<void>;
+}
+
+export interface ServiceOptions {
+  /** Its credentials are read from there. */
+  readonly dataDir: string;
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly execArgv?: readonly string[];
+  readonly stdio?: SpawnOptions['stdio'];
+}
+
+/** Whatever ends the calling script ends the service. @throws when it ends before it is ready */
+export async function startService(options: ServiceOptions): Promise<RunningService> {
+  const { dataDir, environment, execArgv = [], stdio = 'ignore' } = options;
+  const ports = await freePorts();
+  const child = spawn(process.execPath, [...execArgv, 'src/main.ts'], {
+    cwd: ROOT,
+    env: {
+      ...process.env,
+      NODE_ENV: 'production',
+      LOG_LEVEL: 'warn',
+      ...environment,
+      DATA_DIR: dataDir,
+      ...ports,
+    },
+    stdio,
+  });
+  // In order, so that it stops its database too.
+  process.once('exit', () => child.kill('SIGTERM'));
+  const origin = `http://127.0.0.1:${ports.PORT}`;
+  const file = join(dataDir, 'credentials.json');
+  while (!(await isReady(origin)) || !existsSync(file)) {
+    if (child.exitCode !== null) throw new Error(`The service ended with exit code ${child.exitCode}`);
+    await sleep(POLL_MS);
+  }
+  const secrets: RunningService['secrets'] = JSON.parse(readFileSync(file, 'utf8'));
+  return {
+    child,
+    pid: child.pid ?? 0,
+    origin,
+    baseUrl: `${origin}/elements/api-v2`,
+    simulatorsUrl: `http://127.0.0.1:${ports.SIMULATORS_PORT}`,
+    secrets,
+    authorization: `User ${secrets.userSecret}, Organization ${secrets.organizationSecret}`,
+    stop: async () => {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const ended = once(child, 'exit');
+      child.kill('SIGTERM');
+      await ended;
+    },
+  };
+}
+
+async function isReady(origin: string): Promise<boolean> {
+  return fetch(`${origin}/health/ready`).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+}
+
+/** User and system time of processes and their threads, in milliseconds (proc(5), utime and stime). */
+export function cpuMsOf(pids: readonly number[]): number {
+  return pids.reduce((sum, pid) => {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+    return sum + ((Number(fields[11]) + Number(fields[12])) * 1000) / CLOCK_TICKS_PER_SECOND;
+  }, 0);
+}
