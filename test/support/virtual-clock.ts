@@ -1,0 +1,46 @@
+import type { Clock } from '../../src/clock.ts';
+
+/** A clock that stands until it is told to go on. */
+export interface VirtualClock extends Clock {
+  /**
+   * Goes on by so many milliseconds and makes the calls that are due on the way, in the order of their times and each at its own. After each
+   * call `settle` is awaited, so that what the call began can end or wait in its turn.
+   */
+  readonly advance: (ms: number, settle?: () => Promise<unknown>) => Promise<void>;
+  /** How long until the next call; undefined: nothing waits. */
+  readonly untilNext: () => number | undefined;
+}
+
+export function createVirtualClock(startMs = Date.UTC(2030, 0, 1)): VirtualClock {
+  let nowMs = startMs;
+  const waiting = new Map<object, { readonly atMs: number; readonly call: () => void }>();
+
+  const next = () => [...waiting].sort(([, a], [, b]) => a.atMs - b.atMs)[0];
+
+  return {
+    now: () => nowMs,
+    steady: () => nowMs - startMs,
+    after: (ms, call) => {
+      const key = {};
+      waiting.set(key, { atMs: nowMs + Math.max(ms, 0), call });
+      return () => void waiting.delete(key);
+    },
+    advance: async (ms, settle = nextTurn) => {
+      const endMs = nowMs + ms;
+      for (let due = next(); due !== undefined && due[1].atMs <= endMs; due = next()) {
+        const [key, { atMs, call }] = due;
+        waiting.delete(key);
+        nowMs = Math.max(nowMs, atMs);
+        call();
+        await settle();
+      }
+      nowMs = endMs;
+    },
+    untilNext: () => {
+      const due = next();
+      return due && due[1].atMs - nowMs;
+    },
+  };
+}
+
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
