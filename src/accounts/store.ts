@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import type { Row } from '../db/row.ts';
 
 /** A user as found by the hash of its secret, with the organization it belongs to. */
 export interface StoredPrincipal {
@@ -9,12 +10,7 @@ export interface StoredPrincipal {
   readonly userSecretHash: Buffer;
 }
 
-export interface StoredUser {
-  readonly id: number;
-  readonly emailAddress: string;
-  readonly firstName: string;
-  readonly lastName: string;
-}
+export type StoredUser = Row<'app_user', 'id' | 'email_address' | 'first_name' | 'last_name'>;
 
 /** The first organization with its account and user. */
 export interface FirstTenant {
