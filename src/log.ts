@@ -1,4 +1,5 @@
 import { type DestinationStream, type Logger as Pino, pino } from 'pino';
+import { type Clock, SYSTEM_CLOCK } from './clock.ts';
 import type { LogLevel } from './config/index.ts';
 import { CENSOR, combineRedactors, NO_SECRETS, type Redactor } from './redaction.ts';
 
@@ -22,13 +23,15 @@ export interface LoggerOptions {
   readonly redactor?: Redactor;
   /** Default: standard output. */
   readonly destination?: DestinationStream;
+  readonly clock?: Clock;
 }
 
-export function createLogger({ level, redactor = NO_SECRETS, destination }: LoggerOptions): Logger {
+export function createLogger(given: LoggerOptions): Logger {
+  const { level, redactor = NO_SECRETS, destination, clock = SYSTEM_CLOCK } = given;
   const options = {
     level,
     base: null,
-    timestamp: () => `,"time":"${new Date().toISOString()}"`,
+    timestamp: () => `,"time":"${new Date(clock.now()).toISOString()}"`,
     formatters: { level: (label: string) => ({ level: label }) },
     // pino would make its own of what is copied here.
     serializers: { err: (copied: unknown) => copied },

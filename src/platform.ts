@@ -1,12 +1,22 @@
+import { randomBytes } from 'node:crypto';
 import type { Knex } from 'knex';
-import type { Clock } from './clock.ts';
-import type { Keyring } from './db/keyring.ts';
-import type { Notifier } from './db/notifier.ts';
-import type { PlatformKeys } from './db/platform-keys.ts';
-import type { PoolShares } from './db/pool-shares.ts';
-import type { Egress } from './egress/index.ts';
+import type { Cleanup } from './cleanup.ts';
+import { type Clock, SYSTEM_CLOCK } from './clock.ts';
+import type { Config } from './config/index.ts';
+import { awaitDatabase } from './db/await-database.ts';
+import { ensureDataDir } from './db/data-dir.ts';
+import { openDatabase } from './db/database.ts';
+import { assertKeysHeld } from './db/key-usage.ts';
+import { createDevelopmentKeys, createKeyring, type Keyring } from './db/keyring.ts';
+import { watchLiveness } from './db/liveness.ts';
+import { migrateDatabase } from './db/migrate.ts';
+import { createNotifier, type Notifier } from './db/notifier.ts';
+import { openPlatformKeys, type PlatformKeys } from './db/platform-keys.ts';
+import { measurePool } from './db/pool-metrics.ts';
+import { createPoolShares, type PoolShares } from './db/pool-shares.ts';
+import { createEgress, type Egress } from './egress/index.ts';
 import type { Logger } from './log.ts';
-import type { Metrics } from './metrics.ts';
+import { createMetrics, type Metrics, measureBuild } from './metrics.ts';
 
 /** What every room of the service stands on. It is made once, when the process starts. */
 export interface Platform {
@@ -27,4 +37,61 @@ export interface Random {
   readonly bytes: (size: number) => Buffer;
   /** From 0 to 1, and not fit for secrets: it spreads retries. */
   readonly fraction: () => number;
+}
+
+export interface PlatformOptions {
+  readonly config: Config;
+  readonly databaseUrl: string;
+  readonly simulatorsUrl: string | undefined;
+  readonly log: Logger;
+  readonly cleanup: Cleanup;
+}
+
+/** The platform, with what tells of its health. */
+export interface OpenedPlatform extends Platform {
+  /** One round trip to the database; false when it fails or the signal aborts first. */
+  readonly isReachable: (signal: AbortSignal) => Promise<boolean>;
+  /** For a while now nothing works here, although the database answers others. */
+  readonly isStuck: () => boolean;
+}
+
+/**
+ * Waits for the database and brings its schema up to date.
+ * @throws StartError, ConfigError, the reason of the signal, and whatever else the database says
+ */
+export async function prepareDatabase(
+  { dataDir, databaseWaitMs }: Config,
+  { url, log, signal }: { readonly url: string; readonly log: Logger; readonly signal: AbortSignal },
+): Promise<void> {
+  await ensureDataDir(dataDir);
+  await awaitDatabase({ url, waitMs: databaseWaitMs, log, signal });
+  await migrateDatabase({ url, log });
+}
+
+/** @throws ConfigError when the keys do not fit the database; whatever else the database says */
+export async function composePlatform(options: PlatformOptions): Promise<OpenedPlatform> {
+  const { config, databaseUrl: url, simulatorsUrl, log, cleanup } = options;
+  const { databasePoolSize: poolSize } = config;
+  const clock = SYSTEM_CLOCK;
+  const metrics = createMetrics();
+  measureBuild(metrics);
+
+  const { knex, isReachable, answersOthers, close } = openDatabase({ url, poolSize, log });
+  cleanup.add('database', close);
+  measurePool(knex, metrics);
+  const liveness = watchLiveness({ works: isReachable, couldWork: answersOthers, clock, log });
+  cleanup.add('liveness', liveness.stop);
+  const shares = createPoolShares({ knex, poolSize, clock });
+  const keyring = createKeyring(config.encryptionKeys ?? (await createDevelopmentKeys(config.dataDir)));
+  const keys = await openPlatformKeys({ knex, keyring });
+  await assertKeysHeld({ knex, keyring });
+  const notifier = createNotifier({ url, knex, log, clock });
+  cleanup.add('notifier', notifier.close);
+  await notifier.start();
+  const egress = createEgress({ allow: config.egressAllow, simulatorsUrl, quotesPrivate: config.isLocal });
+  cleanup.add('egress', egress.close);
+
+  const random = { bytes: randomBytes, fraction: Math.random };
+  const { isStuck } = liveness;
+  return { knex, shares, keyring, keys, notifier, egress, log, metrics, clock, random, isReachable, isStuck };
 }

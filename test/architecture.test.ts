@@ -5,8 +5,9 @@ import ts from 'typescript';
 
 /** Who may know whom (the plan of the house); a room may import from rooms of lower levels only. */
 const LEVELS: readonly (readonly string[])[] = [
-  ['redaction'],
+  ['clock', 'redaction'],
   [
+    'cleanup',
     'clock',
     'collected-bytes',
     'config',

@@ -1,6 +1,7 @@
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { networkOf, type ProxyTrust, peerOf } from '../api/remote-address.ts';
+import type { Clock } from '../clock.ts';
 import type { Logger } from '../log.ts';
 
 export interface ConnectionsOptions {
@@ -9,6 +10,7 @@ export interface ConnectionsOptions {
   /** A proxy has the connections of all who call through it. */
   readonly trust: ProxyTrust;
   readonly log: Logger;
+  readonly clock: Clock;
 }
 
 export interface Connections {
@@ -25,11 +27,12 @@ const SHARE_OF_ONE_NETWORK = 1 / 4;
 const REPORT_EVERY_MS = 10_000;
 
 /** Keeps the connections of a server, each with the answers that it still owes, and ends those that only wait for their caller. */
-export function watchConnections(server: Server, { maxConnections, trust, log }: ConnectionsOptions): Connections {
+export function watchConnections(server: Server, options: ConnectionsOptions): Connections {
+  const { maxConnections, trust } = options;
   const owed = new Map<Socket, Set<ServerResponse>>();
   const perNetwork = new Map<string, number>();
   const mostOfOne = Math.ceil(maxConnections * SHARE_OF_ONE_NETWORK);
-  const report = createRefusalReport(log);
+  const report = createRefusalReport(options);
   let isStopping = false;
 
   server.maxConnections = maxConnections;
@@ -89,11 +92,11 @@ function isWorkedOn(responses: ReadonlySet<ServerResponse> = new Set()): boolean
 }
 
 /** Of thousands of connections that are refused, a line now and then. */
-function createRefusalReport(log: Logger) {
+function createRefusalReport({ log, clock }: Pick<ConnectionsOptions, 'log' | 'clock'>) {
   let reportedAtMs = Number.NEGATIVE_INFINITY;
   return (address: string | undefined, reason: string): void => {
-    if (performance.now() - reportedAtMs < REPORT_EVERY_MS) return;
-    reportedAtMs = performance.now();
+    if (clock.steady() - reportedAtMs < REPORT_EVERY_MS) return;
+    reportedAtMs = clock.steady();
     log.warn({ address, reason }, 'refused a connection');
   };
 }

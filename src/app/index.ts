@@ -24,22 +24,12 @@ import { BASE_PATH, createServer } from '../api/server.ts';
 import { createServiceRouter } from '../api/service.ts';
 import { createSettingsHandlers } from '../api/settings.ts';
 import { createTokenBuckets } from '../api/token-buckets.ts';
+import { type Cleanup, createCleanup } from '../cleanup.ts';
 import { type Config, publicUrlOf } from '../config/index.ts';
 import { createByteBudget, createProviderClient } from '../connector/client/index.ts';
 import { logProviderCalls, measureBudget, measureProviderCalls } from '../connector/client/measure.ts';
 import { createRegistry, loadConnectors, OWN_CONNECTORS } from '../connector/registry.ts';
 import { startSimulators } from '../connector/simulators/index.ts';
-import { awaitDatabase } from '../db/await-database.ts';
-import { ensureDataDir } from '../db/data-dir.ts';
-import { openDatabase } from '../db/database.ts';
-import { assertKeysHeld } from '../db/key-usage.ts';
-import { createDevelopmentKeys, createKeyring } from '../db/keyring.ts';
-import { migrateDatabase } from '../db/migrate.ts';
-import { createNotifier } from '../db/notifier.ts';
-import { openPlatformKeys } from '../db/platform-keys.ts';
-import { measurePool } from '../db/pool-metrics.ts';
-import { createPoolShares } from '../db/pool-shares.ts';
-import { createEgress } from '../egress/index.ts';
 import type { EngineOptions } from '../events/options.ts';
 import { createPartitions } from '../events/upkeep/partitions.ts';
 import { createUpkeep } from '../events/upkeep/upkeep.ts';
@@ -57,14 +47,12 @@ import { createTokens } from '../instances/oauth/tokens/tokens.ts';
 import { createJobs } from '../jobs/jobs.ts';
 import { createQueues } from '../jobs/queues.ts';
 import type { Logger } from '../log.ts';
-import { createMetrics, measureBuild } from '../metrics.ts';
+import { composePlatform, prepareDatabase } from '../platform.ts';
 import { createResources } from '../resources/resources.ts';
-import { type Cleanup, createCleanup } from './cleanup.ts';
 import { createDeliveryParts } from './deliveries.ts';
 import { createEngine, createSources } from './engine.ts';
 import { refusedPort, SIMULATORS_HOST } from './free-ports.ts';
 import { openListener } from './listener.ts';
-import { watchLiveness } from './liveness.ts';
 
 /** A running service. */
 export interface App {
@@ -130,10 +118,9 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
     signal = NEVER,
   } = ports;
   const { dataDir, role } = config;
-  await ensureDataDir(dataDir);
-  await awaitDatabase({ url: databaseUrl, waitMs: config.databaseWaitMs, log, signal });
   const folders = [OWN_CONNECTORS, ...config.connectorsPath];
   const simulatorsPort = role === 'worker' ? undefined : config.simulatorsPort;
+  await prepareDatabase(config, { url: databaseUrl, log, signal });
 
   const [connectors, simulators] = await Promise.all([
     loadConnectors(folders),
@@ -145,32 +132,14 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
           folders,
           memoryFolder: join(dataDir, 'simulators'),
         }),
-    migrateDatabase({ url: databaseUrl, log }),
   ]);
   if (simulators !== undefined) cleanup.add('simulators', simulators.stop);
   signal.throwIfAborted();
   const registry = createRegistry(connectors);
   const simulatorsUrl = simulators?.url;
+  const platform = await composePlatform({ config, databaseUrl, simulatorsUrl, log, cleanup });
+  const { knex, shares, keyring, keys: platformKeys, notifier, egress, metrics, clock } = platform;
 
-  const database = openDatabase({ url: databaseUrl, poolSize: config.databasePoolSize, log });
-  cleanup.add('database', database.close);
-  const { knex } = database;
-  const { isReachable: works, answersOthers: couldWork } = database;
-  const liveness = watchLiveness({ works, couldWork, now: () => performance.now(), log });
-  cleanup.add('liveness', liveness.stop);
-  const shares = createPoolShares({ knex, poolSize: config.databasePoolSize });
-  const metrics = createMetrics();
-  measureBuild(metrics);
-  measurePool(knex, metrics);
-  const keyring = createKeyring(config.encryptionKeys ?? (await createDevelopmentKeys(dataDir)));
-  const platformKeys = await openPlatformKeys({ knex, keyring });
-  await assertKeysHeld({ knex, keyring });
-  const notifier = createNotifier({ url: databaseUrl, knex, log });
-  cleanup.add('notifier', notifier.close);
-  await notifier.start();
-
-  const egress = createEgress({ allow: config.egressAllow, simulatorsUrl, quotesPrivate: config.isLocal });
-  cleanup.add('egress', egress.close);
   const budget = createByteBudget(config.providerMemoryBytes ?? getHeapStatistics().heap_size_limit / 3);
   measureBudget(budget, metrics);
   const measure = measureProviderCalls(metrics);
@@ -281,7 +250,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
     keepEvents: createUpkeep({ knex, partitions, now: () => new Date() }),
     now: () => new Date(),
   });
-  const jobs = createJobs({ url: databaseUrl, log, queues, role });
+  const jobs = createJobs({ url: databaseUrl, log, queues, role, clock });
   cleanup.add('jobs', () => jobs.stop(config.shutdownTimeoutMs));
   await jobs.start();
 
@@ -302,8 +271,8 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
     trust,
     root: createServiceRouter({
       role,
-      checks: { database: database.isReachable, queue: jobs.isReachable },
-      isStuck: liveness.isStuck,
+      checks: { database: platform.isReachable, queue: jobs.isReachable },
+      isStuck: platform.isStuck,
       publicUrl,
       connectorFolders: folders,
       metrics: servesMeasurements(config) ? createMeasurements(measurements) : undefined,
@@ -344,7 +313,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
     }),
   });
   const { host, port, maxConnections, metricsPort } = config;
-  const listener = await openListener(server, { host, port, maxConnections, trust, log }).catch(
+  const listener = await openListener(server, { host, port, maxConnections, trust, log, clock }).catch(
     refusedPort({ variable: 'PORT', host, port }),
   );
   cleanup.add('http', () => listener.close(config.shutdownTimeoutMs));
@@ -364,7 +333,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   async function serveMetrics(ownPort: number): Promise<string> {
     const root = createMeasurementsRouter(measurements);
     const measured = createServer({ log, redactCall, trust, root });
-    const own = await openListener(measured, { host, port: ownPort, maxConnections, trust, log }).catch(
+    const own = await openListener(measured, { host, port: ownPort, maxConnections, trust, log, clock }).catch(
       refusedPort({ variable: 'METRICS_PORT', host, port: ownPort }),
     );
     cleanup.add('metrics', () => own.close(config.shutdownTimeoutMs));

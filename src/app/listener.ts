@@ -43,9 +43,9 @@ export async function openListener(handler: RequestListener, options: ListenerOp
     close: async (timeoutMs) => {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       connections.drain();
-      const timer = setTimeout(connections.destroy, timeoutMs);
+      const endWait = options.clock.after(timeoutMs, connections.destroy);
       await closed;
-      clearTimeout(timer);
+      endWait();
     },
   };
 }

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { type Clock, SYSTEM_CLOCK, sleep } from '../clock.ts';
 import { StartError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import { connectionOptions } from './database.ts';
@@ -13,6 +13,7 @@ export interface AwaitDatabaseOptions {
   readonly log: Logger;
   /** @throws its reason when it aborts */
   readonly signal: AbortSignal;
+  readonly clock?: Clock;
 }
 
 const RETRY_MS = 500;
@@ -23,21 +24,22 @@ const OLDEST_VERSION = 15;
  * order. One that answers "no" will go on saying so, and is not asked twice.
  * @throws StartError that names DATABASE_URL, without its password
  */
-export async function awaitDatabase({ url, waitMs, log, signal }: AwaitDatabaseOptions): Promise<void> {
-  const startedAtMs = performance.now();
+export async function awaitDatabase(options: AwaitDatabaseOptions): Promise<void> {
+  const { url, waitMs, log, signal, clock = SYSTEM_CLOCK } = options;
+  const startedAtMs = clock.steady();
   let told: string | undefined;
   for (;;) {
     const fault = await ask(url);
     if (fault === undefined) return;
     const name = `DATABASE_URL ${maskUrl(url)}`;
     if (fault.isFinal) throw new StartError(`${name} cannot be used: ${fault.reason}`, { cause: fault.error });
-    if (performance.now() - startedAtMs >= waitMs) {
+    if (clock.steady() - startedAtMs >= waitMs) {
       const waited = waitMs === 0 ? '' : ` after ${waitMs / 1000} s (DATABASE_WAIT)`;
       throw new StartError(`${name} does not answer${waited}: ${fault.reason}`, { cause: fault.error });
     }
     if (told !== fault.reason) log.warn(`${name} does not answer yet, waiting for it: ${fault.reason}`);
     told = fault.reason;
-    await sleep(RETRY_MS, undefined, { signal });
+    await sleep(clock, RETRY_MS, signal);
   }
 }
 

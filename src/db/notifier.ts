@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import pg from 'pg';
+import { type Clock, type EndWait, SYSTEM_CLOCK } from '../clock.ts';
 import type { Logger } from '../log.ts';
 import { connectionOptions } from './database.ts';
 
@@ -11,6 +12,7 @@ export interface NotifierOptions {
   /** Time between two checks that the listening connection lives, and the time one may take. Default 10 s and 5 s. */
   readonly heartbeatMs?: number;
   readonly heartbeatTimeoutMs?: number;
+  readonly clock?: Clock;
 }
 
 export interface Notifier {
@@ -70,9 +72,9 @@ interface ListenerEvents {
 }
 
 function createListener(options: NotifierOptions, events: ListenerEvents) {
-  const { url, log, heartbeatMs = 10_000, heartbeatTimeoutMs = 5_000 } = options;
+  const { url, log, heartbeatMs = 10_000, heartbeatTimeoutMs = 5_000, clock = SYSTEM_CLOCK } = options;
   let client: pg.Client | undefined;
-  let timer: NodeJS.Timeout | undefined;
+  let endWait: EndWait | undefined;
   let failedAttempts = 0;
   let closed = false;
 
@@ -97,12 +99,12 @@ function createListener(options: NotifierOptions, events: ListenerEvents) {
   /** A connection that died silently (a firewall, a failed-over host) shows only when something is sent over it. */
   function scheduleHeartbeat(current: pg.Client): void {
     if (closed || client !== current) return;
-    timer = setTimeout(() => {
+    endWait = clock.after(heartbeatMs, () => {
       current.query('select 1').then(
         () => scheduleHeartbeat(current),
         (error) => lose(current, error),
       );
-    }, heartbeatMs);
+    });
   }
 
   function lose(lost: pg.Client, error: unknown): void {
@@ -113,7 +115,7 @@ function createListener(options: NotifierOptions, events: ListenerEvents) {
   }
 
   function discard(discarded: pg.Client): void {
-    clearTimeout(timer);
+    endWait?.();
     if (client === discarded) client = undefined;
     discarded.end().catch((error) => log.debug({ err: error }, 'a listening connection did not end cleanly'));
   }
@@ -121,13 +123,13 @@ function createListener(options: NotifierOptions, events: ListenerEvents) {
   function reconnectLater(): void {
     const delayMs = Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** failedAttempts);
     failedAttempts += 1;
-    timer = setTimeout(() => {
+    endWait = clock.after(delayMs, () => {
       reconnect().catch((error) => {
         if (closed) return;
         log.warn({ err: error }, 'could not listen for notifications; trying again');
         reconnectLater();
       });
-    }, delayMs);
+    });
   }
 
   async function reconnect(): Promise<void> {
@@ -139,7 +141,7 @@ function createListener(options: NotifierOptions, events: ListenerEvents) {
     start: connect,
     close: async () => {
       closed = true;
-      clearTimeout(timer);
+      endWait?.();
       await client?.end();
     },
   };

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import { createTurns, createTurnsByKey } from './turns.ts';
 import { isOutOfTime } from './unavailable.ts';
@@ -29,6 +30,7 @@ export interface PoolShareOptions {
   readonly listingMs?: number;
   /** For a share of the pool. Default 10,000. */
   readonly waitMs?: number;
+  readonly clock?: Clock;
 }
 
 /** Of one account. Who waits holds no connection: the line is as long as an ordinary burst. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import { type Clock, SYSTEM_CLOCK } from '../clock.ts';
 
 /**
  * What belongs to secrets that callers send. Those who send the same at the same time share one query; what nobody has is remembered for a moment,
@@ -32,18 +33,21 @@ export interface KeepingObserver<Value> {
   readonly onDropped: (value: Value) => void;
 }
 
-export function createSecretCache<Value extends object>(observer?: KeepingObserver<Value>): SecretCache<Value> {
+export function createSecretCache<Value extends object>(
+  observer?: KeepingObserver<Value>,
+  clock: Clock = SYSTEM_CLOCK,
+): SecretCache<Value> {
   const kept = new LRUCache<string, Entry<Value>>({
     max: MAX_KEPT,
     dispose: ({ value }) => observer?.onDropped(value),
   });
-  const misses = new LRUCache<string, true>({ max: MAX_MISSES, ttl: MISS_MS });
+  const misses = new LRUCache<string, true>({ max: MAX_MISSES, ttl: MISS_MS, perf: { now: clock.steady } });
   // Not lru-cache's own loads: those stand among what is kept, where a guess under way would push out what is there.
   const flights = new Map<string, Promise<Value | undefined>>();
 
   function remember(key: string, value: Value | undefined): void {
     if (value !== undefined) {
-      kept.set(key, { value, loadedAtMs: performance.now() });
+      kept.set(key, { value, loadedAtMs: clock.steady() });
       observer?.onKept(key, value);
       return;
     }
@@ -66,7 +70,7 @@ export function createSecretCache<Value extends object>(observer?: KeepingObserv
   return {
     find: async (key, load) => {
       const entry = kept.get(key);
-      if (entry !== undefined && performance.now() - entry.loadedAtMs < KEEP_MS) return entry.value;
+      if (entry !== undefined && clock.steady() - entry.loadedAtMs < KEEP_MS) return entry.value;
       if (misses.has(digest(key))) return undefined;
       return flights.get(key) ?? fly(key, load);
     },

@@ -1,3 +1,5 @@
+import { type Clock, SYSTEM_CLOCK } from '../clock.ts';
+
 /** A bounded number of works at a time; the others wait in a line. */
 export interface Turns {
   /** Waits for its turn, then works. @throws what `refuse` makes when the line is full or the wait takes too long */
@@ -13,9 +15,10 @@ export interface TurnOptions {
   /** How long one waits. Default: as long as it takes. */
   readonly waitMs?: number;
   readonly refuse: () => Error;
+  readonly clock?: Clock;
 }
 
-export function createTurns({ atOnce, mostWaiting, waitMs, refuse }: TurnOptions): Turns {
+export function createTurns({ atOnce, mostWaiting, waitMs, refuse, clock = SYSTEM_CLOCK }: TurnOptions): Turns {
   const line = new Set<() => void>();
   let running = 0;
 
@@ -24,11 +27,11 @@ export function createTurns({ atOnce, mostWaiting, waitMs, refuse }: TurnOptions
     const turn = Promise.withResolvers<void>();
     line.add(turn.resolve);
     const giveUp = () => void (line.delete(turn.resolve) && turn.reject(refuse()));
-    const timer = waitMs === undefined ? undefined : setTimeout(giveUp, waitMs);
+    const endWait = waitMs === undefined ? undefined : clock.after(waitMs, giveUp);
     try {
       await turn.promise;
     } finally {
-      clearTimeout(timer);
+      endWait?.();
     }
   }
 

@@ -1,4 +1,5 @@
 import { type JobResult, type JobWithMetadata, PgBoss } from 'pg-boss';
+import type { Clock } from '../clock.ts';
 import type { Role } from '../config/index.ts';
 import { assertNever } from '../errors.ts';
 import type { Logger } from '../log.ts';
@@ -10,6 +11,7 @@ export interface JobsOptions<Table extends Queues> {
   readonly queues: Table;
   /** `api` only sends; `worker` and `all` also work, schedule and clean up. */
   readonly role: Role;
+  readonly clock: Clock;
   /** Most connections to PostgreSQL. Default 4. */
   readonly poolSize?: number;
 }
@@ -34,7 +36,7 @@ const DEFAULT_POLLING_SECONDS = 2;
 
 /** Background work on PostgreSQL by pg-boss, which nothing outside this folder knows. */
 export function createJobs<const Table extends Queues>(options: JobsOptions<Table>): Jobs<keyof Table & string> {
-  const { url, log, queues, role, poolSize = 4 } = options;
+  const { url, log, queues, role, clock, poolSize = 4 } = options;
   const works = role !== 'api';
   const boss = new PgBoss({
     connectionString: url,
@@ -58,7 +60,7 @@ export function createJobs<const Table extends Queues>(options: JobsOptions<Tabl
       }
     },
     stop: async (timeoutMs) => {
-      await drainWorkers(boss, Object.keys(queues), timeoutMs);
+      await drainWorkers(boss, Object.keys(queues), { clock, timeoutMs });
       await boss.stop({ graceful: false });
     },
     send: async (name, data = {}, { delayMs = 0 } = {}) => {
@@ -114,11 +116,15 @@ async function startWorker(boss: PgBoss, log: Logger, name: string, queue: Queue
 }
 
 /** pg-boss's own graceful stop looks every 500 ms whether the workers are done; this one hears it. */
-async function drainWorkers(boss: PgBoss, names: readonly string[], timeoutMs: number): Promise<void> {
+async function drainWorkers(
+  boss: PgBoss,
+  names: readonly string[],
+  { clock, timeoutMs }: { readonly clock: Clock; readonly timeoutMs: number },
+): Promise<void> {
   const timeout = Promise.withResolvers<void>();
-  const timer = setTimeout(timeout.resolve, timeoutMs);
+  const endWait = clock.after(timeoutMs, timeout.resolve);
   const workers = Promise.all(names.map((name) => boss.offWork(name, { wait: true })));
-  await Promise.race([workers, timeout.promise]).finally(() => clearTimeout(timer));
+  await Promise.race([workers, timeout.promise]).finally(endWait);
 }
 
 async function runJob(log: Logger, queue: Queue, job: JobWithMetadata<unknown>): Promise<JobOutcome> {
@@ -176,6 +182,7 @@ function toData(data: unknown): object {
   return typeof data === 'object' && data !== null ? data : {};
 }
 
-function startingAfter(delayMs: number): { readonly startAfter?: Date } {
-  return delayMs > 0 ? { startAfter: new Date(Date.now() + delayMs) } : {};
+/** A number is seconds by the clock of the database, which all processes share. */
+function startingAfter(delayMs: number): { readonly startAfter?: number } {
+  return delayMs > 0 ? { startAfter: delayMs / 1000 } : {};
 }

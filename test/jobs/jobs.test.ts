@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { SYSTEM_CLOCK } from '../../src/clock.ts';
 import { createJobs, type Jobs } from '../../src/jobs/jobs.ts';
 import type { Job, JobOutcome, Queue, Queues } from '../../src/jobs/queues.ts';
 import { createLogger } from '../../src/log.ts';
@@ -20,7 +21,14 @@ describe('createJobs', function () {
     queues: Table,
     options: { role?: 'all' | 'api'; log?: typeof silentLog } = {},
   ) {
-    const jobs = createJobs({ url: database.url, log: silentLog, role: 'all', queues, ...options });
+    const jobs = createJobs({
+      url: database.url,
+      log: silentLog,
+      clock: SYSTEM_CLOCK,
+      role: 'all',
+      queues,
+      ...options,
+    });
     running.push(jobs);
     await jobs.start();
     return jobs;

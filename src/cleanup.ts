@@ -1,4 +1,4 @@
-import type { Logger } from '../log.ts';
+import type { Logger } from './log.ts';
 
 /** What has to be stopped again. */
 export interface Cleanup {

@@ -1,3 +1,4 @@
+import type { Clock, EndWait } from '../clock.ts';
 import type { Logger } from '../log.ts';
 
 export interface LivenessPorts {
@@ -5,16 +6,13 @@ export interface LivenessPorts {
   readonly works: (signal: AbortSignal) => Promise<boolean>;
   /** The same on a connection made for it: whether the database can be reached at all. */
   readonly couldWork: (signal: AbortSignal) => Promise<boolean>;
-  /** Milliseconds of a clock that only goes on. */
-  readonly now: () => number;
+  readonly clock: Clock;
   readonly log: Logger;
 }
 
 export interface Liveness {
   /** For a while now nothing works here, although the database answers others. */
   readonly isStuck: () => boolean;
-  /** @internal Looks now; it is done every 10 s. */
-  readonly look: () => Promise<void>;
   readonly stop: () => Promise<void>;
 }
 
@@ -29,30 +27,34 @@ const STUCK_MS = 120_000;
  * Tells a process that is stuck from one whose database is away. To start the first again helps; to start the second
  * again does not, and would drop what it holds in memory.
  */
-export function watchLiveness({ works, couldWork, now, log }: LivenessPorts): Liveness {
+export function watchLiveness({ works, couldWork, clock, log }: LivenessPorts): Liveness {
   let stuckSinceMs: number | undefined;
   let looking: Promise<void> | undefined;
+  let endWait: EndWait | undefined;
 
   async function look(): Promise<void> {
-    const startedAtMs = now();
+    const startedAtMs = clock.steady();
     if (await works(AbortSignal.timeout(WORKS_TIMEOUT_MS))) stuckSinceMs = undefined;
     else if (await couldWork(AbortSignal.timeout(COULD_TIMEOUT_MS))) stuckSinceMs ??= startedAtMs;
     else stuckSinceMs = undefined;
   }
 
-  const timer = setInterval(() => {
-    looking ??= look()
-      .catch((error: unknown) => log.error({ err: error }, 'could not look whether this process is stuck'))
-      .finally(() => {
-        looking = undefined;
-      });
-  }, LOOK_MS).unref();
+  function lookLater(): void {
+    endWait = clock.after(LOOK_MS, () => {
+      lookLater();
+      looking ??= look()
+        .catch((error: unknown) => log.error({ err: error }, 'could not look whether this process is stuck'))
+        .finally(() => {
+          looking = undefined;
+        });
+    });
+  }
 
+  lookLater();
   return {
-    isStuck: () => stuckSinceMs !== undefined && now() - stuckSinceMs >= STUCK_MS,
-    look,
+    isStuck: () => stuckSinceMs !== undefined && clock.steady() - stuckSinceMs >= STUCK_MS,
     stop: async () => {
-      clearInterval(timer);
+      endWait?.();
       await looking;
     },
   };

@@ -1,32 +1,34 @@
 import { expect } from 'chai';
-import { type Liveness, watchLiveness } from '../../src/app/liveness.ts';
+import { type Liveness, watchLiveness } from '../../src/db/liveness.ts';
 import { silentLog } from '../support/database.ts';
+import { createVirtualClock, type VirtualClock } from '../support/virtual-clock.ts';
 
 describe('watchLiveness', () => {
-  let nowMs = 0;
+  let clock: VirtualClock;
   let works = true;
   let couldWork = true;
   let liveness: Liveness;
 
   beforeEach(() => {
-    [nowMs, works, couldWork] = [0, true, true];
+    clock = createVirtualClock();
+    [works, couldWork] = [true, true];
     liveness = watchLiveness({
       works: async () => works,
       couldWork: async () => couldWork,
-      now: () => nowMs,
+      clock,
       log: silentLog,
     });
   });
   afterEach(() => liveness.stop());
 
   async function lookFor(seconds: number): Promise<boolean> {
-    for (const endMs = nowMs + seconds * 1000; nowMs < endMs; nowMs += 10_000) await liveness.look();
+    await clock.advance(seconds * 1000);
     return liveness.isStuck();
   }
 
-  it('finds a process stuck that gets nothing from a database that answers others, after two minutes', async () => {
+  it('finds a process stuck that gets nothing from a database that answers others, after two minutes of looking every ten seconds', async () => {
     works = false;
-    expect(await lookFor(110)).to.equal(false);
+    expect(await lookFor(120)).to.equal(false);
     expect(await lookFor(10)).to.equal(true);
   });
 
