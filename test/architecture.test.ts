@@ -8,7 +8,6 @@ const LEVELS: readonly (readonly string[])[] = [
   ['clock', 'redaction'],
   [
     'cleanup',
-    'clock',
     'collected-bytes',
     'config',
     'errors',

@@ -1,17 +1,9 @@
 import { timingSafeEqual } from 'node:crypto';
-import type { Knex } from 'knex';
-import type { PlatformKeys } from '../db/platform-keys.ts';
 import { AppError } from '../errors.ts';
+import type { Platform } from '../platform.ts';
 import { createAccountStore, type StoredPrincipal, type StoredUser, type TenantIds } from './store.ts';
 
 export type User = StoredUser;
-
-export interface AccountsOptions {
-  readonly knex: Knex;
-  readonly platformKeys: Pick<PlatformKeys, 'lookupHash'>;
-  /** Cryptographically random bytes. */
-  readonly random: (bytes: number) => Buffer;
-}
 
 /** The first tenant with its secrets, which are shown this once: the database does not hold them. */
 export interface FirstCredentials extends TenantIds {
@@ -55,9 +47,9 @@ export interface Accounts {
 const SECRET_BYTES = 32;
 
 /** Organizations, accounts and users. */
-export function createAccounts({ knex, platformKeys, random }: AccountsOptions): Accounts {
+export function createAccounts({ knex, keys, random }: Pick<Platform, 'knex' | 'keys' | 'random'>): Accounts {
   const store = createAccountStore(knex);
-  const createSecret = () => random(SECRET_BYTES).toString('base64url');
+  const createSecret = () => random.bytes(SECRET_BYTES).toString('base64url');
 
   return {
     bootstrap: async ({
@@ -68,24 +60,24 @@ export function createAccounts({ knex, platformKeys, random }: AccountsOptions):
       const withSecrets = (ids: TenantIds) => ({ ...ids, organizationSecret, userSecret });
       const tenant = {
         organizationName: 'First organization',
-        organizationSecretHash: platformKeys.lookupHash(organizationSecret),
+        organizationSecretHash: keys.lookupHash(organizationSecret),
         accountName: 'First account',
         emailAddress: 'admin@localhost',
         firstName: 'First',
         lastName: 'User',
-        userSecretHash: platformKeys.lookupHash(userSecret),
+        userSecretHash: keys.lookupHash(userSecret),
       };
       const ids = await store.insertFirstTenant(tenant, (inserted) => beforeCommit(withSecrets(inserted)));
       return ids === undefined ? undefined : withSecrets(ids);
     },
 
     findPrincipal: async ({ userSecret, organizationSecret }) => {
-      const userHash = platformKeys.lookupHash(userSecret);
+      const userHash = keys.lookupHash(userSecret);
       const stored = await store.findPrincipals(userHash);
       const principal = stored.find(({ userSecretHash }) => timingSafeEqual(userSecretHash, userHash));
       if (principal === undefined) return undefined;
       if (organizationSecret === undefined) return toPrincipal(principal, false);
-      const matches = timingSafeEqual(principal.organizationSecretHash, platformKeys.lookupHash(organizationSecret));
+      const matches = timingSafeEqual(principal.organizationSecretHash, keys.lookupHash(organizationSecret));
       return matches ? toPrincipal(principal, true) : undefined;
     },
 

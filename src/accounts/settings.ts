@@ -1,8 +1,8 @@
-import type { Knex } from 'knex';
 import { createAnnouncedCache } from '../db/announced-cache.ts';
-import type { Notifier } from '../db/notifier.ts';
+import { createCallbackCheck } from '../egress/callback-url.ts';
 import { cutText, type ErrorDetail, invalidRequest, MOST_FAULTS, pointer, suggest } from '../errors.ts';
 import type { DeliverySettings, FailurePolicy, RetryCount } from '../events/model.ts';
+import type { Platform } from '../platform.ts';
 import { createSettingsStore } from './settings-store.ts';
 
 /** Every setting of an account, as the API shows it. */
@@ -20,15 +20,6 @@ const DEFAULTS: AccountSettings = {
   [OPERATIONAL_URL]: null,
 };
 
-export interface SettingsPorts {
-  readonly knex: Knex;
-  readonly notifier: Pick<Notifier, 'publish' | 'subscribe' | 'onGap'>;
-  /** @throws AppError that names the place when events may not be sent to the URL */
-  readonly assertCallable: (url: string, path: string) => Promise<void>;
-  /** Prepares deliveries to the URL. */
-  readonly ensureSubscription: (accountId: number, url: string) => Promise<unknown>;
-}
-
 export interface Settings {
   readonly get: (accountId: number) => Promise<AccountSettings>;
   /** What is not given gets its default. @throws AppError REQUEST_INVALID for an unknown key or a URL that may not be called */
@@ -39,7 +30,12 @@ export interface Settings {
   readonly ofDelivery: (accountId: number) => Promise<DeliverySettings>;
 }
 
-export function createSettings({ knex, notifier, assertCallable, ensureSubscription }: SettingsPorts): Settings {
+/** `ensureSubscription` prepares deliveries to the URL of operational notifications. */
+export function createSettings(
+  { knex, notifier, egress }: Pick<Platform, 'knex' | 'notifier' | 'egress'>,
+  ensureSubscription: (accountId: number, url: string) => Promise<unknown>,
+): Settings {
+  const assertCallable = createCallbackCheck(egress);
   const store = createSettingsStore(knex);
   const cache = createAnnouncedCache<AccountSettings>({
     notifier,

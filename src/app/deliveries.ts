@@ -35,7 +35,7 @@ export function createDeliveryParts(ports: DeliveryPartPorts) {
     now: Date.now,
   });
   const callbacks = { assertCallable, ensureSubscription: subscriptions.ensure };
-  const settings = createSettings({ knex, notifier, ...callbacks });
+  const settings = createSettings({ knex, notifier, egress }, subscriptions.ensure);
   const notifications = createNotifications({
     knex,
     shares,

@@ -161,7 +161,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   const publicUrl = () => publicUrlOf(config, listeningPort);
   const baseUrl = () => publicUrl() + BASE_PATH;
 
-  const accounts = createAccounts({ knex, platformKeys, random: randomBytes });
+  const accounts = createAccounts(platform);
   const { callbacks, ...delivery } = createDeliveryParts({ knex, shares, keyring, notifier, egress, log });
   const proxies = createProxies({
     knex,
@@ -217,7 +217,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
     tokensOf: tokens.of,
     onCredentials: instances.noteCredentials,
   });
-  const idempotency = createIdempotency({ knex, keyring, digest: platformKeys.digest });
+  const idempotency = createIdempotency(platform);
 
   const partitions = createPartitions({
     knex,

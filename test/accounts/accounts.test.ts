@@ -9,16 +9,17 @@ import { silentLog, useDatabase } from '../support/database.ts';
 
 describe('createAccounts', () => {
   const database = useDatabase();
-  let platformKeys: PlatformKeys;
+  let keys: PlatformKeys;
 
   before(async () => {
     const keyring = createKeyring(`test:${randomBytes(32).toString('base64')}`);
-    platformKeys = await openPlatformKeys({ knex: database.knex, keyring });
+    keys = await openPlatformKeys({ knex: database.knex, keyring });
   });
 
   beforeEach(() => database.knex.raw('truncate organization, account, app_user restart identity cascade'));
 
-  const create = (knex = database.knex) => createAccounts({ knex, platformKeys, random: randomBytes });
+  const random = { bytes: (size: number) => randomBytes(size), fraction: Math.random };
+  const create = (knex = database.knex) => createAccounts({ knex, keys, random });
 
   /** The first tenant, which every test but those about its making needs. */
   async function bootstrap() {
@@ -32,7 +33,7 @@ describe('createAccounts', () => {
   async function insertStranger(secret: string, organizationSecret: string): Promise<void> {
     const [organization] = await database
       .knex('organization')
-      .insert({ name: 'Other', secret_hash: platformKeys.lookupHash(organizationSecret) })
+      .insert({ name: 'Other', secret_hash: keys.lookupHash(organizationSecret) })
       .returning('id');
     const [account] = await database
       .knex('account')
@@ -41,7 +42,7 @@ describe('createAccounts', () => {
     await database.knex('app_user').insert({
       account_id: account.id,
       email_address: 'other@example.com',
-      secret_hash: platformKeys.lookupHash(secret),
+      secret_hash: keys.lookupHash(secret),
     });
   }
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
+import { createIdempotencyStore } from '../../src/accounts/idempotency/store.ts';
 import { type ApiCall, type StartedApp, startTestApp, useApp } from '../support/app.ts';
 import { hang, json, type MisbehavingServer, startMisbehavingServer, status } from '../support/misbehaving-server.ts';
 import { expectProblem } from './support/expect-problem.ts';
@@ -310,10 +311,7 @@ describe('Idempotency-Key', () => {
     await age(25);
     await post(newKey());
     await withDatabase(service, async (knex) => {
-      const { createIdempotency } = await import('../../src/accounts/idempotency/index.ts');
-      const unused = { encrypt: () => '', decrypt: () => '' };
-      const digest = () => Buffer.alloc(32);
-      await createIdempotency({ knex, keyring: unused, digest }).purge(new Date(Date.now() - 24 * 3_600_000));
+      await createIdempotencyStore(knex).purge(new Date(Date.now() - 24 * 3_600_000));
     });
     expect(await countRows(service, 'idempotency_record')).to.equal(1);
   });

@@ -1,10 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { Knex } from 'knex';
 import { encryptionContext } from '../../db/encrypted-columns.ts';
-import type { Keyring } from '../../db/keyring.ts';
-import type { PlatformKeys } from '../../db/platform-keys.ts';
 import { AppError, type ErrorCode, isAppError } from '../../errors.ts';
 import { parseJson } from '../../numbers/exact-json.ts';
+import type { Platform } from '../../platform.ts';
 import { createIdempotencyStore, type IdempotencyKey } from './store.ts';
 
 /** A request that carries an `Idempotency-Key`. */
@@ -41,13 +39,8 @@ type Stored<Body> =
   | { readonly kind: 'answer'; readonly body: Body }
   | { readonly kind: 'failure'; readonly code: ErrorCode; readonly message: string };
 
-export function createIdempotency(ports: {
-  readonly knex: Knex;
-  readonly keyring: Pick<Keyring, 'encrypt' | 'decrypt'>;
-  readonly digest: PlatformKeys['digest'];
-}): Idempotency {
-  const { keyring, digest } = ports;
-  const store = createIdempotencyStore(ports.knex);
+export function createIdempotency({ knex, keyring, keys }: Pick<Platform, 'knex' | 'keyring' | 'keys'>): Idempotency {
+  const store = createIdempotencyStore(knex);
 
   async function remember(key: IdempotencyKey, status: number, stored: Stored<unknown>): Promise<void> {
     await store.finish(key, status, keyring.encrypt(JSON.stringify(stored), contextOf(key)));
@@ -67,7 +60,7 @@ export function createIdempotency(ports: {
 
   /** Bodies hold passwords: with an unkeyed hash, whoever reads the table could try words against it. */
   function hashOf(fingerprint: string): Buffer {
-    return digest(fingerprint, 'idempotency_record.request_hash');
+    return keys.digest(fingerprint, 'idempotency_record.request_hash');
   }
 
   /** Records live for 24 hours, so those that an earlier release left, with an unkeyed hash, are still met after an upgrade. */
