@@ -24,6 +24,7 @@ import { BASE_PATH, createServer } from '../api/server.ts';
 import { createServiceRouter } from '../api/service.ts';
 import { createSettingsHandlers } from '../api/settings.ts';
 import { createTokenBuckets } from '../api/token-buckets.ts';
+import { SYSTEM_CLOCK } from '../clock.ts';
 import { type Config, publicUrlOf } from '../config/index.ts';
 import { createByteBudget, createProviderClient } from '../connector/client/index.ts';
 import { logProviderCalls, measureBudget, measureProviderCalls } from '../connector/client/measure.ts';
@@ -43,21 +44,13 @@ import { createEgress } from '../egress/index.ts';
 import type { EngineOptions } from '../events/options.ts';
 import { createPartitions } from '../events/upkeep/partitions.ts';
 import { createUpkeep } from '../events/upkeep/upkeep.ts';
-import { createAuthenticate } from '../instances/authenticate.ts';
 import { secretKeysOf } from '../instances/configuration.ts';
-import { withEventCallbacks } from '../instances/event-callbacks.ts';
-import { assertUsable } from '../instances/fault.ts';
-import { createInstances } from '../instances/instances.ts';
-import { createAuthorizations } from '../instances/oauth/connect/authorizations.ts';
-import { createConnect } from '../instances/oauth/connect/connect.ts';
-import { createTokenEndpoint } from '../instances/oauth/endpoint/token-endpoint.ts';
-import { createProxies } from '../instances/oauth/proxies/proxies.ts';
-import { measureRefreshes } from '../instances/oauth/tokens/measure-refreshes.ts';
-import { createTokens } from '../instances/oauth/tokens/tokens.ts';
+import { composeInstances } from '../instances/index.ts';
 import { createJobs } from '../jobs/jobs.ts';
 import { createQueues } from '../jobs/queues.ts';
 import type { Logger } from '../log.ts';
 import { createMetrics, measureBuild } from '../metrics.ts';
+import type { Platform } from '../platform.ts';
 import { createResources } from '../resources/resources.ts';
 import { type Cleanup, createCleanup } from './cleanup.ts';
 import { createDeliveryParts } from './deliveries.ts';
@@ -194,50 +187,28 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
 
   const accounts = createAccounts({ knex, platformKeys, random: randomBytes });
   const { callbacks, ...delivery } = createDeliveryParts({ knex, shares, keyring, notifier, egress, log });
-  const proxies = createProxies({
+  const platform: Platform = {
     knex,
     shares,
     keyring,
-    digest: platformKeys.digest,
-    random: randomBytes,
-    publicUrl,
-  });
-  const endpoint = createTokenEndpoint({ egress, now: Date.now, simulatorsUrl, onRequest: logCall });
-  const tokens = createTokens({
-    knex,
-    keyring,
+    keys: platformKeys,
     notifier,
-    endpoint,
+    egress,
     log,
-    measure: measureRefreshes(metrics),
-    loadOwner: async (accountId, id) => assertUsable(await instances.get(accountId, id)),
-    onRefused: (refusal, via) => instances.invalidate(refusal, via),
-    onValues: (told, via) => instances.adoptValues(told, via),
-    onRecovered: (key) => instances.restore(key),
+    metrics,
+    clock: SYSTEM_CLOCK,
+    random: { bytes: randomBytes, fraction: Math.random },
+  };
+  const { notifications } = delivery;
+  const { instances, proxies, authorizations, tokens } = composeInstances(platform, {
+    client,
+    registry,
+    publicUrl,
+    simulatorsUrl,
+    notifications,
+    callbacks,
   });
   cleanup.add('tokens', () => tokens.close(config.shutdownTimeoutMs));
-  const authorizations = createAuthorizations({
-    knex,
-    digest: platformKeys.digest,
-    proxies,
-    simulatorsUrl,
-  });
-  const connect = createConnect({ authorizations, endpoint, proxies, simulatorsUrl });
-  const instances = withEventCallbacks(
-    createInstances({
-      knex,
-      shares,
-      keyring,
-      platformKeys,
-      notifier,
-      registry,
-      log,
-      authenticate: createAuthenticate({ client, connect, authorizations, tokens }),
-      random: randomBytes,
-      notifications: delivery.notifications,
-    }),
-    callbacks,
-  );
   const { seal, open } = platformKeys;
   const resources = createResources({
     client,

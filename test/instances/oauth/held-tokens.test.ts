@@ -17,28 +17,29 @@ function setUp() {
   const reads: PromiseWithResolvers<TokenRow>[] = [];
   const handlers: ((payload: string) => void)[] = [];
   const gapHandlers: (() => void)[] = [];
-  const held = createHeldTokens({
-    store: {
-      find: () => {
-        const read = Promise.withResolvers<TokenRow>();
-        reads.push(read);
-        return read.promise;
-      },
+  const store = {
+    find: () => {
+      const read = Promise.withResolvers<TokenRow>();
+      reads.push(read);
+      return read.promise;
     },
-    keyring: { encrypt: (text) => text, decrypt: (text) => text },
+  };
+  const platform = {
+    keyring: { encrypt: (text: string) => text, decrypt: (text: string) => text },
     notifier: {
       publish: async () => {},
-      subscribe: (_topic, handler) => {
+      subscribe: (_topic: string, handler: (payload: string) => void) => {
         handlers.push(handler);
         return () => {};
       },
-      onGap: (handler) => {
+      onGap: (handler: () => void) => {
         gapHandlers.push(handler);
         return () => {};
       },
     },
-    clock: () => 0,
-  });
+    clock: { steady: () => 0 },
+  };
+  const held = createHeldTokens(platform, store);
   return {
     held,
     hear: (payload: string) => handlers.forEach((handler) => void handler(payload)),

@@ -1,11 +1,13 @@
 import type { Knex } from 'knex';
+import type { Clock } from '../../../clock.ts';
 import { encryptionContext } from '../../../db/encrypted-columns.ts';
 import { DecryptionError, type Keyring } from '../../../db/keyring.ts';
 import { createLoadingCache } from '../../../db/loading-cache.ts';
 import type { Notifier } from '../../../db/notifier.ts';
 import { AppError } from '../../../errors.ts';
+import type { InstanceKey } from '../../instance.ts';
 import { planMarginMs } from './lifetime.ts';
-import type { NewTokens, TokenKey, TokenRow, TokenStore } from './token-store.ts';
+import type { NewTokens, TokenRow, TokenStore } from './token-store.ts';
 
 /** The tokens of an instance in clear. Times are on the process's monotonic clock; infinite where there is none. */
 export interface Held {
@@ -29,12 +31,16 @@ interface Secrets {
   readonly refreshToken?: string | undefined;
 }
 
-export interface HeldPorts {
-  readonly store: Pick<TokenStore, 'find'>;
+interface HeldPlatform {
   readonly keyring: Pick<Keyring, 'encrypt' | 'decrypt'>;
   readonly notifier: Pick<Notifier, 'publish' | 'subscribe' | 'onGap'>;
-  /** Monotonic milliseconds. */
-  readonly clock: () => number;
+  readonly clock: Pick<Clock, 'steady'>;
+}
+
+interface Watch {
+  readonly changed: Promise<void>;
+  readonly wake: () => void;
+  readonly end: () => void;
 }
 
 export type HeldTokens = ReturnType<typeof createHeldTokens>;
@@ -45,11 +51,11 @@ const KEEP_MS = 30_000;
 const TOPIC = 'oauth_token';
 
 /** Tokens in memory, as long as nobody says that they changed: a call with them costs no query and no decryption. */
-export function createHeldTokens({ store, keyring, notifier, clock }: HeldPorts) {
+export function createHeldTokens({ keyring, notifier, clock }: HeldPlatform, store: Pick<TokenStore, 'find'>) {
   const kept = createLoadingCache<Held>({
     max: KEPT_INSTANCES,
     keepMs: KEEP_MS,
-    clock,
+    clock: clock.steady,
     load: async (name) => {
       const [accountId = 0, id = 0] = name.split(':').map(Number);
       const row = await store.find({ accountId, id });
@@ -70,7 +76,7 @@ export function createHeldTokens({ store, keyring, notifier, clock }: HeldPorts)
     for (const wakes of watchers.values()) for (const wake of wakes) wake();
   });
 
-  function decode(key: TokenKey, row: TokenRow): Held {
+  function decode(key: InstanceKey, row: TokenRow): Held {
     try {
       const secrets: Secrets = JSON.parse(keyring.decrypt(row.tokens, contextOf(key)));
       return hold(secrets, row);
@@ -82,7 +88,7 @@ export function createHeldTokens({ store, keyring, notifier, clock }: HeldPorts)
   }
 
   function hold({ accessToken, refreshToken }: Secrets, row: Omit<TokenRow, 'tokens'>): Held {
-    const nowMs = clock();
+    const nowMs = clock.steady();
     const { generation, interrupted, failures } = row;
     const refusedReason = row.refusedReason ?? undefined;
     const expiresAtMs = nowMs + (row.expiresInMs ?? Number.POSITIVE_INFINITY);
@@ -102,16 +108,16 @@ export function createHeldTokens({ store, keyring, notifier, clock }: HeldPorts)
   }
 
   return {
-    peek: (key: TokenKey): Held | undefined => kept.peek(nameOf(key)),
+    peek: (key: InstanceKey): Held | undefined => kept.peek(nameOf(key)),
 
     /** In place of what is there, or is being read. */
-    keepNew: (key: TokenKey, held: Held): void => kept.set(nameOf(key), held),
+    keepNew: (key: InstanceKey, held: Held): void => kept.set(nameOf(key), held),
 
     /** From memory, or by one query for all who ask meanwhile. */
-    read: (key: TokenKey): Promise<Held | undefined> => kept.get(nameOf(key)),
+    read: (key: InstanceKey): Promise<Held | undefined> => kept.get(nameOf(key)),
 
     /** From the database, whatever is in memory or being read. */
-    reload: (key: TokenKey): Promise<Held | undefined> => {
+    reload: (key: InstanceKey): Promise<Held | undefined> => {
       kept.forget(nameOf(key));
       return kept.get(nameOf(key));
     },
@@ -122,20 +128,20 @@ export function createHeldTokens({ store, keyring, notifier, clock }: HeldPorts)
     holdNew: (secrets: Secrets, row: Omit<NewTokens, 'tokens'> & { readonly generation: number }): Held =>
       hold(secrets, { ...row, interrupted: false, failures: 0, retryInMs: null, refusedReason: null }),
 
-    encode: (key: TokenKey, secrets: Secrets): string => keyring.encrypt(JSON.stringify(secrets), contextOf(key)),
+    encode: (key: InstanceKey, secrets: Secrets): string => keyring.encrypt(JSON.stringify(secrets), contextOf(key)),
 
     /** Forgets them here at once, and in every process; with `via` at its commit. */
-    changed: async (key: TokenKey, via?: Knex): Promise<void> => {
+    changed: async (key: InstanceKey, via?: Knex): Promise<void> => {
       kept.forget(nameOf(key));
       await notifier.publish(TOPIC, nameOf(key), via);
     },
 
     /** Tells every process that there is a newer generation; whoever has it keeps it. */
-    announce: (key: TokenKey, generation: number): Promise<void> =>
+    announce: (key: InstanceKey, generation: number): Promise<void> =>
       notifier.publish(TOPIC, `${nameOf(key)}:${generation}`),
 
-    /** Resolves at the next announcement about these tokens; `end` when nobody waits any more. */
-    watch: (key: TokenKey): { readonly changed: Promise<void>; readonly end: () => void } => {
+    /** Resolves at the next announcement about these tokens, or when it is woken; `end` when nobody waits any more. */
+    watch: (key: InstanceKey): Watch => {
       const name = nameOf(key);
       const { promise, resolve } = Promise.withResolvers<void>();
       const wakes = watchers.get(name) ?? new Set();
@@ -144,15 +150,15 @@ export function createHeldTokens({ store, keyring, notifier, clock }: HeldPorts)
         wakes.delete(resolve);
         if (wakes.size === 0 && watchers.get(name) === wakes) watchers.delete(name);
       };
-      return { changed: promise, end };
+      return { changed: promise, wake: resolve, end };
     },
   };
 }
 
-function nameOf({ accountId, id }: TokenKey): string {
+function nameOf({ accountId, id }: InstanceKey): string {
   return `${accountId}:${id}`;
 }
 
-function contextOf({ accountId, id }: TokenKey): string {
+function contextOf({ accountId, id }: InstanceKey): string {
   return encryptionContext('oauth_token.tokens', accountId, id);
 }

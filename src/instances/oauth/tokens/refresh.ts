@@ -1,53 +1,71 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { Knex } from 'knex';
-import type { Config } from '../../../connector/contract.ts';
-import type { Logger } from '../../../log.ts';
-import { isSameSecret } from '../connect/credential-change.ts';
-import { type OAuthConnector, type TokenEndpoint, TokenError, type TokenGrant } from '../grant.ts';
+import { randomUUID } from 'node:crypto';
+import { sleep } from '../../../clock.ts';
+import type { Platform } from '../../../platform.ts';
+import { isSameSecret } from '../../credential-change.ts';
+import { assertUsable, type Instance, type InstanceKey } from '../../instance.ts';
+import type { InstanceRecords } from '../../records.ts';
+import type { OAuthConnector } from '../fields.ts';
+import {
+  clientCredentialsRequest,
+  type OAuthClient,
+  type RequestToken,
+  refreshRequest,
+  type TokenGrant,
+  type TokenRequest,
+} from '../token-endpoint.ts';
+import { credentialsFailed, describeRefusal, refreshUnavailable, TokenError } from '../token-failure.ts';
 import type { Held, HeldTokens } from './held-tokens.ts';
 import { type Lifetime, planBackoffMs, planLifetime, shortenLifetime } from './lifetime.ts';
-import type { MeasuredRefresh } from './measure-refreshes.ts';
-import type { RefreshStep, RefreshTiming } from './refresh-timing.ts';
-import { credentialsFailed, describeRefusal, refreshUnavailable } from './refusal.ts';
-import type { Lease, Refusal, TokenKey, TokenStore } from './token-store.ts';
+import type { Lease, Refusal, TokenStore } from './token-store.ts';
 
 /** An instance whose tokens are refreshed. */
-export interface OAuthOwner extends TokenKey {
-  readonly connector: OAuthConnector;
-  readonly config: Config;
+export interface OAuthOwner extends InstanceKey, OAuthClient {}
+
+/** What is noted of an instance when its tokens change, always after they did. */
+export interface TokenRecords extends Pick<InstanceRecords, 'restore' | 'invalidate' | 'adoptValues'> {
+  /** From the database. @throws AppError NOT_FOUND */
+  readonly get: (accountId: number, id: number) => Promise<StoredOwner>;
 }
 
-/** An instance as it is in the database now. */
-export interface StoredOwner extends TokenKey {
-  readonly config: Config;
-  /** Grows with every change of `config`. */
-  readonly settingsVersion: number;
+export type StoredOwner = InstanceKey & Pick<Instance, 'connector' | 'config' | 'valid' | 'settingsVersion' | 'fault'>;
+
+/** The moments between which a process may die: before the intent is written, after it, and so on. */
+export type RefreshStep = 'intending' | 'intended' | 'answered' | 'committed';
+
+export interface RefreshTiming {
+  /** How long the one who refreshes has it for itself. */
+  readonly leaseMs: number;
+  /** Of the token request; shorter than the lease, so that in good order nobody else begins before it ends. */
+  readonly requestMs: number;
+  /** How long a caller waits for a refresh, its own or another's. */
+  readonly waitMs: number;
+  /** Time between two looks at the database while another process refreshes, should its announcement be lost. */
+  readonly pollMs: number;
+  /** How long granted tokens are kept at hand while the database does not take them. */
+  readonly commitMs: number;
 }
 
-export interface RefreshPorts {
+export const REFRESH_TIMING: RefreshTiming = {
+  leaseMs: 30_000,
+  requestMs: 20_000,
+  waitMs: 25_000,
+  pollMs: 500,
+  commitMs: 600_000,
+};
+
+export type RefreshPlatform = Pick<Platform, 'log' | 'metrics' | 'clock' | 'random'>;
+
+export interface RefreshNeighbours {
   readonly store: TokenStore;
   readonly held: HeldTokens;
-  readonly endpoint: Pick<TokenEndpoint, 'refresh' | 'requestClientCredentials'>;
-  readonly log: Logger;
-  /** Monotonic milliseconds. */
-  readonly clock: () => number;
-  /** From 0 (inclusive) to 1 (exclusive). */
-  readonly random: () => number;
-  readonly randomId: () => string;
-  /** From the database. @throws AppError NOT_FOUND */
-  readonly loadOwner: (accountId: number, id: number) => Promise<StoredOwner>;
-  /** Once for every refusal, in the transaction that notes it. */
-  readonly onRefused: (refusal: TokenKey & { readonly reason: string }, via: Knex) => Promise<void>;
-  /** The provider told values with new tokens that are not those of the configuration; in a transaction that holds the settings. */
-  readonly onValues: (told: TokenKey & Pick<TokenGrant, 'values'>, via: Knex) => Promise<void>;
-  /** Tokens that were given up were granted after all. */
-  readonly onRecovered: (key: TokenKey) => Promise<void>;
-  readonly onStep: (step: RefreshStep, key: TokenKey) => Promise<void> | void;
-  /** Called for every time the provider was asked. */
-  readonly measure?: ((refresh: MeasuredRefresh) => void) | undefined;
+  readonly records: TokenRecords;
+  readonly requestToken: RequestToken;
   readonly timing: RefreshTiming;
+  /** Told of every step of a refresh, which goes on when it is done. For tests and measurements. */
+  readonly onStep: ((step: RefreshStep, key: InstanceKey) => Promise<void> | void) | undefined;
 }
 
+const BUCKETS_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20];
 const MOST_COMMIT_BACKOFF_MS = 5_000;
 
 /**
@@ -55,9 +73,17 @@ const MOST_COMMIT_BACKOFF_MS = 5_000;
  * is taken, the provider is asked, its answer is stored if nothing newer is there. Nobody sees the new access token
  * before the refresh token that came with it is stored.
  */
-export function createRefresh(ports: RefreshPorts) {
-  const { store, held, endpoint, log, clock, timing } = ports;
+export function createRefresh(
+  { log, metrics, clock, random }: RefreshPlatform,
+  { store, held, records, requestToken, timing, onStep }: RefreshNeighbours,
+) {
   const flights = new Map<string, Promise<Held>>();
+  const duration = metrics.histogram({
+    name: 'causeway_token_refresh_duration_seconds',
+    help: 'Time that a provider took for another access token, by element and outcome: granted, refused (for good), unreachable (nothing was done), unknown (it may have granted)',
+    labelNames: ['element', 'outcome'],
+    buckets: BUCKETS_SECONDS,
+  });
 
   /** A generation above that of `from`, refreshed here or by another process. */
   function renew(owner: OAuthOwner, from: Held): Promise<Held> {
@@ -70,14 +96,16 @@ export function createRefresh(ports: RefreshPorts) {
   }
 
   async function untilNewer(owner: OAuthOwner, from: Held): Promise<Held> {
-    const giveUpAtMs = clock() + timing.waitMs;
+    const giveUpAtMs = clock.steady() + timing.waitMs;
     for (;;) {
       const watch = held.watch(owner);
       try {
         const outcome = await attempt(owner, from);
         if (outcome !== undefined) return outcome;
-        if (clock() >= giveUpAtMs) throw refreshUnavailable(owner, timing.pollMs);
-        await Promise.race([watch.changed, sleep(timing.pollMs, undefined, { ref: false })]);
+        if (clock.steady() >= giveUpAtMs) throw refreshUnavailable(owner, timing.pollMs);
+        const endWait = clock.after(timing.pollMs, watch.wake);
+        await watch.changed;
+        endWait();
       } finally {
         watch.end();
       }
@@ -86,45 +114,43 @@ export function createRefresh(ports: RefreshPorts) {
 
   /** @returns undefined while another process is at it. @throws AppError when there is nothing to wait for */
   async function attempt(owner: OAuthOwner, from: Held): Promise<Held | undefined> {
-    await ports.onStep('intending', owner);
-    const lease = { leaseId: ports.randomId(), generation: from.generation };
+    await onStep?.('intending', owner);
+    const lease = { leaseId: randomUUID(), generation: from.generation };
     const row = await store.takeLease(owner, lease, timing.leaseMs);
     if (row !== undefined) return useLease(owner, lease, held.decode(owner, row));
     const now = await held.reload(owner);
     if (now === undefined) throw credentialsFailed(owner, 'Its tokens are gone. Authenticate this instance again.');
     if (now.generation > from.generation) return now;
     if (now.refusedReason !== undefined) throw credentialsFailed(owner, now.refusedReason);
-    if (now.retryAtMs > clock()) throw refreshUnavailable(owner, now.retryAtMs - clock());
+    if (now.retryAtMs > clock.steady()) throw refreshUnavailable(owner, now.retryAtMs - clock.steady());
     return undefined;
   }
 
   async function useLease(owner: OAuthOwner, lease: Lease, from: Held): Promise<Held | undefined> {
-    await ports.onStep('intended', owner);
-    const askedAtMs = performance.now();
-    const answer = await ask(owner, from);
-    ports.measure?.({
-      element: owner.connector.key,
-      outcome: answer instanceof TokenError ? answer.kind : 'granted',
-      durationMs: performance.now() - askedAtMs,
-    });
-    if (answer instanceof TokenError) return goWithout(owner, lease, from, answer);
-    const answeredAtMs = clock();
-    await ports.onStep('answered', owner);
-    return storeGrant(owner, lease, from, { grant: answer, answeredAtMs });
+    await onStep?.('intended', owner);
+    const askedAtMs = clock.steady();
+    const outcome = await ask(owner, from);
+    const answeredAtMs = clock.steady();
+    const kind = outcome instanceof TokenError ? outcome.kind : 'granted';
+    duration.observe({ element: owner.connector.key, outcome: kind }, (answeredAtMs - askedAtMs) / 1000);
+    if (outcome instanceof TokenError) return goWithout(owner, lease, from, outcome);
+    await onStep?.('answered', owner);
+    return storeGrant(owner, lease, from, { grant: outcome, answeredAtMs });
   }
 
   async function ask(owner: OAuthOwner, { refreshToken }: Held): Promise<TokenGrant | TokenError> {
-    const { connector, config } = owner;
-    const request = { connector, config, signal: AbortSignal.timeout(timing.requestMs) };
+    const request = renewalRequest(owner, refreshToken);
+    if (request === undefined) return new TokenError('refused', 'it gave no refresh token');
+    const givenUp = new AbortController();
+    const endWait = clock.after(timing.requestMs, () => givenUp.abort());
     try {
-      // RFC 6749, 4.4.3: no refresh token comes with client credentials, as they can be shown again.
-      if (connector.auth.grant === 'clientCredentials') return await endpoint.requestClientCredentials(request);
-      if (refreshToken === undefined) return new TokenError('refused', 'it gave no refresh token');
-      return await endpoint.refresh({ ...request, refreshToken });
+      return await requestToken(request, givenUp.signal);
     } catch (error) {
       if (error instanceof TokenError) return error;
       log.error({ err: error, instanceId: owner.id }, 'a refresh of tokens failed unexpectedly');
       return new TokenError('unknown', 'The refresh failed unexpectedly.', { cause: error });
+    } finally {
+      endWait();
     }
   }
 
@@ -137,17 +163,17 @@ export function createRefresh(ports: RefreshPorts) {
     const secrets = { accessToken: grant.accessToken, refreshToken: grant.refreshToken ?? from.refreshToken };
     const life = planLifeOf(owner.connector, { ...secrets, expiresInSeconds: grant.expiresInSeconds });
     const tokens = held.encode(owner, secrets);
-    const remaining = () => shortenLifetime(life, clock() - answeredAtMs);
+    const remaining = () => shortenLifetime(life, clock.steady() - answeredAtMs);
     const stored = await keepTrying(owner, answeredAtMs, () => store.commit(owner, lease, { tokens, ...remaining() }));
     if (stored === undefined) return takeNewer(owner, from);
     const { generation, wasRefused } = stored;
     const fresh = held.holdNew(secrets, { generation, ...remaining() });
     held.keepNew(owner, fresh);
-    await ports.onStep('committed', owner);
+    await onStep?.('committed', owner);
     await unlessItFails(() => held.announce(owner, generation));
     // The tokens are safe; what is not written now is told again at the next refresh.
     await unlessItFails(() => passOnValues(owner, grant, generation));
-    if (wasRefused) await unlessItFails(() => ports.onRecovered(owner));
+    if (wasRefused) await unlessItFails(() => records.restore(owner));
     return fresh;
   }
 
@@ -158,20 +184,20 @@ export function createRefresh(ports: RefreshPorts) {
     await store.transaction(async (via) => {
       await store.lockSettings(via, owner);
       const now = await store.find(owner, via);
-      if (now?.generation === generation) await ports.onValues({ accountId, id, values }, via);
+      if (now?.generation === generation) await records.adoptValues({ accountId, id, values }, via);
     });
   }
 
   /** The only copy of a rotated refresh token is not given up because the database is away for a while. */
-  async function keepTrying<Result>(owner: TokenKey, sinceMs: number, work: () => Promise<Result>): Promise<Result> {
+  async function keepTrying<Result>(owner: InstanceKey, sinceMs: number, work: () => Promise<Result>): Promise<Result> {
     for (let failures = 1; ; failures++) {
       try {
         return await work();
       } catch (error) {
-        if (clock() - sinceMs > timing.commitMs) throw error;
+        if (clock.steady() - sinceMs > timing.commitMs) throw error;
         log.error({ err: error, instanceId: owner.id, failures }, 'refreshed tokens cannot be stored; trying again');
       }
-      await sleep(Math.min(MOST_COMMIT_BACKOFF_MS, planBackoffMs(ports.random, failures) / 4));
+      await sleep(clock, Math.min(MOST_COMMIT_BACKOFF_MS, planBackoffMs(random.fraction, failures) / 4));
     }
   }
 
@@ -184,7 +210,7 @@ export function createRefresh(ports: RefreshPorts) {
 
   async function goWithout(owner: OAuthOwner, lease: Lease, from: Held, error: TokenError): Promise<Held | undefined> {
     if (error.kind === 'refused') return giveUp(owner, lease, from, describeRefusal(error, from.interrupted));
-    const retryInMs = planBackoffMs(ports.random, from.failures + 1, error.retryAfterMs);
+    const retryInMs = planBackoffMs(random.fraction, from.failures + 1, error.retryAfterMs);
     const { message, kind } = error;
     log.warn({ instanceId: owner.id, kind, reason: message, retryInMs }, 'tokens could not be refreshed');
     await store.postpone(owner, lease, { retryInMs, interrupted: kind === 'unknown' });
@@ -207,7 +233,7 @@ export function createRefresh(ports: RefreshPorts) {
     from: Held,
     refusal: Refusal,
   ): Promise<Held | undefined> {
-    const { config, settingsVersion } = await ports.loadOwner(owner.accountId, owner.id);
+    const { config, settingsVersion } = assertUsable(await records.get(owner.accountId, owner.id));
     const isStillThere = isSameSecret(owner.config, config);
     if (isStillThere && (await noteRefusal(owner, lease, refusal, settingsVersion))) {
       throw credentialsFailed(owner, refusal.reason);
@@ -223,7 +249,7 @@ export function createRefresh(ports: RefreshPorts) {
       const version = await store.lockSettings(via, owner);
       if (settingsVersion !== undefined && version !== settingsVersion) return false;
       if (!(await store.refuse(via, owner, lease, refusal))) return false;
-      await ports.onRefused({ accountId, id, reason: refusal.reason }, via);
+      await records.invalidate({ accountId, id, reason: refusal.reason }, via);
       await held.changed(owner, via);
       return true;
     });
@@ -245,6 +271,13 @@ export function createRefresh(ports: RefreshPorts) {
       await Promise.allSettled(flights.values());
     },
   };
+}
+
+/** Undefined without a refresh token, where one is needed. */
+function renewalRequest(client: OAuthClient, refreshToken: string | undefined): TokenRequest | undefined {
+  // RFC 6749, 4.4.3: no refresh token comes with client credentials, as they can be shown again.
+  if (client.connector.auth.grant === 'clientCredentials') return clientCredentialsRequest(client);
+  return refreshToken === undefined ? undefined : refreshRequest(client, refreshToken);
 }
 
 /** Whether another access token can be had without a user. */
