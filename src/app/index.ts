@@ -200,7 +200,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
     random: { bytes: randomBytes, fraction: Math.random },
   };
   const { notifications } = delivery;
-  const { instances, proxies, authorizations, tokens } = composeInstances(platform, {
+  const { instances, proxies, authorizations, tokens, maintenance } = composeInstances(platform, {
     client,
     registry,
     publicUrl,
@@ -246,9 +246,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
 
   const queues = createQueues({
     purgeIdempotencyRecords: idempotency.purge,
-    purgeProxyTargets: proxies.purgeTargets,
-    purgeAuthorizations: authorizations.purge,
-    refreshTokens: tokens.refreshDue,
+    ...maintenance,
     keepEvents: createUpkeep({ knex, partitions, now: () => new Date() }),
     now: () => new Date(),
   });

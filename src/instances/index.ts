@@ -28,7 +28,13 @@ export interface InstanceRoom {
   readonly instances: Instances;
   readonly proxies: Proxies;
   readonly authorizations: Authorizations;
-  readonly tokens: Tokens;
+  readonly tokens: Pick<Tokens, 'of' | 'close'>;
+  /** What is done from time to time, of all accounts. */
+  readonly maintenance: {
+    readonly purgeProxyTargets: Proxies['purgeTargets'];
+    readonly purgeAuthorizations: Authorizations['purge'];
+    readonly refreshTokens: Tokens['refreshDue'];
+  };
 }
 
 /** Connected accounts: first their records, on these their tokens, and on both what shows new settings to providers. */
@@ -45,5 +51,10 @@ export function composeInstances(platform: Platform, neighbours: InstanceRoomNei
   const authorizations = createAuthorizations(platform, { proxies, simulatorsUrl });
   const authenticate = createAuthenticate({ client, tokens, proxies, authorizations, simulatorsUrl, requestToken });
   const instances = createInstances(platform, { registry, store, codec, records, authenticate, callbacks });
-  return { instances, proxies, authorizations, tokens };
+  const maintenance = {
+    purgeProxyTargets: proxies.purgeTargets,
+    purgeAuthorizations: authorizations.purge,
+    refreshTokens: tokens.refreshDue,
+  };
+  return { instances, proxies, authorizations, tokens, maintenance };
 }

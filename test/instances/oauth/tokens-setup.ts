@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { SYSTEM_CLOCK } from '../../../src/clock.ts';
+import { type Clock, SYSTEM_CLOCK } from '../../../src/clock.ts';
 import type { Config, OAuth2Auth } from '../../../src/connector/contract.ts';
 import { openDatabase } from '../../../src/db/database.ts';
 import { createKeyring } from '../../../src/db/keyring.ts';
@@ -105,7 +105,15 @@ const HOUR_SECONDS = 3_600;
 /** Processes over one database before one strict provider, on clocks that the test moves. */
 export function createStage(database: TestDatabase, { lifeSeconds = HOUR_SECONDS } = {}): Stage {
   let offsetMs = 0;
-  const clock = { ...SYSTEM_CLOCK, steady: () => SYSTEM_CLOCK.steady() + offsetMs };
+  const clock: Clock = {
+    ...SYSTEM_CLOCK,
+    steady: () => SYSTEM_CLOCK.steady() + offsetMs,
+    // What a process that died waits for keeps nobody.
+    after: (ms, call) => {
+      const timer = setTimeout(call, ms).unref();
+      return () => clearTimeout(timer);
+    },
+  };
   const provider = createStrictTokens({ now: clock.steady, lifeSeconds: () => lifeSeconds });
   const refusals: { id: number; reason: string }[] = [];
   const recovered: number[] = [];

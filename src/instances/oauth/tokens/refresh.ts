@@ -4,7 +4,6 @@ import type { Platform } from '../../../platform.ts';
 import { isSameSecret } from '../../credential-change.ts';
 import { assertUsable, type Instance, type InstanceKey } from '../../instance.ts';
 import type { InstanceRecords } from '../../records.ts';
-import type { OAuthConnector } from '../fields.ts';
 import {
   clientCredentialsRequest,
   type OAuthClient,
@@ -14,8 +13,8 @@ import {
   type TokenRequest,
 } from '../token-endpoint.ts';
 import { credentialsFailed, describeRefusal, refreshUnavailable, TokenError } from '../token-failure.ts';
-import type { Held, HeldTokens } from './held-tokens.ts';
-import { type Lifetime, planBackoffMs, planLifetime, shortenLifetime } from './lifetime.ts';
+import { planBackoffMs, planLifeOf, shortenLifetime } from './lifetime.ts';
+import type { CachedTokens, TokenCache } from './token-cache.ts';
 import type { Lease, Refusal, TokenStore } from './token-store.ts';
 
 /** An instance whose tokens are refreshed. */
@@ -57,7 +56,7 @@ export type RefreshPlatform = Pick<Platform, 'log' | 'metrics' | 'clock' | 'rand
 
 export interface RefreshNeighbours {
   readonly store: TokenStore;
-  readonly held: HeldTokens;
+  readonly cache: TokenCache;
   readonly records: TokenRecords;
   readonly requestToken: RequestToken;
   readonly timing: RefreshTiming;
@@ -75,9 +74,9 @@ const MOST_COMMIT_BACKOFF_MS = 5_000;
  */
 export function createRefresh(
   { log, metrics, clock, random }: RefreshPlatform,
-  { store, held, records, requestToken, timing, onStep }: RefreshNeighbours,
+  { store, cache, records, requestToken, timing, onStep }: RefreshNeighbours,
 ) {
-  const flights = new Map<string, Promise<Held>>();
+  const flights = new Map<string, Promise<CachedTokens>>();
   const duration = metrics.histogram({
     name: 'causeway_token_refresh_duration_seconds',
     help: 'Time that a provider took for another access token, by element and outcome: granted, refused (for good), unreachable (nothing was done), unknown (it may have granted)',
@@ -86,7 +85,7 @@ export function createRefresh(
   });
 
   /** A generation above that of `from`, refreshed here or by another process. */
-  function renew(owner: OAuthOwner, from: Held): Promise<Held> {
+  function renew(owner: OAuthOwner, from: CachedTokens): Promise<CachedTokens> {
     const name = `${owner.accountId}:${owner.id}:${from.generation}`;
     const running = flights.get(name);
     if (running !== undefined) return running;
@@ -95,10 +94,10 @@ export function createRefresh(
     return flight;
   }
 
-  async function untilNewer(owner: OAuthOwner, from: Held): Promise<Held> {
+  async function untilNewer(owner: OAuthOwner, from: CachedTokens): Promise<CachedTokens> {
     const giveUpAtMs = clock.steady() + timing.waitMs;
     for (;;) {
-      const watch = held.watch(owner);
+      const watch = cache.watch(owner);
       try {
         const outcome = await attempt(owner, from);
         if (outcome !== undefined) return outcome;
@@ -113,12 +112,12 @@ export function createRefresh(
   }
 
   /** @returns undefined while another process is at it. @throws AppError when there is nothing to wait for */
-  async function attempt(owner: OAuthOwner, from: Held): Promise<Held | undefined> {
+  async function attempt(owner: OAuthOwner, from: CachedTokens): Promise<CachedTokens | undefined> {
     await onStep?.('intending', owner);
     const lease = { leaseId: randomUUID(), generation: from.generation };
     const row = await store.takeLease(owner, lease, timing.leaseMs);
-    if (row !== undefined) return useLease(owner, lease, held.decode(owner, row));
-    const now = await held.reload(owner);
+    if (row !== undefined) return useLease(owner, lease, cache.decode(owner, row));
+    const now = await cache.reload(owner);
     if (now === undefined) throw credentialsFailed(owner, 'Its tokens are gone. Authenticate this instance again.');
     if (now.generation > from.generation) return now;
     if (now.refusedReason !== undefined) throw credentialsFailed(owner, now.refusedReason);
@@ -126,7 +125,7 @@ export function createRefresh(
     return undefined;
   }
 
-  async function useLease(owner: OAuthOwner, lease: Lease, from: Held): Promise<Held | undefined> {
+  async function useLease(owner: OAuthOwner, lease: Lease, from: CachedTokens): Promise<CachedTokens | undefined> {
     await onStep?.('intended', owner);
     const askedAtMs = clock.steady();
     const outcome = await ask(owner, from);
@@ -138,7 +137,7 @@ export function createRefresh(
     return storeGrant(owner, lease, from, { grant: outcome, answeredAtMs });
   }
 
-  async function ask(owner: OAuthOwner, { refreshToken }: Held): Promise<TokenGrant | TokenError> {
+  async function ask(owner: OAuthOwner, { refreshToken }: CachedTokens): Promise<TokenGrant | TokenError> {
     const request = renewalRequest(owner, refreshToken);
     if (request === undefined) return new TokenError('refused', 'it gave no refresh token');
     const givenUp = new AbortController();
@@ -157,20 +156,19 @@ export function createRefresh(
   async function storeGrant(
     owner: OAuthOwner,
     lease: Lease,
-    from: Held,
+    from: CachedTokens,
     { grant, answeredAtMs }: { readonly grant: TokenGrant; readonly answeredAtMs: number },
-  ): Promise<Held> {
+  ): Promise<CachedTokens> {
     const secrets = { accessToken: grant.accessToken, refreshToken: grant.refreshToken ?? from.refreshToken };
     const life = planLifeOf(owner.connector, { ...secrets, expiresInSeconds: grant.expiresInSeconds });
-    const tokens = held.encode(owner, secrets);
+    const tokens = cache.encode(owner, secrets);
     const remaining = () => shortenLifetime(life, clock.steady() - answeredAtMs);
     const stored = await keepTrying(owner, answeredAtMs, () => store.commit(owner, lease, { tokens, ...remaining() }));
     if (stored === undefined) return takeNewer(owner, from);
     const { generation, wasRefused } = stored;
-    const fresh = held.holdNew(secrets, { generation, ...remaining() });
-    held.keepNew(owner, fresh);
+    const fresh = cache.keepNew(owner, secrets, { generation, ...remaining() });
     await onStep?.('committed', owner);
-    await unlessItFails(() => held.announce(owner, generation));
+    await unlessItFails(() => cache.announce(owner, generation));
     // The tokens are safe; what is not written now is told again at the next refresh.
     await unlessItFails(() => passOnValues(owner, grant, generation));
     if (wasRefused) await unlessItFails(() => records.restore(owner));
@@ -202,23 +200,33 @@ export function createRefresh(
   }
 
   /** The grant came too late, or was stored though the database could not say so. */
-  async function takeNewer(owner: OAuthOwner, from: Held): Promise<Held> {
-    const now = await held.reload(owner);
+  async function takeNewer(owner: OAuthOwner, from: CachedTokens): Promise<CachedTokens> {
+    const now = await cache.reload(owner);
     if (now !== undefined && now.generation > from.generation) return now;
     throw credentialsFailed(owner, 'Its tokens are gone. Authenticate this instance again.');
   }
 
-  async function goWithout(owner: OAuthOwner, lease: Lease, from: Held, error: TokenError): Promise<Held | undefined> {
+  async function goWithout(
+    owner: OAuthOwner,
+    lease: Lease,
+    from: CachedTokens,
+    error: TokenError,
+  ): Promise<CachedTokens | undefined> {
     if (error.kind === 'refused') return giveUp(owner, lease, from, describeRefusal(error, from.interrupted));
     const retryInMs = planBackoffMs(random.fraction, from.failures + 1, error.retryAfterMs);
     const { message, kind } = error;
     log.warn({ instanceId: owner.id, kind, reason: message, retryInMs }, 'tokens could not be refreshed');
     await store.postpone(owner, lease, { retryInMs, interrupted: kind === 'unknown' });
-    await unlessItFails(() => held.changed(owner));
+    await unlessItFails(() => cache.changed(owner));
     throw refreshUnavailable(owner, retryInMs, error);
   }
 
-  async function giveUp(owner: OAuthOwner, lease: Lease, from: Held, refusal: Refusal): Promise<Held | undefined> {
+  async function giveUp(
+    owner: OAuthOwner,
+    lease: Lease,
+    from: CachedTokens,
+    refusal: Refusal,
+  ): Promise<CachedTokens | undefined> {
     if (refusal.kind === 'client') return giveUpClient(owner, lease, from, refusal);
     if (await noteRefusal(owner, lease, refusal)) throw credentialsFailed(owner, refusal.reason);
     await store.release(owner, lease);
@@ -230,9 +238,9 @@ export function createRefresh(
   async function giveUpClient(
     owner: OAuthOwner,
     lease: Lease,
-    from: Held,
+    from: CachedTokens,
     refusal: Refusal,
-  ): Promise<Held | undefined> {
+  ): Promise<CachedTokens | undefined> {
     const { config, settingsVersion } = assertUsable(await records.get(owner.accountId, owner.id));
     const isStillThere = isSameSecret(owner.config, config);
     if (isStillThere && (await noteRefusal(owner, lease, refusal, settingsVersion))) {
@@ -250,7 +258,7 @@ export function createRefresh(
       if (settingsVersion !== undefined && version !== settingsVersion) return false;
       if (!(await store.refuse(via, owner, lease, refusal))) return false;
       await records.invalidate({ accountId, id, reason: refusal.reason }, via);
-      await held.changed(owner, via);
+      await cache.changed(owner, via);
       return true;
     });
   }
@@ -278,21 +286,4 @@ function renewalRequest(client: OAuthClient, refreshToken: string | undefined): 
   // RFC 6749, 4.4.3: no refresh token comes with client credentials, as they can be shown again.
   if (client.connector.auth.grant === 'clientCredentials') return clientCredentialsRequest(client);
   return refreshToken === undefined ? undefined : refreshRequest(client, refreshToken);
-}
-
-/** Whether another access token can be had without a user. */
-export function isRenewable(
-  { auth }: OAuthConnector,
-  { refreshToken }: { refreshToken?: string | undefined },
-): boolean {
-  return refreshToken !== undefined || auth.grant === 'clientCredentials';
-}
-
-/** Of tokens that are new. */
-export function planLifeOf(
-  connector: OAuthConnector,
-  tokens: { readonly refreshToken?: string | undefined; readonly expiresInSeconds?: number | undefined },
-): Lifetime {
-  const { expiresInSeconds = connector.auth.accessTokenSeconds } = tokens;
-  return planLifetime(expiresInSeconds, { renewable: isRenewable(connector, tokens) });
 }

@@ -7,17 +7,16 @@ import { assertUsable, type Instance, type InstanceKey } from '../../instance.ts
 import { isOAuthConnector, type OAuthConnector } from '../fields.ts';
 import type { RequestToken, TokenGrant } from '../token-endpoint.ts';
 import { accessTokenRefused, credentialsFailed, refreshUnavailable } from '../token-failure.ts';
-import { createHeldTokens, type Held } from './held-tokens.ts';
+import { isRenewable, planLifeOf } from './lifetime.ts';
 import {
   createRefresh,
-  isRenewable,
   type OAuthOwner,
-  planLifeOf,
   REFRESH_TIMING,
   type RefreshNeighbours,
   type RefreshTiming,
   type TokenRecords,
 } from './refresh.ts';
+import { type CachedTokens, createTokenCache } from './token-cache.ts';
 import { createTokenStore, type DueToken } from './token-store.ts';
 
 /** An instance as far as its tokens are concerned. `valid`: whether the provider took the credentials the last time. */
@@ -70,12 +69,12 @@ export function createTokens(
   const { log, clock } = platform;
   const timing = { ...REFRESH_TIMING, ...ofTest };
   const store = createTokenStore(platform.knex);
-  const held = createHeldTokens(platform, store);
-  const refresh = createRefresh(platform, { store, held, records, requestToken, timing, onStep });
+  const cache = createTokenCache(platform, store);
+  const refresh = createRefresh(platform, { store, cache, records, requestToken, timing, onStep });
   const replacedAtMs = new LRUCache<string, number>({ max: KEPT_INSTANCES });
 
-  async function read(owner: OAuthOwner): Promise<Held> {
-    const tokens = held.peek(owner) ?? (await held.read(owner));
+  async function read(owner: OAuthOwner): Promise<CachedTokens> {
+    const tokens = cache.peek(owner) ?? (await cache.read(owner));
     if (tokens === undefined) throw credentialsFailed(owner, 'It has no tokens. Authenticate this instance.');
     return tokens;
   }
@@ -92,7 +91,7 @@ export function createTokens(
     return renewOrGoOn(owner, tokens, signal);
   }
 
-  async function renewOrGoOn(owner: OAuthOwner, tokens: Held, signal: AbortSignal): Promise<string> {
+  async function renewOrGoOn(owner: OAuthOwner, tokens: CachedTokens, signal: AbortSignal): Promise<string> {
     try {
       return await renew(owner, tokens, signal);
     } catch (error) {
@@ -102,7 +101,7 @@ export function createTokens(
   }
 
   /** The refresh goes on when the caller goes away: others may wait for it, and its answer must be stored. */
-  async function renew(owner: OAuthOwner, tokens: Held, signal: AbortSignal): Promise<string> {
+  async function renew(owner: OAuthOwner, tokens: CachedTokens, signal: AbortSignal): Promise<string> {
     const waitMs = tokens.retryAtMs - clock.steady();
     if (waitMs > 0) throw refreshUnavailable(owner, waitMs);
     const patience = new AbortController();
@@ -115,7 +114,7 @@ export function createTokens(
     }
   }
 
-  function renewInBackground(owner: OAuthOwner, tokens: Held): void {
+  function renewInBackground(owner: OAuthOwner, tokens: CachedTokens): void {
     if (tokens.retryAtMs > clock.steady()) return;
     refresh.renew(owner, tokens).catch((error) => logFailure(owner, error));
   }
@@ -138,7 +137,7 @@ export function createTokens(
   async function refreshOneDue({ accountId, id }: InstanceKey): Promise<boolean> {
     try {
       const owner = assertUsable(await records.get(accountId, id));
-      const tokens = await held.reload(owner);
+      const tokens = await cache.reload(owner);
       if (!isOAuth(owner) || tokens === undefined || clock.steady() < tokens.refreshAtMs) return false;
       await refresh.renew(owner, tokens);
       return true;
@@ -166,14 +165,14 @@ export function createTokens(
   return {
     store: async (via, instance, grant) => {
       const { accessToken, refreshToken } = grant;
-      const tokens = held.encode(instance, { accessToken, refreshToken });
+      const tokens = cache.encode(instance, { accessToken, refreshToken });
       await store.replace(via, instance, { tokens, ...planLifeOf(instance.connector, grant) });
-      await held.changed(instance, via);
+      await cache.changed(instance, via);
     },
 
     acceptClient: async (via, instance) => {
       if (!(await store.acceptClient(via, instance))) return false;
-      await held.changed(instance, via);
+      await cache.changed(instance, via);
       return true;
     },
 

@@ -10,7 +10,7 @@ import { planMarginMs } from './lifetime.ts';
 import type { NewTokens, TokenRow, TokenStore } from './token-store.ts';
 
 /** The tokens of an instance in clear. Times are on the process's monotonic clock; infinite where there is none. */
-export interface Held {
+export interface CachedTokens {
   readonly generation: number;
   readonly accessToken: string;
   readonly refreshToken: string | undefined;
@@ -31,7 +31,7 @@ interface Secrets {
   readonly refreshToken?: string | undefined;
 }
 
-interface HeldPlatform {
+interface CachePlatform {
   readonly keyring: Pick<Keyring, 'encrypt' | 'decrypt'>;
   readonly notifier: Pick<Notifier, 'publish' | 'subscribe' | 'onGap'>;
   readonly clock: Pick<Clock, 'steady'>;
@@ -43,7 +43,7 @@ interface Watch {
   readonly end: () => void;
 }
 
-export type HeldTokens = ReturnType<typeof createHeldTokens>;
+export type TokenCache = ReturnType<typeof createTokenCache>;
 
 const KEPT_INSTANCES = 10_000;
 /** Changes are announced; this is for an announcement that was lost. */
@@ -51,8 +51,8 @@ const KEEP_MS = 30_000;
 const TOPIC = 'oauth_token';
 
 /** Tokens in memory, as long as nobody says that they changed: a call with them costs no query and no decryption. */
-export function createHeldTokens({ keyring, notifier, clock }: HeldPlatform, store: Pick<TokenStore, 'find'>) {
-  const kept = createLoadingCache<Held>({
+export function createTokenCache({ keyring, notifier, clock }: CachePlatform, store: Pick<TokenStore, 'find'>) {
+  const kept = createLoadingCache<CachedTokens>({
     max: KEPT_INSTANCES,
     keepMs: KEEP_MS,
     clock: clock.steady,
@@ -76,10 +76,10 @@ export function createHeldTokens({ keyring, notifier, clock }: HeldPlatform, sto
     for (const wakes of watchers.values()) for (const wake of wakes) wake();
   });
 
-  function decode(key: InstanceKey, row: TokenRow): Held {
+  function decode(key: InstanceKey, row: TokenRow): CachedTokens {
     try {
       const secrets: Secrets = JSON.parse(keyring.decrypt(row.tokens, contextOf(key)));
-      return hold(secrets, row);
+      return toCached(secrets, row);
     } catch (cause) {
       if (!(cause instanceof DecryptionError)) throw cause;
       const message = `The stored tokens of instance ${key.id} cannot be read. Authenticate it again.`;
@@ -87,7 +87,7 @@ export function createHeldTokens({ keyring, notifier, clock }: HeldPlatform, sto
     }
   }
 
-  function hold({ accessToken, refreshToken }: Secrets, row: Omit<TokenRow, 'tokens'>): Held {
+  function toCached({ accessToken, refreshToken }: Secrets, row: Omit<TokenRow, 'tokens'>): CachedTokens {
     const nowMs = clock.steady();
     const { generation, interrupted, failures } = row;
     const refusedReason = row.refusedReason ?? undefined;
@@ -108,25 +108,35 @@ export function createHeldTokens({ keyring, notifier, clock }: HeldPlatform, sto
   }
 
   return {
-    peek: (key: InstanceKey): Held | undefined => kept.peek(nameOf(key)),
-
-    /** In place of what is there, or is being read. */
-    keepNew: (key: InstanceKey, held: Held): void => kept.set(nameOf(key), held),
+    peek: (key: InstanceKey): CachedTokens | undefined => kept.peek(nameOf(key)),
 
     /** From memory, or by one query for all who ask meanwhile. */
-    read: (key: InstanceKey): Promise<Held | undefined> => kept.get(nameOf(key)),
+    read: (key: InstanceKey): Promise<CachedTokens | undefined> => kept.get(nameOf(key)),
 
     /** From the database, whatever is in memory or being read. */
-    reload: (key: InstanceKey): Promise<Held | undefined> => {
+    reload: (key: InstanceKey): Promise<CachedTokens | undefined> => {
       kept.forget(nameOf(key));
       return kept.get(nameOf(key));
     },
 
     decode,
 
-    /** Tokens that were just stored, as if they had been read back. */
-    holdNew: (secrets: Secrets, row: Omit<NewTokens, 'tokens'> & { readonly generation: number }): Held =>
-      hold(secrets, { ...row, interrupted: false, failures: 0, retryInMs: null, refusedReason: null }),
+    /** Tokens that were just stored, as if they had been read back: in place of what is there, or is being read. */
+    keepNew: (
+      key: InstanceKey,
+      secrets: Secrets,
+      row: Omit<NewTokens, 'tokens'> & { readonly generation: number },
+    ): CachedTokens => {
+      const fresh = toCached(secrets, {
+        ...row,
+        interrupted: false,
+        failures: 0,
+        retryInMs: null,
+        refusedReason: null,
+      });
+      kept.set(nameOf(key), fresh);
+      return fresh;
+    },
 
     encode: (key: InstanceKey, secrets: Secrets): string => keyring.encrypt(JSON.stringify(secrets), contextOf(key)),
 
