@@ -14,7 +14,7 @@ import {
 import type { InstanceKey } from './instance.ts';
 import type { AuthorizationCaller, Authorizations } from './oauth/authorizations.ts';
 import type { ProviderData } from './oauth/authorize.ts';
-import { type Connection, type ConnectNeighbours, connect, tokensIn, verifyClient } from './oauth/connect.ts';
+import { type ConnectNeighbours, connect, tokensIn, verifyClient } from './oauth/connect.ts';
 import { isOAuthConnector, OAUTH_KEYS, type OAuthConnector, TOKEN_KEYS } from './oauth/fields.ts';
 import type { TokenOwner, Tokens } from './oauth/tokens/tokens.ts';
 import { assertGivenValues } from './oauth/values.ts';
@@ -81,23 +81,16 @@ export function createAuthenticate(neighbours: AuthenticateNeighbours): Authenti
     connector: OAuthConnector,
     credentials: GivenCredentials & Partial<GivenAgain>,
   ): Promise<Authenticated> {
-    const connection = await connect(neighbours, { connector, ...credentials });
-    const { config, grant } = connection;
+    const { config, grant, authorization } = await connect(neighbours, { connector, ...credentials });
     const { caller, signal } = credentials;
     const shown = { connector, config, accountId: caller.accountId, tokens: onlyToken(grant.accessToken), signal };
     const verified = await verifySettings(client, shown);
-    return { config: verified, verified: true, keep: (via, key) => keepGrant(connector, connection, via, key) };
-  }
-
-  async function keepGrant(
-    connector: OAuthConnector,
-    { grant, authorization }: Connection,
-    via: Knex,
-    key: InstanceKey,
-  ): Promise<boolean> {
-    await tokens.store(via, { ...key, connector }, grant);
-    if (authorization !== undefined) await authorizations.use(via, authorization.key, authorization.returned);
-    return true;
+    const keep = async (via: Knex, key: InstanceKey) => {
+      await tokens.store(via, { ...key, connector }, grant);
+      if (authorization !== undefined) await authorizations.use(via, authorization.key, authorization.returned);
+      return true;
+    };
+    return { config: verified, verified: true, keep };
   }
 
   async function withoutGrant(

@@ -45,7 +45,7 @@ export interface InstancePage {
 /** Who changes an instance; its first one owns it. */
 export type InstanceCaller = AuthorizationCaller;
 
-export interface Instances extends InstanceRecords {
+export interface Instances extends Pick<InstanceRecords, 'get' | 'findByToken' | 'noteCredentials'> {
   /** Verifies the credentials with the provider first. @throws AppError; then nothing is stored */
   readonly create: (caller: InstanceCaller, input: NewInstance, signal: AbortSignal) => Promise<Instance>;
   readonly list: (accountId: number, query: InstanceQuery) => Promise<InstancePage>;
@@ -183,7 +183,9 @@ export function createInstances(
   }
 
   return {
-    ...records,
+    get: records.get,
+    findByToken: records.findByToken,
+    noteCredentials: records.noteCredentials,
 
     create: async (caller, input, signal) => {
       await assertCallable(input.configuration);

@@ -5,9 +5,11 @@ import type { OAuthConnector } from '../../../src/instances/oauth/fields.ts';
 import {
   clientCredentialsRequest,
   exchangeRequest,
+  processTokenResponse,
   refreshRequest,
   sendTokenRequest,
   type TokenRequest,
+  toHttpRequest,
 } from '../../../src/instances/oauth/token-endpoint.ts';
 import { TokenError } from '../../../src/instances/oauth/token-failure.ts';
 import {
@@ -350,5 +352,48 @@ describe('the token endpoint', () => {
         expect(failure.message).to.match(/^The token answer of Shop cannot be used: 'api' /);
       });
     }
+  });
+
+  describe('without a network', () => {
+    const client = {
+      connector: connectorWith({ tokenUrl: () => 'https://shop.example/token' }, ['shop.example']),
+      config: CONFIG,
+    };
+    const address = { url: new URL('https://shop.example/token'), simulator: undefined };
+    const answered = (code: number, body: object) => ({
+      response: {
+        status: code,
+        headers: { 'retry-after': '7' },
+        body: Buffer.from(JSON.stringify(body)),
+        quotable: true,
+      },
+      address,
+      nowMs,
+    });
+
+    it('is asked by a request that can be looked at', () => {
+      const { url, method, headers, body, toSimulator } = toHttpRequest(refreshRequest(client, 'old'), address);
+      expect({ url, method, toSimulator }).to.deep.equal({ url: address.url, method: 'POST', toSimulator: false });
+      expect(headers).to.include.keys('authorization', 'user-agent').and.not.have.property('forwarded');
+      expect(body).to.equal('refresh_token=old&grant_type=refresh_token');
+    });
+
+    it('is judged by its response alone', async () => {
+      const request = refreshRequest(client, 'old-token');
+      const { values, ...grant } = await processTokenResponse(request, answered(200, GRANTED));
+      expect(values).to.deep.equal({});
+      expect(grant).to.deep.equal({
+        accessToken: 'the-access-token',
+        refreshToken: 'the-refresh-token',
+        expiresInSeconds: 3600,
+      });
+      const refused = answered(400, { error: 'invalid_grant', error_description: 'old-token is over' });
+      const failure = await failureOf(processTokenResponse(request, refused));
+      expect([failure.kind, failure.providerMessage, failure.retryAfterMs]).to.deep.equal([
+        'refused',
+        '[redacted] is over',
+        7000,
+      ]);
+    });
   });
 });
