@@ -5,6 +5,7 @@ import { createLogger } from '../../../src/log.ts';
 import { createMetrics } from '../../../src/metrics.ts';
 import { waitUntil } from '../../api/support/wait-until.ts';
 import { useDatabase } from '../../support/database.ts';
+import { createVirtualClock } from '../../support/virtual-clock.ts';
 import { createStage, failureOf, type ProcessOverrides, type Stage } from './tokens-setup.ts';
 
 const SECOND_MS = 1_000;
@@ -230,6 +231,28 @@ describe('a refresh that fails', () => {
     expect(await failureOf(service.current(instance))).to.include({ code: 'PROVIDER_UNAVAILABLE' });
     expect(lines.join()).to.include('a fault of ours');
     expect(await stage.row(instance)).to.include({ interrupted: true });
+  });
+
+  it('is given up after 20 s, and may have been granted', async () => {
+    const clock = createVirtualClock();
+    const asked = Promise.withResolvers<void>();
+    const silent: RequestToken = (_request, signal) => {
+      asked.resolve();
+      return new Promise((_resolve, reject) => {
+        signal.addEventListener('abort', () => reject(failure('unknown')));
+      });
+    };
+    const service = await stage.startProcess({ clock, endpoint: () => silent });
+    const instance = await stage.connect();
+    await stage.passTime(HOUR_MS);
+    const call = failureOf(service.current(instance));
+    await asked.promise;
+    await clock.advance(20 * SECOND_MS - 1);
+    expect(await stage.row(instance)).to.include({ failures: 0, interrupted: false });
+    await clock.advance(1);
+    expect(await call).to.include({ code: 'PROVIDER_UNAVAILABLE' });
+    expect(await stage.row(instance)).to.include({ failures: 1, interrupted: true, lease_id: null });
+    expect(clock.untilNext(), 'nothing is waited for any more').to.equal(undefined);
   });
 
   it('ends with the patience of the caller, not with that of the provider', async () => {

@@ -69,6 +69,7 @@ export interface ConnectOptions {
 }
 
 export interface ProcessOverrides extends TokenOptions, Partial<TokenRecords> {
+  readonly clock?: Clock;
   readonly random?: () => number;
   readonly log?: Logger;
   readonly metrics?: Metrics;
@@ -129,7 +130,7 @@ export function createStage(database: TestDatabase, { lifeSeconds = HOUR_SECONDS
 
   async function startProcess(overrides: ProcessOverrides = {}): Promise<TokenProcess> {
     const { endpoint = (strict) => strict, random = Math.random, log = silentLog, metrics, ...others } = overrides;
-    const { onStep, timing, ...noted } = others;
+    const { onStep, timing, clock: ownClock = clock, ...noted } = others;
     const records: TokenRecords = {
       get: async (_accountId, id) => getOwner(owners, id),
       invalidate: async ({ id, reason }) => void refusals.push({ id, reason }),
@@ -157,7 +158,7 @@ export function createStage(database: TestDatabase, { lifeSeconds = HOUR_SECONDS
         notifier,
         log,
         metrics: metrics ?? createMetrics({ processMetrics: false }),
-        clock,
+        clock: ownClock,
         random: { bytes: randomBytes, fraction: random },
       },
       { records, requestToken: endpoint(strictEndpoint) },
