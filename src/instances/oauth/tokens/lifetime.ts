@@ -12,7 +12,7 @@ const AHEAD_SHARE = 0.1;
 /** PostgreSQL's timestamps end somewhere; a provider's numbers need not. */
 const LONGEST_LIFE_SECONDS = 10 * 365 * 24 * 3_600;
 
-/** Of one access token, from the moment of its answer. Null: until the provider refuses it. */
+/** Of one access token, from the moment of its response. Null: until the provider refuses it. */
 export interface Lifetime {
   readonly expiresInMs: number | null;
   readonly refreshInMs: number | null;

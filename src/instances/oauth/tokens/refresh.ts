@@ -69,7 +69,7 @@ const MOST_COMMIT_BACKOFF_MS = 5_000;
 
 /**
  * One refresh at a time per instance over all processes, with no transaction open while the provider is asked: a lease
- * is taken, the provider is asked, its answer is stored if nothing newer is there. Nobody sees the new access token
+ * is taken, the provider is asked, what it grants is stored if nothing newer is there. Nobody sees the new access token
  * before the refresh token that came with it is stored.
  */
 export function createRefresh(

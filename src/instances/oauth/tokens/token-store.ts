@@ -6,7 +6,7 @@ import { type Lifetime, LONG_LIFE_AHEAD_MS } from './lifetime.ts';
 export interface TokenRow extends Lifetime {
   readonly tokens: string;
   readonly generation: number;
-  /** A refresh of this generation ended without an answer that was stored. */
+  /** A refresh of this generation ended without a response that was stored. */
   readonly interrupted: boolean;
   /** In a row. */
   readonly failures: number;
@@ -101,7 +101,7 @@ export function createTokenStore(knex: Knex) {
 
     /**
      * Stores what the provider granted, even after the lease ran out or the tokens were given up, as long as nothing
-     * newer is there. Who holds the lease has the newest answer, though a late one came in between. When someone else
+     * newer is there. Who holds the lease has the newest response, though a late one came in between. When someone else
      * took the lease, the refresh token was presented twice: that stays on record.
      * @returns undefined when the grant came too late
      */

@@ -4,7 +4,7 @@ import type { AccessTokens } from '../../../connector/client/index.ts';
 import { isAppError } from '../../../errors.ts';
 import type { Platform } from '../../../platform.ts';
 import { assertUsable, type Instance, type InstanceKey } from '../../instance.ts';
-import { isOAuthConnector, type OAuthConnector } from '../fields.ts';
+import type { OAuthConnector } from '../fields.ts';
 import type { RequestToken, TokenGrant } from '../token-endpoint.ts';
 import { accessTokenRefused, credentialsFailed, refreshUnavailable } from '../token-failure.ts';
 import { isRenewable, planLifeOf } from './lifetime.ts';
@@ -100,7 +100,7 @@ export function createTokens(
     }
   }
 
-  /** The refresh goes on when the caller goes away: others may wait for it, and its answer must be stored. */
+  /** The refresh goes on when the caller goes away: others may wait for it, and what it is granted must be stored. */
   async function renew(owner: OAuthOwner, tokens: CachedTokens, signal: AbortSignal): Promise<string> {
     const waitMs = tokens.retryAtMs - clock.steady();
     if (waitMs > 0) throw refreshUnavailable(owner, waitMs);
@@ -205,7 +205,7 @@ export function createTokens(
 }
 
 function isOAuth<Owner extends TokenOwner>(owner: Owner): owner is Owner & { readonly connector: OAuthConnector } {
-  return isOAuthConnector(owner.connector);
+  return owner.connector.auth.type === 'oauth2';
 }
 
 function untilAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
