@@ -1,10 +1,10 @@
 /** A process that refreshes the tokens of its instances as fast as it can, for `scripts/bench/tokens.ts`. */
 
-import type { TokenKey } from '../../src/instances/oauth/tokens/tokens.ts';
+import type { InstanceKey } from '../../src/instances/instance.ts';
 import { startTokenUser, type TokenUserOptions } from '../chaos/token-user.ts';
 
 export interface RefresherAssignment extends TokenUserOptions {
-  readonly instances: readonly TokenKey[];
+  readonly instances: readonly InstanceKey[];
   readonly seconds: number;
 }
 
@@ -19,7 +19,7 @@ async function refresh({ instances, seconds, ...options }: RefresherAssignment):
   await new Promise((resolve) => process.once('message', resolve));
   const endAt = performance.now() + seconds * 1_000;
   let refreshes = 0;
-  const renewOne = async (instance: TokenKey) => {
+  const renewOne = async (instance: InstanceKey) => {
     const tokens = user.tokensOf(instance);
     while (performance.now() < endAt) {
       await tokens.replace(await tokens.current(signal), signal);

@@ -6,7 +6,7 @@ import { fork } from 'node:child_process';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { TokenKey } from '../../src/instances/oauth/tokens/tokens.ts';
+import type { InstanceKey } from '../../src/instances/instance.ts';
 import { startStrictServer } from '../../test/support/strict-server.ts';
 import { createStrictTokens } from '../../test/support/strict-tokens.ts';
 import { ENCRYPTION_KEYS, insertInstances, openTokenDatabase } from '../chaos/token-database.ts';
@@ -39,7 +39,7 @@ const slowServer = await startStrictServer({
 });
 const shared = { databaseUrl: database.url, encryptionKeys: ENCRYPTION_KEYS };
 
-async function connectInstances(user: TokenUser, count: number): Promise<TokenKey[]> {
+async function connectInstances(user: TokenUser, count: number): Promise<InstanceKey[]> {
   const instances = await insertInstances(user.knex, count);
   for (const instance of instances) await user.connect(instance, provider.issue());
   return instances;

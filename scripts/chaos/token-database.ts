@@ -7,7 +7,7 @@ import type { Knex } from 'knex';
 import pg from 'pg';
 import { startEmbeddedPostgres } from '../../embedded/index.ts';
 import { migrateDatabase } from '../../src/db/migrate.ts';
-import type { TokenKey } from '../../src/instances/oauth/tokens/tokens.ts';
+import type { InstanceKey } from '../../src/instances/instance.ts';
 import { createLogger } from '../../src/log.ts';
 
 export const ENCRYPTION_KEYS = `chaos:${randomBytes(32).toString('base64')}`;
@@ -55,7 +55,7 @@ export async function openTokenDatabase(): Promise<TokenDatabase> {
 }
 
 /** Instances of one account. */
-export async function insertInstances(knex: Knex, count: number): Promise<TokenKey[]> {
+export async function insertInstances(knex: Knex, count: number): Promise<InstanceKey[]> {
   const hash = () => randomBytes(32);
   const [organization] = await knex('organization').insert({ name: 'Chaos', secret_hash: hash() }).returning('id');
   const [account] = await knex('account').insert({ organization_id: organization.id, name: 'Chaos' }).returning('id');

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RefreshStep } from '../../src/instances/oauth/tokens/tokens.ts';
+import type { RefreshStep } from '../../src/instances/oauth/tokens/refresh.ts';
 
 /** What happened, counted by the parent, which nobody kills. */
 export type Ledger = ReturnType<typeof createLedger>;

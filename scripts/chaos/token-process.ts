@@ -4,12 +4,13 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isAppError } from '../../src/errors.ts';
-import type { RefreshStep, TokenKey } from '../../src/instances/oauth/tokens/tokens.ts';
+import type { InstanceKey } from '../../src/instances/instance.ts';
+import type { RefreshStep } from '../../src/instances/oauth/tokens/refresh.ts';
 import { startTokenUser, type TokenUserOptions } from './token-user.ts';
 
 /** What the parent sends first. */
 export interface Assignment extends Omit<TokenUserOptions, 'onStep'> {
-  readonly instances: readonly TokenKey[];
+  readonly instances: readonly InstanceKey[];
 }
 
 export type ParentMessage =

@@ -1,7 +1,7 @@
 import { cpus } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isAppError } from '../../src/errors.ts';
-import type { TokenKey } from '../../src/instances/oauth/tokens/tokens.ts';
+import type { InstanceKey } from '../../src/instances/instance.ts';
 import type { Ledger } from './token-ledger.ts';
 import type { TokenUser } from './token-user.ts';
 
@@ -24,7 +24,7 @@ export interface End {
 
 export async function judgeEnd(input: {
   readonly user: TokenUser;
-  readonly instances: readonly TokenKey[];
+  readonly instances: readonly InstanceKey[];
   readonly ledger: Ledger;
   readonly wanted: number;
 }): Promise<End> {
@@ -52,7 +52,7 @@ export async function judgeEnd(input: {
 }
 
 /** @returns `working`, or why not */
-async function callAtLast(user: TokenUser, instance: TokenKey): Promise<string> {
+async function callAtLast(user: TokenUser, instance: InstanceKey): Promise<string> {
   const deadline = performance.now() + LAST_CALL_MS;
   for (;;) {
     try {

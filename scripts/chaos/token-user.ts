@@ -1,41 +1,45 @@
 /** One user of tokens, as a process of the service is one: a database pool, a notifier, a client and tokens of its own. */
+
+import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Knex } from 'knex';
+import { SYSTEM_CLOCK } from '../../src/clock.ts';
 import { type AccessTokens, createProviderClient } from '../../src/connector/client/index.ts';
 import { openDatabase } from '../../src/db/database.ts';
 import { createKeyring } from '../../src/db/keyring.ts';
 import { createNotifier } from '../../src/db/notifier.ts';
 import { createEgress } from '../../src/egress/index.ts';
-import { createTokenEndpoint } from '../../src/instances/oauth/endpoint/token-endpoint.ts';
-import type { OAuthConnector, TokenGrant } from '../../src/instances/oauth/grant.ts';
-import { createTokens, type TokenKey, type TokenPorts } from '../../src/instances/oauth/tokens/tokens.ts';
+import type { InstanceKey } from '../../src/instances/instance.ts';
+import type { OAuthConnector } from '../../src/instances/oauth/fields.ts';
+import { type RequestToken, sendTokenRequest, type TokenGrant } from '../../src/instances/oauth/token-endpoint.ts';
+import type { TokenRecords } from '../../src/instances/oauth/tokens/refresh.ts';
+import { createTokens, type TokenOptions } from '../../src/instances/oauth/tokens/tokens.ts';
 import { createLogger } from '../../src/log.ts';
+import { createMetrics } from '../../src/metrics.ts';
 
-export interface TokenUserOptions {
+export interface TokenUserOptions extends TokenOptions {
   readonly databaseUrl: string;
   /** Of the strict authorization server. */
   readonly providerUrl: string;
   /** Shown to the authorization server as the id of the client. */
   readonly name: string;
   readonly encryptionKeys: string;
-  readonly onStep?: TokenPorts['onStep'];
-  readonly timing?: TokenPorts['timing'];
   readonly poolSize?: number;
 }
 
 export interface TokenUser {
   readonly knex: Knex;
   /** A call to the provider on behalf of an instance. @throws AppError */
-  readonly call: (key: TokenKey) => Promise<void>;
-  readonly tokensOf: (key: TokenKey) => AccessTokens;
-  readonly connect: (key: TokenKey, grant: TokenGrant) => Promise<void>;
+  readonly call: (key: InstanceKey) => Promise<void>;
+  readonly tokensOf: (key: InstanceKey) => AccessTokens;
+  readonly connect: (key: InstanceKey, grant: TokenGrant) => Promise<void>;
   /** Since the start. */
   readonly counts: { queries: number; decryptions: number };
   readonly close: () => Promise<void>;
 }
 
 export async function startTokenUser(options: TokenUserOptions): Promise<TokenUser> {
-  const { databaseUrl: url, providerUrl, name, onStep, timing = {}, poolSize = 4 } = options;
+  const { databaseUrl: url, providerUrl, name, poolSize = 4 } = options;
   const log = createLogger({ level: 'silent' });
   const database = openDatabase({ url, poolSize, log });
   const { knex } = database;
@@ -53,7 +57,7 @@ export async function startTokenUser(options: TokenUserOptions): Promise<TokenUs
   });
   const connector = createConnector(providerUrl);
   const config = Object.freeze({ 'oauth.api.key': name, 'oauth.api.secret': 'secret-of-the-chaos' });
-  const ownerOf = ({ accountId, id }: TokenKey) => ({
+  const ownerOf = ({ accountId, id }: InstanceKey) => ({
     accountId,
     id,
     connector,
@@ -61,33 +65,39 @@ export async function startTokenUser(options: TokenUserOptions): Promise<TokenUs
     valid: true,
     settingsVersion: 1,
   });
-  const tokens = createTokens({
-    knex,
-    notifier,
-    log,
-    keyring: {
-      encrypt: keyring.encrypt,
-      decrypt: (ciphertext, context) => {
-        counts.decryptions++;
-        return keyring.decrypt(ciphertext, context);
-      },
+  const counted = {
+    ...keyring,
+    decrypt: (ciphertext: string, context: string) => {
+      counts.decryptions++;
+      return keyring.decrypt(ciphertext, context);
     },
-    endpoint: createTokenEndpoint({ egress, now: Date.now }),
-    loadOwner: async (accountId, id) => ownerOf({ accountId, id }),
-    onRefused: async ({ accountId, id, reason }, via) => {
+  };
+  const records: TokenRecords = {
+    get: async (accountId, id) => ownerOf({ accountId, id }),
+    invalidate: async ({ accountId, id, reason }, via) => {
       // A second refusal of the same tokens breaks the primary key.
       await via.raw(
         'insert into refusal select instance_id, generation, ? from oauth_token where account_id = ? and instance_id = ?',
         [reason, accountId, id],
       );
     },
-    onRecovered: async () => {},
-    onValues: async () => {},
-    timing,
-    ...(onStep !== undefined && { onStep }),
-  });
+    restore: async () => {},
+    adoptValues: async () => {},
+  };
+  const requestToken: RequestToken = (request, signal) =>
+    sendTokenRequest({ egress, clock: SYSTEM_CLOCK }, request, signal);
+  const platform = {
+    knex,
+    notifier,
+    log,
+    keyring: counted,
+    metrics: createMetrics({ processMetrics: false }),
+    clock: SYSTEM_CLOCK,
+    random: { bytes: randomBytes, fraction: Math.random },
+  };
+  const tokens = createTokens(platform, { records, requestToken }, options);
 
-  const tokensOf = (key: TokenKey): AccessTokens => {
+  const tokensOf = (key: InstanceKey): AccessTokens => {
     const found = tokens.of(ownerOf(key));
     if (found === undefined) throw new Error('The connector has no OAuth');
     return found;

@@ -1,7 +1,7 @@
 import type { Connector } from '../connector/contract.ts';
 import type { Registry } from '../connector/registry.ts';
 import { configurationFields } from '../instances/configuration.ts';
-import type { AuthorizationCaller, Authorizations, UrlRequest } from '../instances/oauth/connect/authorizations.ts';
+import type { AuthorizationCaller, Authorizations, UrlRequest } from '../instances/oauth/authorizations.ts';
 import { toConfiguration, toElement } from './element-view.ts';
 import { inBody, withPlaces } from './fault-places.ts';
 import type { Handlers } from './handler.ts';

@@ -1,7 +1,7 @@
 import { AppError } from '../errors.ts';
 import type { Accepted, FindSource, NewEvent, ReadySubscription } from '../events/model.ts';
 import { wantsType } from '../events/subscriptions/event-types.ts';
-import { instanceNotFound } from '../instances/instances.ts';
+import { instanceNotFound } from '../instances/instance.ts';
 import type { Handlers } from './handler.ts';
 
 export interface EventHandlerPorts {

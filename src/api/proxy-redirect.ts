@@ -1,5 +1,6 @@
 import type { RequestHandler, Response } from 'express';
-import type { Proxies, RedirectRefusal } from '../instances/oauth/proxies/proxies.ts';
+import type { Proxies } from '../instances/oauth/proxies/proxies.ts';
+import type { RedirectRefusal } from '../instances/oauth/proxies/redirect.ts';
 import { assertLeft } from './caller-limits.ts';
 import { createPage } from './page.ts';
 import { networkOf } from './remote-address.ts';

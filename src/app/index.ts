@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getHeapStatistics } from 'node:v8';
@@ -33,17 +32,8 @@ import { startSimulators } from '../connector/simulators/index.ts';
 import type { EngineOptions } from '../events/options.ts';
 import { createPartitions } from '../events/upkeep/partitions.ts';
 import { createUpkeep } from '../events/upkeep/upkeep.ts';
-import { createAuthenticate } from '../instances/authenticate.ts';
 import { secretKeysOf } from '../instances/configuration.ts';
-import { withEventCallbacks } from '../instances/event-callbacks.ts';
-import { assertUsable } from '../instances/fault.ts';
-import { createInstances } from '../instances/instances.ts';
-import { createAuthorizations } from '../instances/oauth/connect/authorizations.ts';
-import { createConnect } from '../instances/oauth/connect/connect.ts';
-import { createTokenEndpoint } from '../instances/oauth/endpoint/token-endpoint.ts';
-import { createProxies } from '../instances/oauth/proxies/proxies.ts';
-import { measureRefreshes } from '../instances/oauth/tokens/measure-refreshes.ts';
-import { createTokens } from '../instances/oauth/tokens/tokens.ts';
+import { composeInstances } from '../instances/index.ts';
 import { createJobs } from '../jobs/jobs.ts';
 import { createQueues } from '../jobs/queues.ts';
 import type { Logger } from '../log.ts';
@@ -163,50 +153,16 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
 
   const accounts = createAccounts(platform);
   const { callbacks, ...delivery } = createDeliveryParts({ knex, shares, keyring, notifier, egress, log });
-  const proxies = createProxies({
-    knex,
-    shares,
-    keyring,
-    digest: platformKeys.digest,
-    random: randomBytes,
+  const { notifications } = delivery;
+  const { instances, proxies, authorizations, tokens, maintenance } = composeInstances(platform, {
+    client,
+    registry,
     publicUrl,
-  });
-  const endpoint = createTokenEndpoint({ egress, now: Date.now, simulatorsUrl, onRequest: logCall });
-  const tokens = createTokens({
-    knex,
-    keyring,
-    notifier,
-    endpoint,
-    log,
-    measure: measureRefreshes(metrics),
-    loadOwner: async (accountId, id) => assertUsable(await instances.get(accountId, id)),
-    onRefused: (refusal, via) => instances.invalidate(refusal, via),
-    onValues: (told, via) => instances.adoptValues(told, via),
-    onRecovered: (key) => instances.restore(key),
+    simulatorsUrl,
+    notifications,
+    callbacks,
   });
   cleanup.add('tokens', () => tokens.close(config.shutdownTimeoutMs));
-  const authorizations = createAuthorizations({
-    knex,
-    digest: platformKeys.digest,
-    proxies,
-    simulatorsUrl,
-  });
-  const connect = createConnect({ authorizations, endpoint, proxies, simulatorsUrl });
-  const instances = withEventCallbacks(
-    createInstances({
-      knex,
-      shares,
-      keyring,
-      platformKeys,
-      notifier,
-      registry,
-      log,
-      authenticate: createAuthenticate({ client, connect, authorizations, tokens }),
-      random: randomBytes,
-      notifications: delivery.notifications,
-    }),
-    callbacks,
-  );
   const { seal, open } = platformKeys;
   const resources = createResources({
     client,
@@ -244,9 +200,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
 
   const queues = createQueues({
     purgeIdempotencyRecords: idempotency.purge,
-    purgeProxyTargets: proxies.purgeTargets,
-    purgeAuthorizations: authorizations.purge,
-    refreshTokens: tokens.refreshDue,
+    ...maintenance,
     keepEvents: createUpkeep({ knex, partitions, now: () => new Date() }),
     now: () => new Date(),
   });

@@ -1,23 +1,27 @@
 import type { Knex } from 'knex';
-import type { AccessTokens, ProviderClient } from '../connector/client/index.ts';
+import type { AccessTokens, ProviderCall, ProviderClient } from '../connector/client/index.ts';
 import type { Config, Connector } from '../connector/contract.ts';
 import { AppError, isAppError } from '../errors.ts';
 import { resolveConfiguration } from './configuration.ts';
-import type { AuthorizationCaller, Authorizations } from './oauth/connect/authorizations.ts';
-import type { Connect, Connection } from './oauth/connect/connect.ts';
-import { assertSameClient, isSameAccess, isSamePlace, isSameSecret } from './oauth/connect/credential-change.ts';
-import { type ProviderData, tokensIn } from './oauth/connect/grant-source.ts';
-import { assertGivenValues } from './oauth/endpoint/values.ts';
-import { isOAuthConnector, OAUTH_KEYS, TOKEN_KEYS } from './oauth/fields.ts';
-import type { OAuthConnector } from './oauth/grant.ts';
-import type { TokenKey, TokenOwner, Tokens } from './oauth/tokens/tokens.ts';
-import { assertSecretsStay, type EarlierSettings } from './place.ts';
-import { verifySettings } from './verify.ts';
+import {
+  assertSameClient,
+  assertSecretsStay,
+  type EarlierSettings,
+  isSameAccess,
+  isSamePlace,
+  isSameSecret,
+} from './credential-change.ts';
+import type { InstanceKey } from './instance.ts';
+import type { AuthorizationCaller, Authorizations } from './oauth/authorizations.ts';
+import type { ProviderData } from './oauth/authorize.ts';
+import { type ConnectNeighbours, connect, tokensIn, verifyClient } from './oauth/connect.ts';
+import { isOAuthConnector, OAUTH_KEYS, type OAuthConnector, TOKEN_KEYS } from './oauth/fields.ts';
+import type { TokenOwner, Tokens } from './oauth/tokens/tokens.ts';
+import { assertGivenValues } from './oauth/values.ts';
 
-export interface AuthenticatePorts {
+export interface AuthenticateNeighbours extends ConnectNeighbours {
   readonly client: ProviderClient;
-  readonly connect: Connect;
-  readonly authorizations: Pick<Authorizations, 'use'>;
+  readonly authorizations: Pick<Authorizations, 'find' | 'use'>;
   readonly tokens: Pick<Tokens, 'store' | 'acceptClient' | 'of'>;
 }
 
@@ -45,7 +49,7 @@ export interface Authenticated {
    * Stores what goes along with the settings, in their transaction.
    * @returns whether they put right what the instance was invalid for
    */
-  readonly keep: (via: Knex, key: TokenKey) => Promise<boolean>;
+  readonly keep: (via: Knex, key: InstanceKey) => Promise<boolean>;
 }
 
 export interface Authenticate {
@@ -58,7 +62,9 @@ export interface Authenticate {
 const KEEP_NOTHING = async () => false;
 
 /** Shows settings to the provider before they are stored. */
-export function createAuthenticate({ client, connect, authorizations, tokens }: AuthenticatePorts): Authenticate {
+export function createAuthenticate(neighbours: AuthenticateNeighbours): Authenticate {
+  const { client, authorizations, tokens, requestToken } = neighbours;
+
   async function withSecrets(
     connector: Connector,
     { caller, given, base, providerData, signal, earlier }: GivenCredentials & Partial<GivenAgain>,
@@ -75,24 +81,16 @@ export function createAuthenticate({ client, connect, authorizations, tokens }: 
     connector: OAuthConnector,
     credentials: GivenCredentials & Partial<GivenAgain>,
   ): Promise<Authenticated> {
-    const connection = await connect.connect({ connector, ...credentials });
-    const { config, grant } = connection;
+    const { config, grant, authorization } = await connect(neighbours, { connector, ...credentials });
     const { caller, signal } = credentials;
-    const { accountId } = caller;
-    const tokens = onlyToken(grant.accessToken);
-    const verified = await verifySettings(client, { connector, config, accountId, tokens, signal });
-    return { config: verified, verified: true, keep: (via, key) => keepGrant(connector, connection, via, key) };
-  }
-
-  async function keepGrant(
-    connector: OAuthConnector,
-    { grant, authorization }: Connection,
-    via: Knex,
-    key: TokenKey,
-  ): Promise<boolean> {
-    await tokens.store(via, { ...key, connector }, grant);
-    if (authorization !== undefined) await authorizations.use(via, authorization.key, authorization.returned);
-    return true;
+    const shown = { connector, config, accountId: caller.accountId, tokens: onlyToken(grant.accessToken), signal };
+    const verified = await verifySettings(client, shown);
+    const keep = async (via: Knex, key: InstanceKey) => {
+      await tokens.store(via, { ...key, connector }, grant);
+      if (authorization !== undefined) await authorizations.use(via, authorization.key, authorization.returned);
+      return true;
+    };
+    return { config: verified, verified: true, keep };
   }
 
   async function withoutGrant(
@@ -105,7 +103,7 @@ export function createAuthenticate({ client, connect, authorizations, tokens }: 
     assertGivenValues(connector, config);
     const isNewSecret = !isSameSecret(owner.config, config);
     const isClientAsked = isNewSecret || isRetried(owner, earlier);
-    if (isClientAsked) await connect.verifyClient({ connector, config, signal });
+    if (isClientAsked) await verifyClient(requestToken, { connector, config }, signal);
     const keep = isClientAsked ? tokens.acceptClient : KEEP_NOTHING;
     if (isSamePlace(connector, owner.config, config)) return { config, verified: false, keep };
     const accessToken = await currentToken(owner, signal);
@@ -171,4 +169,34 @@ function assertNoCode(connector: Connector, providerData: ProviderData | undefin
   if (providerData === undefined) return;
   const message = `${connector.name} does not use OAuth: leave out providerData and give its configuration keys.`;
   throw new AppError('REQUEST_INVALID', message, { details: [{ path: '/body/providerData', message }] });
+}
+
+/**
+ * The settings to store once the provider takes them: with what the connector found out about it.
+ * @throws AppError PROVIDER_CREDENTIALS_INVALID when it refuses them or does not know the account; other failures as they are
+ */
+async function verifySettings(client: ProviderClient, call: ProviderCall): Promise<Config> {
+  try {
+    await client.send(call, call.connector.probe);
+    return await examined(client, call);
+  } catch (error) {
+    // A wrong account name shows as "not found" or "forbidden" at most providers: to the caller it is all one.
+    if (!isAppError(error, 'INSTANCE_CREDENTIALS_FAILED', 'PROVIDER_REJECTED', 'NOT_FOUND')) throw error;
+    const { connector, config } = call;
+    const given = connector.configuration.filter((field) => field.default === undefined && field.key in config);
+    const keys = given.map(({ key }) => key).join(', ');
+    const message = `${connector.name} refuses these credentials. Check ${keys}. Nothing was stored.`;
+    throw new AppError('PROVIDER_CREDENTIALS_INVALID', message, {
+      ...(error.providerMessage !== undefined && { providerMessage: error.providerMessage }),
+      cause: error,
+    });
+  }
+}
+
+async function examined(client: ProviderClient, call: ProviderCall): Promise<Config> {
+  const { examine } = call.connector;
+  if (examine === undefined) return call.config;
+  const found = await client.execute({ run: examine }, undefined, { ...call, retry: false });
+  const settings = Object.entries({ ...call.config, ...found }).filter(([, value]) => value !== undefined);
+  return Object.freeze(Object.fromEntries(settings));
 }

@@ -2,21 +2,12 @@ import type { Config, Connector } from '../connector/contract.ts';
 import type { Registry } from '../connector/registry.ts';
 import { type BoundPlace, decryptBound, encryptBound } from '../db/bound-values.ts';
 import { encryptionContext } from '../db/encrypted-columns.ts';
-import { DecryptionError, type Keyring } from '../db/keyring.ts';
-import type { Logger } from '../log.ts';
+import { DecryptionError } from '../db/keyring.ts';
+import type { Platform } from '../platform.ts';
 import { createRedactor } from '../redaction.ts';
 import { MASK, splitSecrets } from './configuration.ts';
-import { missingElement, placeholderOf, unreadableSecrets } from './fault.ts';
-import type { Instance } from './instance.ts';
+import type { Instance, InstanceFault, InstanceKey } from './instance.ts';
 import type { InstanceRow } from './store.ts';
-
-export interface CodecPorts {
-  readonly keyring: Pick<Keyring, 'encrypt' | 'decrypt'>;
-  readonly registry: Registry;
-  readonly log: Pick<Logger, 'error'>;
-}
-
-type InstanceKey = Pick<Instance, 'accountId' | 'id'>;
 
 /** Between instances and their rows, in which secrets are encrypted for that row alone. */
 export interface InstanceCodec {
@@ -30,7 +21,10 @@ export interface InstanceCodec {
   readonly encodeToken: (token: string, key: InstanceKey) => string;
 }
 
-export function createInstanceCodec({ keyring, registry, log }: CodecPorts): InstanceCodec {
+export function createInstanceCodec(
+  { keyring, log }: Pick<Platform, 'keyring' | 'log'>,
+  registry: Pick<Registry, 'findConnector'>,
+): InstanceCodec {
   /** Undefined when it does not open: other rows must not suffer from one. */
   function open(row: InstanceRow, column: 'credentials' | 'token', decrypt: () => string): string | undefined {
     try {
@@ -85,4 +79,36 @@ function placeOf({
   configuration,
 }: Pick<InstanceRow, 'accountId' | 'id' | 'elementKey' | 'configuration'>): BoundPlace {
   return { column: 'instance.credentials', key: [accountId, id], bound: [elementKey, configuration] };
+}
+
+/**
+ * Settings and credentials are not those that were stored together, or the key of the credentials is missing. Settings say
+ * where credentials are sent, so none of them is used: the whole configuration puts it right.
+ */
+function unreadableSecrets(id: number): InstanceFault {
+  const message = `The stored settings and credentials of instance ${id} cannot be used: they cannot be read, or were changed outside of the service. PATCH /instances/${id} with the whole configuration puts it right.`;
+  return { kind: 'secrets', code: 'INSTANCE_CREDENTIALS_FAILED', message };
+}
+
+/** There is no connector of this key any more. */
+function missingElement(id: number, elementKey: string): InstanceFault {
+  const message = `The element '${elementKey}' of instance ${id} is no longer offered by this service.`;
+  return { kind: 'element', code: 'NOT_FOUND', message };
+}
+
+/** In place of a connector that is gone. Nothing calls it: its instances have a fault. */
+function placeholderOf(elementKey: string): Connector {
+  return {
+    key: elementKey,
+    id: 0,
+    name: elementKey,
+    description: 'No longer offered.',
+    hub: 'general',
+    auth: { type: 'none' },
+    configuration: [],
+    baseUrl: () => '',
+    hosts: [],
+    objects: {},
+    probe: {},
+  };
 }

@@ -1,4 +1,5 @@
 import type { Config, Connector } from '../connector/contract.ts';
+import { AppError } from '../errors.ts';
 import type { Redactor } from '../redaction.ts';
 
 /** An instance with its secrets in clear. Never leaves the process as it is. */
@@ -29,9 +30,22 @@ export interface Instance {
   readonly version: string;
 }
 
+export type InstanceKey = Pick<Instance, 'accountId' | 'id'>;
+
 /** Why an instance cannot be used here, whatever its provider would say. It can be looked at and deleted. */
 export interface InstanceFault {
   readonly kind: 'secrets' | 'element';
   readonly code: 'INSTANCE_CREDENTIALS_FAILED' | 'NOT_FOUND';
   readonly message: string;
+}
+
+/** @throws AppError that says why the instance cannot be used */
+export function assertUsable<Owner extends Pick<Instance, 'fault'>>(instance: Owner): Owner {
+  const { fault } = instance;
+  if (fault === undefined) return instance;
+  throw new AppError(fault.code, fault.message);
+}
+
+export function instanceNotFound(id: number): AppError {
+  return new AppError('NOT_FOUND', `There is no instance ${id}.`);
 }

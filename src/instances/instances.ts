@@ -1,36 +1,26 @@
-import type { Knex } from 'knex';
 import type { Config, Connector } from '../connector/contract.ts';
-import type { Notifier } from '../db/notifier.ts';
-import type { PlatformKeys } from '../db/platform-keys.ts';
-import type { PoolShares } from '../db/pool-shares.ts';
-import { AppError, redactAppError } from '../errors.ts';
-import type { Notifications } from '../events/notifications/notifications.ts';
+import type { Registry } from '../connector/registry.ts';
+import { AppError, pointer, redactAppError } from '../errors.ts';
+import type { Platform } from '../platform.ts';
 import { prepareSql } from '../where/index.ts';
 import type { Authenticate, Authenticated, GivenAgain } from './authenticate.ts';
 import { assertUnmasked, unmasked } from './configuration.ts';
-import { assertUsable } from './fault.ts';
-import { FILTERABLE_INSTANCE } from './filter.ts';
-import type { Instance } from './instance.ts';
-import { type CodecPorts, createInstanceCodec } from './instance-codec.ts';
-import type { AuthorizationCaller } from './oauth/connect/authorizations.ts';
-import type { ProviderData } from './oauth/connect/grant-source.ts';
+import { readShown } from './credential-change.ts';
+import { CALLBACK_URL, readEventSettings } from './event-settings.ts';
+import { assertUsable, type Instance, instanceNotFound } from './instance.ts';
+import type { InstanceCodec } from './instance-codec.ts';
+import type { AuthorizationCaller } from './oauth/authorizations.ts';
+import type { ProviderData } from './oauth/authorize.ts';
 import { isOAuthConnector } from './oauth/fields.ts';
-import { readShown } from './place.ts';
+import type { InstanceRecords } from './records.ts';
 import { assertStorable, isStorable } from './storable.ts';
-import { createInstanceStore, type InstanceChanges, type InstanceFilter } from './store.ts';
-import { createTokenCache, type LoadInstance } from './token-cache.ts';
-import { createValidity, type Validity } from './validity.ts';
-
-export interface InstancePorts extends CodecPorts {
-  readonly knex: Knex;
-  readonly shares: Pick<PoolShares, 'list' | 'lookUp'>;
-  readonly platformKeys: Pick<PlatformKeys, 'lookupHash'>;
-  readonly notifier: Pick<Notifier, 'publish' | 'subscribe' | 'onGap'>;
-  readonly authenticate: Authenticate;
-  /** Cryptographically random bytes. */
-  readonly random: (bytes: number) => Buffer;
-  readonly notifications: Pick<Notifications, 'prepare'>;
-}
+import {
+  createInstanceStore,
+  FILTERABLE_INSTANCE,
+  type InstanceChanges,
+  type InstanceFilter,
+  type InstanceStore,
+} from './store.ts';
 
 export interface NewInstance {
   readonly element: string;
@@ -55,16 +45,12 @@ export interface InstancePage {
 /** Who changes an instance; its first one owns it. */
 export type InstanceCaller = AuthorizationCaller;
 
-export interface Instances extends Validity {
+export interface Instances extends Pick<InstanceRecords, 'get' | 'findByToken' | 'noteCredentials'> {
   /** Verifies the credentials with the provider first. @throws AppError; then nothing is stored */
   readonly create: (caller: InstanceCaller, input: NewInstance, signal: AbortSignal) => Promise<Instance>;
-  /** @throws AppError NOT_FOUND */
-  readonly get: (accountId: number, id: number) => Promise<Instance>;
   readonly list: (accountId: number, query: InstanceQuery) => Promise<InstancePage>;
   /** All of the account, read in parts. */
   readonly listAll: (accountId: number) => Promise<readonly Instance[]>;
-  /** From memory when it was asked for before and nothing changed. */
-  readonly findByToken: (accountId: number, token: string) => Promise<Instance | undefined>;
   /** The id of one whose events go to the URL. */
   readonly findByCallback: (accountId: number, callbackUrl: string) => Promise<number | undefined>;
   /** New credentials are verified first; id and token stay. */
@@ -81,13 +67,25 @@ export interface Instances extends Validity {
     input: Omit<NewInstance, 'element'>,
     signal: AbortSignal,
   ) => Promise<Instance>;
-  /** What the provider told with new tokens, and was checked, goes into the configuration. */
-  readonly adoptValues: (
-    told: Pick<Instance, 'accountId' | 'id'> & { readonly values: Config },
-    via: Knex,
-  ) => Promise<void>;
   readonly setDisabled: (accountId: number, id: number, disabled: boolean) => Promise<Instance>;
   readonly remove: (accountId: number, id: number) => Promise<void>;
+}
+
+/** Where events of instances go. */
+export interface EventCallbacks {
+  /** @throws AppError that names the place when events may not be sent to the URL */
+  readonly assertCallable: (url: string, path: string) => Promise<void>;
+  /** Prepares deliveries to the URL. */
+  readonly ensureSubscription: (accountId: number, url: string) => Promise<unknown>;
+}
+
+export interface InstanceNeighbours {
+  readonly registry: Pick<Registry, 'getConnector'>;
+  readonly store: InstanceStore;
+  readonly codec: InstanceCodec;
+  readonly records: InstanceRecords;
+  readonly authenticate: Authenticate;
+  readonly callbacks: EventCallbacks;
 }
 
 const TOKEN_BYTES = 32;
@@ -99,23 +97,11 @@ interface Guard extends Pick<Authenticated, 'keep'>, Pick<Instance, 'settingsVer
 
 const WORKING = { valid: true, invalidReason: null, refusedCalls: [] };
 
-export function createInstances(ports: InstancePorts): Instances {
-  const { platformKeys, notifier, shares, registry, authenticate } = ports;
-  const store = createInstanceStore(ports.knex);
-  const { decode, encodeSettings, encodeToken } = createInstanceCodec(ports);
-  const load: LoadInstance = async (accountId, token, kept) => {
-    const row = await store.findByTokenHash(accountId, platformKeys.lookupHash(token));
-    if (row === undefined) return undefined;
-    // The same row stays the same object: nothing is decrypted again, and the headers that are derived from it are kept with it.
-    return kept?.version === row.version ? kept : decode(row);
-  };
-  const cache = createTokenCache({ notifier, shares, load });
-
-  async function get(accountId: number, id: number): Promise<Instance> {
-    const row = await store.find(accountId, id);
-    if (row === undefined) throw instanceNotFound(id);
-    return decode(row);
-  }
+export function createInstances(
+  { keys, shares, random }: Pick<Platform, 'keys' | 'shares' | 'random'>,
+  { registry, store, codec, records, authenticate, callbacks }: InstanceNeighbours,
+): Instances {
+  const { decode, encodeSettings } = codec;
 
   async function settle(accountId: number, id: number, changes: InstanceChanges, guard?: Guard): Promise<Instance> {
     const row = await store.transaction(async (via) => {
@@ -125,7 +111,7 @@ export function createInstances(ports: InstancePorts): Instances {
       return isRepaired && !updated.valid ? store.update(via, accountId, id, WORKING) : updated;
     });
     if (row !== undefined) {
-      await cache.changed(accountId, id);
+      await records.changed(accountId, id);
       return decode(row);
     }
     if (guard === undefined || (await store.find(accountId, id)) === undefined) throw instanceNotFound(id);
@@ -178,15 +164,38 @@ export function createInstances(ports: InstancePorts): Instances {
     return all;
   }
 
+  /** Before anything else happens. */
+  async function assertCallable(configuration: Readonly<Record<string, unknown>> = {}): Promise<void> {
+    const url = configuration[CALLBACK_URL];
+    // What is no URL at all is reported with the rest of the configuration.
+    if (typeof url === 'string' && URL.canParse(url))
+      await callbacks.assertCallable(url, pointer('body', 'configuration', CALLBACK_URL));
+  }
+
+  /**
+   * Ready for events right after it is stored. Nothing is lost between the two: accepting an event prepares its deliveries
+   * as well.
+   */
+  async function readyForEvents(instance: Instance): Promise<Instance> {
+    const { callbackUrl } = readEventSettings(instance.config);
+    if (callbackUrl !== undefined) await callbacks.ensureSubscription(instance.accountId, callbackUrl);
+    return instance;
+  }
+
   return {
+    get: records.get,
+    findByToken: records.findByToken,
+    noteCredentials: records.noteCredentials,
+
     create: async (caller, input, signal) => {
+      await assertCallable(input.configuration);
       const { accountId, userId } = caller;
       const connector = registry.getConnector(input.element);
       assertStorable(input);
       const { configuration: given, providerData } = input;
       const { config, keep } = await authenticate.first(connector, { caller, given, base: {}, providerData, signal });
       const id = await store.nextId();
-      const token = ports.random(TOKEN_BYTES).toString('base64url');
+      const token = random.bytes(TOKEN_BYTES).toString('base64url');
       const newRow = {
         accountId,
         id,
@@ -195,8 +204,8 @@ export function createInstances(ports: InstancePorts): Instances {
         elementKey: connector.key,
         tags: trimmed(input.tags),
         ...encodeSettings(connector, config, { accountId, id }),
-        token: encodeToken(token, { accountId, id }),
-        tokenHash: platformKeys.lookupHash(token),
+        token: codec.encodeToken(token, { accountId, id }),
+        tokenHash: keys.lookupHash(token),
         providerData: {},
       };
       const row = await store.transaction(async (via) => {
@@ -205,28 +214,28 @@ export function createInstances(ports: InstancePorts): Instances {
         return inserted;
       });
       // A code is used up: it is shown to whoever sent it, and kept nowhere.
-      return { ...decode(row), ...(providerData?.code !== undefined && { providerData: { code: providerData.code } }) };
+      const shown = providerData?.code === undefined ? {} : { providerData: { code: providerData.code } };
+      return readyForEvents({ ...decode(row), ...shown });
     },
-
-    get,
 
     list,
 
     listAll,
 
-    findByToken: cache.find,
-
     findByCallback: store.findByCallback,
 
     update: async (caller, id, changes, signal) => {
-      const instance = await get(caller.accountId, id);
+      await assertCallable(changes.configuration);
+      const instance = await records.get(caller.accountId, id);
       assertStorable(changes);
       const { configuration: given, providerData } = changes;
       const change = {
         ...(changes.name !== undefined && { name: changes.name.trim() }),
         ...(changes.tags !== undefined && { tags: trimmed(changes.tags) }),
       };
-      if (given === undefined && providerData === undefined) return settle(caller.accountId, id, change);
+      if (given === undefined && providerData === undefined) {
+        return readyForEvents(await settle(caller.accountId, id, change));
+      }
       const base = instance.config;
       const { settings, guard } = await reauthenticate(instance, {
         caller,
@@ -236,11 +245,12 @@ export function createInstances(ports: InstancePorts): Instances {
         earlier: { config: instance.config, shown: readShown(given ?? {}) },
         signal,
       });
-      return settle(caller.accountId, id, { ...change, ...settings }, guard);
+      return readyForEvents(await settle(caller.accountId, id, { ...change, ...settings }, guard));
     },
 
     replace: async (caller, id, input, signal) => {
-      const instance = await get(caller.accountId, id);
+      await assertCallable(input.configuration);
+      const instance = await records.get(caller.accountId, id);
       assertStorable(input);
       const given = unmasked(input.configuration, instance.config);
       const base = providerValues(instance);
@@ -249,31 +259,16 @@ export function createInstances(ports: InstancePorts): Instances {
       const again = { caller, given, base, providerData, earlier, signal };
       const { settings, guard } = await reauthenticate(instance, again);
       const change = { ...settings, name: input.name.trim(), tags: trimmed(input.tags) };
-      return settle(caller.accountId, id, change, guard);
-    },
-
-    adoptValues: async ({ accountId, id, values }, via) => {
-      const row = await store.lock(via, accountId, id);
-      if (row === undefined) return;
-      const { connector, config, fault } = decode(row);
-      if (fault !== undefined || Object.entries(values).every(([key, value]) => config[key] === value)) return;
-      await store.update(via, accountId, id, encodeSettings(connector, { ...config, ...values }, { accountId, id }));
-      await cache.changed(accountId, id, via);
+      return readyForEvents(await settle(caller.accountId, id, change, guard));
     },
 
     setDisabled: (accountId, id, disabled) => settle(accountId, id, { disabled }),
 
     remove: async (accountId, id) => {
       if (!(await store.remove(accountId, id))) throw instanceNotFound(id);
-      await cache.changed(accountId, id);
+      await records.changed(accountId, id);
     },
-
-    ...createValidity({ store, changed: cache.changed, notifications: ports.notifications }),
   };
-}
-
-export function instanceNotFound(id: number): AppError {
-  return new AppError('NOT_FOUND', `There is no instance ${id}.`);
 }
 
 function trimmed(tags: readonly string[] = []): string[] {

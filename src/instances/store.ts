@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { Sql } from '../where/index.ts';
+import { EXACT_IN_SQL, type Sql, type SqlQueryable } from '../where/index.ts';
 import { CALLBACK_URL, EVENTS_ENABLED } from './event-settings.ts';
 
 /** A row of `instance`, still encrypted. */
@@ -83,6 +83,32 @@ const COLUMNS = {
 type Column = keyof typeof COLUMNS;
 
 const { tokenHash: _, ...READ_COLUMNS } = COLUMNS;
+
+const text = { type: 'string', filter: EXACT_IN_SQL } as const;
+const integer = { type: 'integer', nullable: false, filter: EXACT_IN_SQL } as const;
+const flag = { type: 'boolean', nullable: false, filter: EXACT_IN_SQL } as const;
+
+/** What a listing of instances can be filtered by, under the names of the instance record. */
+export const FILTERABLE_INSTANCE: SqlQueryable = {
+  fields: {
+    id: integer,
+    name: { ...text, nullable: false },
+    'element.key': { ...text, nullable: false },
+    createdDate: { type: 'datetime', nullable: false, filter: EXACT_IN_SQL },
+    valid: flag,
+    disabled: flag,
+    'user.id': integer,
+  },
+  columns: {
+    id: COLUMNS.id,
+    name: COLUMNS.name,
+    'element.key': COLUMNS.elementKey,
+    createdDate: COLUMNS.createdAt,
+    valid: COLUMNS.valid,
+    disabled: COLUMNS.disabled,
+    'user.id': COLUMNS.userId,
+  },
+};
 
 export type InstanceStore = ReturnType<typeof createInstanceStore>;
 

@@ -2,7 +2,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { TokenError, type TokenGrant } from '../../src/instances/oauth/grant.ts';
+import type { TokenGrant } from '../../src/instances/oauth/token-endpoint.ts';
+import { TokenError } from '../../src/instances/oauth/token-failure.ts';
 import type { StrictTokens } from './strict-tokens.ts';
 
 export interface StrictServer {

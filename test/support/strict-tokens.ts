@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { TokenError, type TokenGrant } from '../../src/instances/oauth/grant.ts';
+import type { TokenGrant } from '../../src/instances/oauth/token-endpoint.ts';
+import { TokenError } from '../../src/instances/oauth/token-failure.ts';
 
 /**
  * An authorization server's book of tokens, as strict as the strictest: a refresh token is good for one use, and a

@@ -1,5 +1,7 @@
-import type { ConfigField, Connector } from '../../connector/contract.ts';
-import type { OAuthConnector } from './grant.ts';
+import type { Config, ConfigField, Connector, OAuth2Auth } from '../../connector/contract.ts';
+
+/** A connector whose authentication is OAuth. */
+export type OAuthConnector = Connector & { readonly auth: OAuth2Auth };
 
 /** The configuration keys of OAuth (the contract's), in one place because many parts read them. */
 export const OAUTH_KEYS = {
@@ -72,4 +74,11 @@ export function oauthFields(connector: Connector): readonly ConfigField[] {
     ...(pattern !== undefined && { pattern }),
   }));
   return [...FIELDS, ...values];
+}
+
+/** What is asked for; undefined: whatever the provider gives. */
+export function scopeOf({ auth }: OAuthConnector, config: Config): string | undefined {
+  const given = config[OAUTH_KEYS.scope];
+  if (typeof given === 'string' && given !== '') return given;
+  return auth.scopes?.join(auth.scopeSeparator ?? ' ');
 }

@@ -43,15 +43,14 @@ export function purgeTargets(service: TestApp, before: Date): Promise<number> {
 
 async function openProxies(service: TestApp, knex: Knex): Promise<Proxies> {
   const keyring = createKeyring(ENCRYPTION_KEYS);
-  const { digest } = await openPlatformKeys({ knex, keyring });
-  return createProxies({
+  const platform = {
     knex,
     shares: createPoolShares({ knex, poolSize: 2 }),
     keyring,
-    digest,
-    random: randomBytes,
-    publicUrl: () => service.app.url,
-  });
+    keys: await openPlatformKeys({ knex, keyring }),
+    random: { bytes: randomBytes, fraction: Math.random },
+  };
+  return createProxies(platform, () => service.app.url);
 }
 
 /** Comes to a proxy as a browser that a provider sent; the query is sent as it is. */

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { RefreshStep } from '../../../src/instances/oauth/tokens/tokens.ts';
+import type { RefreshStep } from '../../../src/instances/oauth/tokens/refresh.ts';
 import { useDatabase } from '../../support/database.ts';
 import { createStage, diesAt, failureOf, pausesAt, type Stage } from './tokens-setup.ts';
 
@@ -142,16 +142,15 @@ describe('a process that refreshes', () => {
       let refuse = () => {};
       const asked = Promise.withResolvers<void>();
       const second = await stage.startProcess({
-        endpoint: (strict) => ({
-          ...strict,
-          refresh: async (request) => {
+        endpoint:
+          (strict) =>
+          async (...request) => {
             asked.resolve();
             await new Promise<void>((resolve) => {
               refuse = resolve;
             });
-            return strict.refresh(request);
+            return strict(...request);
           },
-        }),
       });
       const instance = await stage.connect();
       await stage.passTime(HOUR_MS);

@@ -1,10 +1,11 @@
 import { expect } from 'chai';
-import { TokenError, type TokenFailureKind } from '../../../src/instances/oauth/grant.ts';
-import type { MeasuredRefresh } from '../../../src/instances/oauth/tokens/measure-refreshes.ts';
-import type { TokenPorts } from '../../../src/instances/oauth/tokens/tokens.ts';
+import type { RequestToken } from '../../../src/instances/oauth/token-endpoint.ts';
+import { TokenError, type TokenFailureKind } from '../../../src/instances/oauth/token-failure.ts';
 import { createLogger } from '../../../src/log.ts';
+import { createMetrics } from '../../../src/metrics.ts';
 import { waitUntil } from '../../api/support/wait-until.ts';
 import { useDatabase } from '../../support/database.ts';
+import { createVirtualClock } from '../../support/virtual-clock.ts';
 import { createStage, failureOf, type ProcessOverrides, type Stage } from './tokens-setup.ts';
 
 const SECOND_MS = 1_000;
@@ -22,15 +23,14 @@ describe('a refresh that fails', () => {
   afterEach(() => stage.close());
 
   /** Does its work, and then fails as the test says. */
-  const failing = (strict: TokenPorts['endpoint']): TokenPorts['endpoint'] => ({
-    ...strict,
-    refresh: async (request) => {
+  const failing =
+    (strict: RequestToken): RequestToken =>
+    async (...asked) => {
       const failure = failures.shift();
-      if (failure === undefined) return strict.refresh(request);
-      if (isUnknown(failure)) await strict.refresh(request);
+      if (failure === undefined) return strict(...asked);
+      if (isUnknown(failure)) await strict(...asked);
       throw failure;
-    },
-  });
+    };
 
   const isUnknown = (failure: Error) => !(failure instanceof TokenError) || failure.kind === 'unknown';
   const failure = (kind: TokenFailureKind, details = {}) => new TokenError(kind, 'It failed.', details);
@@ -57,8 +57,8 @@ describe('a refresh that fails', () => {
   }
 
   it('is measured by what came of it, like one that does not fail', async () => {
-    const measured: MeasuredRefresh[] = [];
-    const service = await start({ measure: (refresh) => void measured.push(refresh) });
+    const metrics = createMetrics({ processMetrics: false });
+    const service = await start({ metrics });
     for (const kind of ['unreachable', 'unknown', 'refused'] as const) {
       const instance = await stage.connect();
       await stage.passTime(HOUR_MS);
@@ -68,11 +68,15 @@ describe('a refresh that fails', () => {
     const instance = await stage.connect();
     await stage.passTime(HOUR_MS);
     await service.current(instance);
-    const outcomes = ['unreachable', 'unknown', 'refused', 'granted'];
-    expect(measured.map(({ element, outcome }) => [element, outcome])).to.deep.equal(
-      outcomes.map((outcome) => ['strict', outcome]),
+    const [measured] = await metrics.registry.getMetricsAsJSON();
+    expect(measured?.name).to.equal('causeway_token_refresh_duration_seconds');
+    const counts = measured?.values.filter(
+      (value) => 'metricName' in value && /_count$/.test(String(value.metricName)),
     );
-    for (const { durationMs } of measured) expect(durationMs).to.be.at.least(0);
+    const outcomes = ['unreachable', 'unknown', 'refused', 'granted'];
+    expect(counts?.map(({ labels, value }) => [labels, value])).to.deep.equal(
+      outcomes.map((outcome) => [{ element: 'strict', outcome }, 1]),
+    );
   });
 
   it('is not repeated before its time, in no process', async () => {
@@ -162,7 +166,7 @@ describe('a refresh that fails', () => {
     let isBroken = true;
     const refused: number[] = [];
     const service = await start({
-      onRefused: async ({ id }) => {
+      invalidate: async ({ id }) => {
         if (isBroken) throw new Error('no event could be stored');
         refused.push(id);
       },
@@ -229,11 +233,33 @@ describe('a refresh that fails', () => {
     expect(await stage.row(instance)).to.include({ interrupted: true });
   });
 
+  it('is given up after 20 s, and may have been granted', async () => {
+    const clock = createVirtualClock();
+    const asked = Promise.withResolvers<void>();
+    const silent: RequestToken = (_request, signal) => {
+      asked.resolve();
+      return new Promise((_resolve, reject) => {
+        signal.addEventListener('abort', () => reject(failure('unknown')));
+      });
+    };
+    const service = await stage.startProcess({ clock, endpoint: () => silent });
+    const instance = await stage.connect();
+    await stage.passTime(HOUR_MS);
+    const call = failureOf(service.current(instance));
+    await asked.promise;
+    await clock.advance(20 * SECOND_MS - 1);
+    expect(await stage.row(instance)).to.include({ failures: 0, interrupted: false });
+    await clock.advance(1);
+    expect(await call).to.include({ code: 'PROVIDER_UNAVAILABLE' });
+    expect(await stage.row(instance)).to.include({ failures: 1, interrupted: true, lease_id: null });
+    expect(clock.untilNext(), 'nothing is waited for any more').to.equal(undefined);
+  });
+
   it('ends with the patience of the caller, not with that of the provider', async () => {
     const { promise: never } = Promise.withResolvers<never>();
     const service = await stage.startProcess({
       timing: { waitMs: 50 },
-      endpoint: (strict) => ({ ...strict, refresh: () => never }),
+      endpoint: () => () => never,
     });
     const instance = await stage.connect();
     await stage.passTime(HOUR_MS);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { TokenPorts } from '../../../src/instances/oauth/tokens/tokens.ts';
+import type { RequestToken } from '../../../src/instances/oauth/token-endpoint.ts';
 import { useDatabase } from '../../support/database.ts';
 import { createStage, type ProcessOverrides, pausesAt, type Stage } from './tokens-setup.ts';
 
@@ -15,16 +15,15 @@ describe('values that come with refreshed tokens', () => {
   });
   afterEach(() => stage.close());
 
-  const telling = (strict: TokenPorts['endpoint']): TokenPorts['endpoint'] => ({
-    ...strict,
-    refresh: async (request) => ({ ...(await strict.refresh(request)), values: MOVED }),
-  });
+  const telling =
+    (strict: RequestToken): RequestToken =>
+    async (...asked) => ({ ...(await strict(...asked)), values: MOVED });
   const start = (overrides: ProcessOverrides = {}) => stage.startProcess({ ...overrides, endpoint: telling });
 
   it('are passed on when the instance has others, once the tokens are stored', async () => {
     const generations: unknown[] = [];
     const service = await start({
-      onValues: async ({ accountId, id, values }, via) => {
+      adoptValues: async ({ accountId, id, values }, via) => {
         const row = await via('oauth_token').where({ account_id: accountId, instance_id: id }).first();
         generations.push([row.generation, values]);
       },
@@ -46,7 +45,7 @@ describe('values that come with refreshed tokens', () => {
   it('do not cost the tokens when they cannot be written, and are told again by the next refresh', async () => {
     let isBroken = true;
     const service = await start({
-      onValues: async ({ id }) => {
+      adoptValues: async ({ id }) => {
         if (isBroken) throw new Error('no configuration could be written');
         adopted.push(id);
       },

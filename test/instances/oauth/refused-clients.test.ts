@@ -1,8 +1,16 @@
 import { expect } from 'chai';
-import { TokenError } from '../../../src/instances/oauth/grant.ts';
-import type { TokenPorts } from '../../../src/instances/oauth/tokens/tokens.ts';
+import type { RequestToken } from '../../../src/instances/oauth/token-endpoint.ts';
+import { TokenError } from '../../../src/instances/oauth/token-failure.ts';
 import { useDatabase } from '../../support/database.ts';
-import { createStage, failureOf, pausesAt, type Stage, type TestInstance, type TokenProcess } from './tokens-setup.ts';
+import {
+  createStage,
+  failureOf,
+  type ProcessOverrides,
+  pausesAt,
+  type Stage,
+  type TestInstance,
+  type TokenProcess,
+} from './tokens-setup.ts';
 
 const HOUR_MS = 3_600_000;
 const SECRET = 'oauth.api.secret';
@@ -25,17 +33,16 @@ describe('a client that the provider refuses', () => {
   afterEach(() => stage.close());
 
   /** Looks at the client before the grant, as RFC 6749, 5.2 has it. */
-  const authenticating = (strict: TokenPorts['endpoint']): TokenPorts['endpoint'] => ({
-    ...strict,
-    refresh: async (request) => {
+  const authenticating =
+    (strict: RequestToken): RequestToken =>
+    async (request, signal) => {
       const secret = request.config[SECRET];
       askedWith.push(secret);
-      if (secret === goodSecret) return strict.refresh(request);
+      if (secret === goodSecret) return strict(request, signal);
       throw new TokenError('refused', 'It failed.', { oauthError, providerMessage: 'no such client' });
-    },
-  });
+    };
 
-  const start = (overrides = {}) => stage.startProcess({ ...overrides, endpoint: authenticating });
+  const start = (overrides: ProcessOverrides = {}) => stage.startProcess({ ...overrides, endpoint: authenticating });
 
   /** The client was changed at the provider, and the access has run out. */
   async function connectAndChangeClient(): Promise<TestInstance> {
@@ -125,7 +132,7 @@ describe('a client that the provider refuses', () => {
     const changed = await stage.changeSettings(instance, { [SECRET]: 'new' });
     // The first look was just before the change.
     const looks = [instance, changed];
-    const service = await start({ loadOwner: async () => looks.shift() });
+    const service = await start({ get: async () => looks.shift() ?? changed });
     expect(await works(service, instance)).to.equal(true);
     expect(askedWith).to.deep.equal([undefined, undefined, 'new']);
     expect(stage.refusals).to.deep.equal([]);

@@ -1,8 +1,17 @@
 import { expect } from 'chai';
 import type { Config, OAuth2Auth, OAuthValue } from '../../../src/connector/index.ts';
 import { createEgress, type Egress } from '../../../src/egress/index.ts';
-import { createTokenEndpoint } from '../../../src/instances/oauth/endpoint/token-endpoint.ts';
-import { type OAuthConnector, TokenError } from '../../../src/instances/oauth/grant.ts';
+import type { OAuthConnector } from '../../../src/instances/oauth/fields.ts';
+import {
+  clientCredentialsRequest,
+  exchangeRequest,
+  processTokenResponse,
+  refreshRequest,
+  sendTokenRequest,
+  type TokenRequest,
+  toHttpRequest,
+} from '../../../src/instances/oauth/token-endpoint.ts';
+import { TokenError } from '../../../src/instances/oauth/token-failure.ts';
 import {
   type Behaviour,
   brokenJson,
@@ -30,12 +39,10 @@ describe('the token endpoint', () => {
   const nowMs = Date.parse('2026-03-02T12:00:00Z');
   let egress: Egress;
   let server: MisbehavingServer;
-  let endpoint: ReturnType<typeof createTokenEndpoint>;
 
   before(async () => {
     server = await startMisbehavingServer();
     egress = createEgress({ allow: ['127.0.0.0/8'], simulatorsUrl: server.url });
-    endpoint = createTokenEndpoint({ egress, now: () => nowMs, simulatorsUrl: server.url });
   });
 
   after(async () => {
@@ -57,14 +64,12 @@ describe('the token endpoint', () => {
     objects: {},
   });
 
+  const send = (request: TokenRequest, signal = AbortSignal.timeout(3000)) =>
+    sendTokenRequest({ egress, clock: { now: () => nowMs }, simulatorsUrl: server.url }, request, signal);
+
   async function exchange(behaviour: Behaviour, auth: Partial<OAuth2Auth> = {}, config = CONFIG) {
     server.answer('/token', behaviour);
-    return endpoint.exchangeCode({
-      connector: connectorWith(auth),
-      config,
-      signal: AbortSignal.timeout(3000),
-      ...CODE,
-    });
+    return send(exchangeRequest({ connector: connectorWith(auth), config }, CODE));
   }
 
   const sent = () => server.requests.at(-1);
@@ -110,21 +115,20 @@ describe('the token endpoint', () => {
     it('with more parameters, and with none that is empty', async () => {
       await exchange(json(GRANTED), { tokenParameters: { audience: 'a b' } });
       expect(form()).to.include({ audience: 'a b' });
-      const request = { connector: connectorWith(), config: CONFIG, signal: AbortSignal.timeout(3000) };
-      await endpoint.exchangeCode({ ...request, ...CODE, verifier: undefined });
+      const client = { connector: connectorWith(), config: CONFIG };
+      await send(exchangeRequest(client, { ...CODE, verifier: undefined }));
       expect(form()).not.to.have.property('code_verifier');
-      await endpoint.refresh({ ...request, refreshToken: 'old' });
+      await send(refreshRequest(client, 'old'));
       expect(form()).to.deep.equal({ grant_type: 'refresh_token', refresh_token: 'old' });
-      await endpoint.requestClientCredentials(request);
+      await send(clientCredentialsRequest(client));
       expect(form()).to.deep.equal({ grant_type: 'client_credentials' });
     });
 
     it('for scopes with the separator, or as the caller wrote them', async () => {
       const connector = connectorWith({ scopes: ['a', 'b'], scopeSeparator: ',' });
-      const signal = AbortSignal.timeout(3000);
-      await endpoint.requestClientCredentials({ connector, config: CONFIG, signal });
+      await send(clientCredentialsRequest({ connector, config: CONFIG }));
       expect(form().scope).to.equal('a,b');
-      await endpoint.requestClientCredentials({ connector, config: { ...CONFIG, 'oauth.scope': 'c d' }, signal });
+      await send(clientCredentialsRequest({ connector, config: { ...CONFIG, 'oauth.scope': 'c d' } }));
       expect(form().scope).to.equal('c d');
     });
 
@@ -134,7 +138,7 @@ describe('the token endpoint', () => {
       const auth = { tokenUrl: () => 'https://login.shop.example/oauth/token', values: { 'shop.url': value } };
       const connector = connectorWith(auth, ['login.shop.example']);
       const config = { ...CONFIG, simulator: true };
-      const { values } = await endpoint.exchangeCode({ connector, config, signal: AbortSignal.timeout(3000), ...CODE });
+      const { values } = await send(exchangeRequest({ connector, config }, CODE));
       expect(sent()).to.deep.include({ url: '/shop/oauth/token', method: 'POST' });
       expect(sent()?.headers.forwarded).to.equal('host=login.shop.example');
       expect(values).to.deep.equal({ 'shop.url': 'https://login.shop.example' });
@@ -143,9 +147,7 @@ describe('the token endpoint', () => {
     it('nobody but a host of the connector', async () => {
       const connector = connectorWith({ tokenUrl: () => 'https://evil.example/token' });
       const before = server.requests.length;
-      const error = await failureOf(
-        endpoint.exchangeCode({ connector, config: CONFIG, signal: AbortSignal.timeout(3000), ...CODE }),
-      );
+      const error = await failureOf(send(exchangeRequest({ connector, config: CONFIG }, CODE)));
       expect(error.kind).to.equal('unreachable');
       expect(error.message).to.include('the host evil.example, which is not a host of Shop');
       expect(server.requests.length).to.equal(before);
@@ -243,9 +245,9 @@ describe('the token endpoint', () => {
     it('a signal that aborts while it waits as unknown', async () => {
       server.answer('/token', hang);
       const controller = new AbortController();
-      const request = { connector: connectorWith(), config: CONFIG, signal: controller.signal, ...CODE };
+      const request = exchangeRequest({ connector: connectorWith(), config: CONFIG }, CODE);
       const requests = server.requests.length;
-      const work = failureOf(endpoint.exchangeCode(request));
+      const work = failureOf(send(request, controller.signal));
       while (server.requests.length === requests) await new Promise((resolve) => setImmediate(resolve));
       controller.abort();
       expect((await work).kind).to.equal('unknown');
@@ -255,12 +257,7 @@ describe('the token endpoint', () => {
       const gone = await startMisbehavingServer();
       await gone.close();
       const connector = connectorWith({ tokenUrl: () => `${gone.url}/token` }, [gone.host]);
-      const work = endpoint.refresh({
-        connector,
-        config: CONFIG,
-        signal: AbortSignal.timeout(3000),
-        refreshToken: 'x',
-      });
+      const work = send(refreshRequest({ connector, config: CONFIG }, 'x'));
       expect((await failureOf(work)).kind).to.equal('unreachable');
     });
 
@@ -317,17 +314,13 @@ describe('the token endpoint', () => {
     it('that are missing at a refresh as those of before', async () => {
       server.answer('/token', json(GRANTED));
       const connector = connectorWith({ values: { 'shop.api': URL_VALUE } });
-      const signal = AbortSignal.timeout(3000);
-      expect((await endpoint.refresh({ connector, config: CONFIG, signal, refreshToken: 'x' })).values).to.deep.equal(
-        {},
-      );
+      expect((await send(refreshRequest({ connector, config: CONFIG }, 'x'))).values).to.deep.equal({});
     });
 
     it('that cannot be used at a refresh as those of before, so that the tokens are not lost with them', async () => {
       server.answer('/token', json({ ...GRANTED, api: 'https://evil.example' }));
       const connector = connectorWith({ values: { 'shop.api': URL_VALUE } });
-      const signal = AbortSignal.timeout(3000);
-      const grant = await endpoint.refresh({ connector, config: CONFIG, signal, refreshToken: 'x' });
+      const grant = await send(refreshRequest({ connector, config: CONFIG }, 'x'));
       expect(grant.values).to.deep.equal({});
       expect(grant.accessToken).to.equal(GRANTED.access_token);
     });
@@ -359,5 +352,48 @@ describe('the token endpoint', () => {
         expect(failure.message).to.match(/^The token answer of Shop cannot be used: 'api' /);
       });
     }
+  });
+
+  describe('without a network', () => {
+    const client = {
+      connector: connectorWith({ tokenUrl: () => 'https://shop.example/token' }, ['shop.example']),
+      config: CONFIG,
+    };
+    const address = { url: new URL('https://shop.example/token'), simulator: undefined };
+    const answered = (code: number, body: object) => ({
+      response: {
+        status: code,
+        headers: { 'retry-after': '7' },
+        body: Buffer.from(JSON.stringify(body)),
+        quotable: true,
+      },
+      address,
+      nowMs,
+    });
+
+    it('is asked by a request that can be looked at', () => {
+      const { url, method, headers, body, toSimulator } = toHttpRequest(refreshRequest(client, 'old'), address);
+      expect({ url, method, toSimulator }).to.deep.equal({ url: address.url, method: 'POST', toSimulator: false });
+      expect(headers).to.include.keys('authorization', 'user-agent').and.not.have.property('forwarded');
+      expect(body).to.equal('refresh_token=old&grant_type=refresh_token');
+    });
+
+    it('is judged by its response alone', async () => {
+      const request = refreshRequest(client, 'old-token');
+      const { values, ...grant } = await processTokenResponse(request, answered(200, GRANTED));
+      expect(values).to.deep.equal({});
+      expect(grant).to.deep.equal({
+        accessToken: 'the-access-token',
+        refreshToken: 'the-refresh-token',
+        expiresInSeconds: 3600,
+      });
+      const refused = answered(400, { error: 'invalid_grant', error_description: 'old-token is over' });
+      const failure = await failureOf(processTokenResponse(request, refused));
+      expect([failure.kind, failure.providerMessage, failure.retryAfterMs]).to.deep.equal([
+        'refused',
+        '[redacted] is over',
+        7000,
+      ]);
+    });
   });
 });

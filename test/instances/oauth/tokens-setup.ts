@@ -1,18 +1,22 @@
 import { randomBytes } from 'node:crypto';
+import { type Clock, SYSTEM_CLOCK } from '../../../src/clock.ts';
 import type { Config, OAuth2Auth } from '../../../src/connector/contract.ts';
 import { openDatabase } from '../../../src/db/database.ts';
 import { createKeyring } from '../../../src/db/keyring.ts';
 import { createNotifier } from '../../../src/db/notifier.ts';
 import { type AppError, isAppError } from '../../../src/errors.ts';
-import type { OAuthConnector, TokenGrant } from '../../../src/instances/oauth/grant.ts';
+import type { InstanceKey } from '../../../src/instances/instance.ts';
+import type { OAuthConnector } from '../../../src/instances/oauth/fields.ts';
+import type { RequestToken, TokenGrant } from '../../../src/instances/oauth/token-endpoint.ts';
+import type { RefreshStep, TokenRecords } from '../../../src/instances/oauth/tokens/refresh.ts';
 import {
   createTokens,
-  type RefreshStep,
-  type TokenKey,
+  type TokenOptions,
   type TokenOwner,
-  type TokenPorts,
   type Tokens,
 } from '../../../src/instances/oauth/tokens/tokens.ts';
+import type { Logger } from '../../../src/log.ts';
+import { createMetrics, type Metrics } from '../../../src/metrics.ts';
 import { ENCRYPTION_KEYS } from '../../support/app.ts';
 import { silentLog, type TestDatabase } from '../../support/database.ts';
 import { createStrictTokens, type StrictTokens } from '../../support/strict-tokens.ts';
@@ -35,7 +39,7 @@ export interface Stage {
   readonly refusals: readonly { readonly id: number; readonly reason: string }[];
   readonly recovered: readonly number[];
   /** What was told of values that the configuration does not have, and went into it. */
-  readonly adopted: readonly (TokenKey & Pick<TokenGrant, 'values'>)[];
+  readonly adopted: readonly (InstanceKey & Pick<TokenGrant, 'values'>)[];
   /** New settings for an instance, as a PATCH stores them; with a process, after the provider took their client. */
   readonly changeSettings: (
     owner: TestInstance,
@@ -64,11 +68,13 @@ export interface ConnectOptions {
   readonly change?: (grant: TokenGrant) => TokenGrant;
 }
 
-export interface ProcessOverrides
-  extends Partial<
-    Pick<TokenPorts, 'onStep' | 'timing' | 'random' | 'log' | 'measure' | 'loadOwner' | 'onRefused' | 'onValues'>
-  > {
-  readonly endpoint?: (strict: TokenPorts['endpoint']) => TokenPorts['endpoint'];
+export interface ProcessOverrides extends TokenOptions, Partial<TokenRecords> {
+  readonly clock?: Clock;
+  readonly random?: () => number;
+  readonly log?: Logger;
+  readonly metrics?: Metrics;
+  /** In place of the strict provider's. */
+  readonly endpoint?: (strict: RequestToken) => RequestToken;
 }
 
 interface TokenColumns {
@@ -100,47 +106,64 @@ const HOUR_SECONDS = 3_600;
 /** Processes over one database before one strict provider, on clocks that the test moves. */
 export function createStage(database: TestDatabase, { lifeSeconds = HOUR_SECONDS } = {}): Stage {
   let offsetMs = 0;
-  const clock = () => performance.now() + offsetMs;
-  const provider = createStrictTokens({ now: clock, lifeSeconds: () => lifeSeconds });
+  const clock: Clock = {
+    ...SYSTEM_CLOCK,
+    steady: () => SYSTEM_CLOCK.steady() + offsetMs,
+    // What a process that died waits for keeps nobody.
+    after: (ms, call) => {
+      const timer = setTimeout(call, ms).unref();
+      return () => clearTimeout(timer);
+    },
+  };
+  const provider = createStrictTokens({ now: clock.steady, lifeSeconds: () => lifeSeconds });
   const refusals: { id: number; reason: string }[] = [];
   const recovered: number[] = [];
-  const adopted: (TokenKey & Pick<TokenGrant, 'values'>)[] = [];
+  const adopted: (InstanceKey & Pick<TokenGrant, 'values'>)[] = [];
   const owners = new Map<number, TestInstance>();
   const processes: TokenProcess[] = [];
   const keyring = createKeyring(ENCRYPTION_KEYS);
 
-  const strictEndpoint: TokenPorts['endpoint'] = {
-    refresh: async ({ refreshToken }) => provider.refresh(refreshToken),
-    requestClientCredentials: async () => withoutRefreshToken(provider.issue()),
-  };
+  const strictEndpoint: RequestToken = async ({ grantType, parameters }) =>
+    grantType === 'client_credentials'
+      ? withoutRefreshToken(provider.issue())
+      : provider.refresh(parameters.refresh_token ?? '');
 
   async function startProcess(overrides: ProcessOverrides = {}): Promise<TokenProcess> {
-    const { endpoint = (strict) => strict, ...ports } = overrides;
+    const { endpoint = (strict) => strict, random = Math.random, log = silentLog, metrics, ...others } = overrides;
+    const { onStep, timing, clock: ownClock = clock, ...noted } = others;
+    const records: TokenRecords = {
+      get: async (_accountId, id) => getOwner(owners, id),
+      invalidate: async ({ id, reason }) => void refusals.push({ id, reason }),
+      restore: async ({ id }) => void recovered.push(id),
+      adoptValues: async (told) => void adopted.push(told),
+      ...noted,
+    };
     const own = openDatabase({ url: database.url, poolSize: 3, log: silentLog });
     const notifier = createNotifier({ url: database.url, knex: own.knex, log: silentLog });
     await notifier.start();
     let queries = 0;
     let decryptions = 0;
     own.knex.on('query', () => queries++);
-    const tokens = createTokens({
-      knex: own.knex,
-      keyring: {
-        encrypt: keyring.encrypt,
-        decrypt: (text, context) => {
-          decryptions++;
-          return keyring.decrypt(text, context);
-        },
+    const counted = {
+      ...keyring,
+      decrypt: (text: string, context: string) => {
+        decryptions++;
+        return keyring.decrypt(text, context);
       },
-      notifier,
-      endpoint: endpoint(strictEndpoint),
-      log: silentLog,
-      clock,
-      loadOwner: async (_accountId, id) => getOwner(owners, id),
-      onRefused: async ({ id, reason }) => void refusals.push({ id, reason }),
-      onRecovered: async ({ id }) => void recovered.push(id),
-      onValues: async (told) => void adopted.push(told),
-      ...ports,
-    });
+    };
+    const tokens = createTokens(
+      {
+        knex: own.knex,
+        keyring: counted,
+        notifier,
+        log,
+        metrics: metrics ?? createMetrics({ processMetrics: false }),
+        clock: ownClock,
+        random: { bytes: randomBytes, fraction: random },
+      },
+      { records, requestToken: endpoint(strictEndpoint) },
+      { ...(onStep !== undefined && { onStep }), ...(timing !== undefined && { timing }) },
+    );
     const accessTokens = (owner: TokenOwner) => {
       const found = tokens.of(owner);
       if (found === undefined) throw new Error('The instance has no access tokens');

@@ -87,10 +87,12 @@ describe('access tokens', () => {
 
   it('keep their refresh token when the provider sends none', async () => {
     const reusable = await stage.startProcess({
-      endpoint: () => ({
-        refresh: async ({ refreshToken }) => ({ accessToken: `for ${refreshToken}`, expiresInSeconds: 60, values: {} }),
-        requestClientCredentials: async () => Promise.reject(new Error('not asked for')),
-      }),
+      endpoint:
+        () =>
+        async ({ grantType, parameters }) => {
+          expect(grantType).to.equal('refresh_token');
+          return { accessToken: `for ${parameters.refresh_token}`, expiresInSeconds: 60, values: {} };
+        },
     });
     const instance = await stage.connect();
     for (let refreshes = 0; refreshes < 2; refreshes++) {

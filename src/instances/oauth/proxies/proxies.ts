@@ -1,23 +1,22 @@
-import type { Knex } from 'knex';
 import type { Connector } from '../../../connector/contract.ts';
 import { type BoundPlace, decryptBound, encryptBound } from '../../../db/bound-values.ts';
-import { DecryptionError, type Keyring } from '../../../db/keyring.ts';
-import type { PlatformKeys } from '../../../db/platform-keys.ts';
-import type { PoolShares } from '../../../db/pool-shares.ts';
+import { DecryptionError } from '../../../db/keyring.ts';
 import { AppError, cutText, suggestName } from '../../../errors.ts';
+import type { Platform } from '../../../platform.ts';
 import { isStorable } from '../../storable.ts';
-import type { NewProxy, OAuthProxy, ProxyChanges } from './proxy.ts';
-import { assertAllStorable, assertFixed, assertSecretMayStay, readChanges } from './proxy-changes.ts';
-import { readTokenOrigins } from './proxy-settings.ts';
-import { createProxyStore, type ProxyRow, type RedirectRules } from './proxy-store.ts';
+import { readRedirectUrl } from '../addresses.ts';
 import {
-  appendProviderQuery,
-  hasCommonParameter,
-  parseQuery,
-  parseRedirectUrl,
-  readRedirectUrl,
-  withoutQuery,
-} from './redirect-url.ts';
+  assertAllStorable,
+  assertFixed,
+  assertSecretMayStay,
+  type NewProxy,
+  type OAuthProxy,
+  type ProxyChanges,
+  readChanges,
+  readTokenOrigins,
+} from './proxy.ts';
+import { createProxyStore, type ProxyRow } from './proxy-store.ts';
+import { judgeRedirect, type Redirect, readTarget, refused, withoutQuery } from './redirect.ts';
 
 /** A proxy whose secret is about to be used. */
 export interface ProxyClient extends OAuthProxy {
@@ -31,13 +30,6 @@ export interface ProxyCaller {
   readonly organizationId: number;
   readonly accountId: number;
 }
-
-/** Why a browser is not sent on. */
-export type RedirectRefusal = 'unknownProxy' | 'noState' | 'severalStates' | 'notAllowed';
-
-export type Redirect =
-  | { readonly kind: 'redirect'; readonly url: string }
-  | { readonly kind: 'refused'; readonly reason: RedirectRefusal };
 
 /** OAuth proxies: all accounts of an organization see and use them, and the account that made one changes it. */
 export interface Proxies {
@@ -77,23 +69,16 @@ export interface Proxies {
   readonly purgeTargets: (before: Date) => Promise<number>;
 }
 
-export interface ProxyPorts {
-  readonly knex: Knex;
-  readonly shares: Pick<PoolShares, 'list'>;
-  readonly keyring: Pick<Keyring, 'encrypt' | 'decrypt'>;
-  readonly digest: PlatformKeys['digest'];
-  /** Cryptographically random bytes. */
-  readonly random: (bytes: number) => Buffer;
-  /** Without a slash at the end. */
-  readonly publicUrl: () => string;
-}
-
 const KEY_BYTES = 24;
 const KEY = /^[A-Za-z0-9_-]{32}$/;
 const KEEP_TARGET_HOURS = 24;
 const MAX_APPLICATION_URLS = 100;
 
-export function createProxies({ knex, shares, keyring, digest, random, publicUrl }: ProxyPorts): Proxies {
+/** @param publicUrl without a slash at the end */
+export function createProxies(
+  { knex, shares, keyring, keys, random }: Pick<Platform, 'knex' | 'shares' | 'keyring' | 'keys' | 'random'>,
+  publicUrl: () => string,
+): Proxies {
   const store = createProxyStore(knex);
   const proxyUrlOf = (key: string) => `${publicUrl()}/oauth/proxy/${key}`;
 
@@ -113,7 +98,7 @@ export function createProxies({ knex, shares, keyring, digest, random, publicUrl
 
   /** URLs hold data of users: with an unkeyed hash, whoever reads the table could try some against it. */
   function hashOf(url: URL): Buffer {
-    return digest(url.href, 'oauth_proxy_target.url_hash');
+    return keys.digest(url.href, 'oauth_proxy_target.url_hash');
   }
 
   async function get(organizationId: number, id: number): Promise<OAuthProxy> {
@@ -128,7 +113,7 @@ export function createProxies({ knex, shares, keyring, digest, random, publicUrl
       const name = input.name.trim();
       assertAllStorable({ name, apiKey, configuration });
       const tokenOrigins = readTokenOrigins(configuration, '/body/configuration');
-      const key = random(KEY_BYTES).toString('base64url');
+      const key = random.bytes(KEY_BYTES).toString('base64url');
       const row = { accountId, organizationId, id: await store.nextId(), key, name, apiKey, configuration };
       const sealedSecret = encryptBound(keyring, apiSecret, placeOf(row));
       const inserted = await store.insert({ ...row, apiSecret: sealedSecret });
@@ -232,16 +217,13 @@ export function createProxies({ knex, shares, keyring, digest, random, publicUrl
 
     redirectTarget: async (key, query) => {
       if (!KEY.test(key)) return refused('unknownProxy');
-      const states = parseQuery(query).getAll('state');
-      const [state = ''] = states;
-      if (state === '') return refused('noState');
-      if (states.length > 1) return refused('severalStates');
-      const url = parseRedirectUrl(state);
-      if (url === undefined) return refused('notAllowed');
-      const rules = await store.findRedirectRules(key, hashOf(url), KEEP_TARGET_HOURS);
-      if (rules === undefined) return refused('unknownProxy');
-      if (!isAllowed(rules, url, query)) return refused('notAllowed');
-      return { kind: 'redirect', url: appendProviderQuery(url, query) };
+      const target = readTarget(query);
+      if (target.kind === 'refused') return target;
+      return judgeRedirect(
+        await store.findRedirectRules(key, hashOf(target.url), KEEP_TARGET_HOURS),
+        target.url,
+        query,
+      );
     },
 
     purgeTargets: store.purgeTargets,
@@ -299,18 +281,6 @@ function nameTaken(name: string): AppError {
 
 function notFound(id: number): AppError {
   return new AppError('NOT_FOUND', `There is no OAuth proxy ${id}.`);
-}
-
-/**
- * A registered application URL may come with any query, which is the application's own, save the names that the
- * provider sends: `state` is anybody's to write, and a `code` in it would stand before the provider's.
- */
-function isAllowed({ named, applicationUrls }: RedirectRules, url: URL, query: string): boolean {
-  return named || (applicationUrls.includes(withoutQuery(url)) && !hasCommonParameter(url, query));
-}
-
-function refused(reason: RedirectRefusal): Redirect {
-  return { kind: 'refused', reason };
 }
 
 function readApplicationUrl(text: string): string {

@@ -1,3 +1,5 @@
+import type { OAuthConnector } from '../fields.ts';
+
 /** When tokens are renewed, and when another try is made: durations only, so that no two clocks are ever compared. */
 
 const SECOND_MS = 1_000;
@@ -10,7 +12,7 @@ const AHEAD_SHARE = 0.1;
 /** PostgreSQL's timestamps end somewhere; a provider's numbers need not. */
 const LONGEST_LIFE_SECONDS = 10 * 365 * 24 * 3_600;
 
-/** Of one access token, from the moment of its answer. Null: until the provider refuses it. */
+/** Of one access token, from the moment of its response. Null: until the provider refuses it. */
 export interface Lifetime {
   readonly expiresInMs: number | null;
   readonly refreshInMs: number | null;
@@ -30,6 +32,23 @@ export function planLifetime(expiresInSeconds: number | undefined, { renewable }
   if (expiresInSeconds === undefined || !(expiresInSeconds > 0)) return { expiresInMs: null, refreshInMs: null };
   const lifeMs = Math.min(expiresInSeconds, LONGEST_LIFE_SECONDS) * SECOND_MS;
   return { expiresInMs: lifeMs, refreshInMs: renewable ? lifeMs - planAheadMs(lifeMs) : null };
+}
+
+/** Whether another access token can be had without a user. */
+export function isRenewable(
+  { auth }: OAuthConnector,
+  { refreshToken }: { refreshToken?: string | undefined },
+): boolean {
+  return refreshToken !== undefined || auth.grant === 'clientCredentials';
+}
+
+/** Of tokens that are new. */
+export function planLifeOf(
+  connector: OAuthConnector,
+  tokens: { readonly refreshToken?: string | undefined; readonly expiresInSeconds?: number | undefined },
+): Lifetime {
+  const { expiresInSeconds = connector.auth.accessTokenSeconds } = tokens;
+  return planLifetime(expiresInSeconds, { renewable: isRenewable(connector, tokens) });
 }
 
 /** What is left of it after some time. */

@@ -1,66 +1,91 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { Knex } from 'knex';
-import type { Config } from '../../../connector/contract.ts';
-import type { Logger } from '../../../log.ts';
-import { isSameSecret } from '../connect/credential-change.ts';
-import { type OAuthConnector, type TokenEndpoint, TokenError, type TokenGrant } from '../grant.ts';
-import type { Held, HeldTokens } from './held-tokens.ts';
-import { type Lifetime, planBackoffMs, planLifetime, shortenLifetime } from './lifetime.ts';
-import type { MeasuredRefresh } from './measure-refreshes.ts';
-import type { RefreshStep, RefreshTiming } from './refresh-timing.ts';
-import { credentialsFailed, describeRefusal, refreshUnavailable } from './refusal.ts';
-import type { Lease, Refusal, TokenKey, TokenStore } from './token-store.ts';
+import { randomUUID } from 'node:crypto';
+import { sleep } from '../../../clock.ts';
+import type { Platform } from '../../../platform.ts';
+import { isSameSecret } from '../../credential-change.ts';
+import { assertUsable, type Instance, type InstanceKey } from '../../instance.ts';
+import type { InstanceRecords } from '../../records.ts';
+import {
+  clientCredentialsRequest,
+  type OAuthClient,
+  type RequestToken,
+  refreshRequest,
+  type TokenGrant,
+  type TokenRequest,
+} from '../token-endpoint.ts';
+import { credentialsFailed, describeRefusal, refreshUnavailable, TokenError } from '../token-failure.ts';
+import { planBackoffMs, planLifeOf, shortenLifetime } from './lifetime.ts';
+import type { CachedTokens, TokenCache } from './token-cache.ts';
+import type { Lease, Refusal, TokenStore } from './token-store.ts';
 
 /** An instance whose tokens are refreshed. */
-export interface OAuthOwner extends TokenKey {
-  readonly connector: OAuthConnector;
-  readonly config: Config;
-}
+export interface OAuthOwner extends InstanceKey, OAuthClient {}
 
-/** An instance as it is in the database now. */
-export interface StoredOwner extends TokenKey {
-  readonly config: Config;
-  /** Grows with every change of `config`. */
-  readonly settingsVersion: number;
-}
-
-export interface RefreshPorts {
-  readonly store: TokenStore;
-  readonly held: HeldTokens;
-  readonly endpoint: Pick<TokenEndpoint, 'refresh' | 'requestClientCredentials'>;
-  readonly log: Logger;
-  /** Monotonic milliseconds. */
-  readonly clock: () => number;
-  /** From 0 (inclusive) to 1 (exclusive). */
-  readonly random: () => number;
-  readonly randomId: () => string;
+/** What is noted of an instance when its tokens change, always after they did. */
+export interface TokenRecords extends Pick<InstanceRecords, 'restore' | 'invalidate' | 'adoptValues'> {
   /** From the database. @throws AppError NOT_FOUND */
-  readonly loadOwner: (accountId: number, id: number) => Promise<StoredOwner>;
-  /** Once for every refusal, in the transaction that notes it. */
-  readonly onRefused: (refusal: TokenKey & { readonly reason: string }, via: Knex) => Promise<void>;
-  /** The provider told values with new tokens that are not those of the configuration; in a transaction that holds the settings. */
-  readonly onValues: (told: TokenKey & Pick<TokenGrant, 'values'>, via: Knex) => Promise<void>;
-  /** Tokens that were given up were granted after all. */
-  readonly onRecovered: (key: TokenKey) => Promise<void>;
-  readonly onStep: (step: RefreshStep, key: TokenKey) => Promise<void> | void;
-  /** Called for every time the provider was asked. */
-  readonly measure?: ((refresh: MeasuredRefresh) => void) | undefined;
-  readonly timing: RefreshTiming;
+  readonly get: (accountId: number, id: number) => Promise<StoredOwner>;
 }
 
+export type StoredOwner = InstanceKey & Pick<Instance, 'connector' | 'config' | 'valid' | 'settingsVersion' | 'fault'>;
+
+/** The moments between which a process may die: before the intent is written, after it, and so on. */
+export type RefreshStep = 'intending' | 'intended' | 'answered' | 'committed';
+
+export interface RefreshTiming {
+  /** How long the one who refreshes has it for itself. */
+  readonly leaseMs: number;
+  /** Of the token request; shorter than the lease, so that in good order nobody else begins before it ends. */
+  readonly requestMs: number;
+  /** How long a caller waits for a refresh, its own or another's. */
+  readonly waitMs: number;
+  /** Time between two looks at the database while another process refreshes, should its announcement be lost. */
+  readonly pollMs: number;
+  /** How long granted tokens are kept at hand while the database does not take them. */
+  readonly commitMs: number;
+}
+
+export const REFRESH_TIMING: RefreshTiming = {
+  leaseMs: 30_000,
+  requestMs: 20_000,
+  waitMs: 25_000,
+  pollMs: 500,
+  commitMs: 600_000,
+};
+
+export type RefreshPlatform = Pick<Platform, 'log' | 'metrics' | 'clock' | 'random'>;
+
+export interface RefreshNeighbours {
+  readonly store: TokenStore;
+  readonly cache: TokenCache;
+  readonly records: TokenRecords;
+  readonly requestToken: RequestToken;
+  readonly timing: RefreshTiming;
+  /** Told of every step of a refresh, which goes on when it is done. For tests and measurements. */
+  readonly onStep: ((step: RefreshStep, key: InstanceKey) => Promise<void> | void) | undefined;
+}
+
+const BUCKETS_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20];
 const MOST_COMMIT_BACKOFF_MS = 5_000;
 
 /**
  * One refresh at a time per instance over all processes, with no transaction open while the provider is asked: a lease
- * is taken, the provider is asked, its answer is stored if nothing newer is there. Nobody sees the new access token
+ * is taken, the provider is asked, what it grants is stored if nothing newer is there. Nobody sees the new access token
  * before the refresh token that came with it is stored.
  */
-export function createRefresh(ports: RefreshPorts) {
-  const { store, held, endpoint, log, clock, timing } = ports;
-  const flights = new Map<string, Promise<Held>>();
+export function createRefresh(
+  { log, metrics, clock, random }: RefreshPlatform,
+  { store, cache, records, requestToken, timing, onStep }: RefreshNeighbours,
+) {
+  const flights = new Map<string, Promise<CachedTokens>>();
+  const duration = metrics.histogram({
+    name: 'causeway_token_refresh_duration_seconds',
+    help: 'Time that a provider took for another access token, by element and outcome: granted, refused (for good), unreachable (nothing was done), unknown (it may have granted)',
+    labelNames: ['element', 'outcome'],
+    buckets: BUCKETS_SECONDS,
+  });
 
   /** A generation above that of `from`, refreshed here or by another process. */
-  function renew(owner: OAuthOwner, from: Held): Promise<Held> {
+  function renew(owner: OAuthOwner, from: CachedTokens): Promise<CachedTokens> {
     const name = `${owner.accountId}:${owner.id}:${from.generation}`;
     const running = flights.get(name);
     if (running !== undefined) return running;
@@ -69,15 +94,17 @@ export function createRefresh(ports: RefreshPorts) {
     return flight;
   }
 
-  async function untilNewer(owner: OAuthOwner, from: Held): Promise<Held> {
-    const giveUpAtMs = clock() + timing.waitMs;
+  async function untilNewer(owner: OAuthOwner, from: CachedTokens): Promise<CachedTokens> {
+    const giveUpAtMs = clock.steady() + timing.waitMs;
     for (;;) {
-      const watch = held.watch(owner);
+      const watch = cache.watch(owner);
       try {
         const outcome = await attempt(owner, from);
         if (outcome !== undefined) return outcome;
-        if (clock() >= giveUpAtMs) throw refreshUnavailable(owner, timing.pollMs);
-        await Promise.race([watch.changed, sleep(timing.pollMs, undefined, { ref: false })]);
+        if (clock.steady() >= giveUpAtMs) throw refreshUnavailable(owner, timing.pollMs);
+        const endWait = clock.after(timing.pollMs, watch.wake);
+        await watch.changed;
+        endWait();
       } finally {
         watch.end();
       }
@@ -85,69 +112,66 @@ export function createRefresh(ports: RefreshPorts) {
   }
 
   /** @returns undefined while another process is at it. @throws AppError when there is nothing to wait for */
-  async function attempt(owner: OAuthOwner, from: Held): Promise<Held | undefined> {
-    await ports.onStep('intending', owner);
-    const lease = { leaseId: ports.randomId(), generation: from.generation };
+  async function attempt(owner: OAuthOwner, from: CachedTokens): Promise<CachedTokens | undefined> {
+    await onStep?.('intending', owner);
+    const lease = { leaseId: randomUUID(), generation: from.generation };
     const row = await store.takeLease(owner, lease, timing.leaseMs);
-    if (row !== undefined) return useLease(owner, lease, held.decode(owner, row));
-    const now = await held.reload(owner);
+    if (row !== undefined) return useLease(owner, lease, cache.decode(owner, row));
+    const now = await cache.reload(owner);
     if (now === undefined) throw credentialsFailed(owner, 'Its tokens are gone. Authenticate this instance again.');
     if (now.generation > from.generation) return now;
     if (now.refusedReason !== undefined) throw credentialsFailed(owner, now.refusedReason);
-    if (now.retryAtMs > clock()) throw refreshUnavailable(owner, now.retryAtMs - clock());
+    if (now.retryAtMs > clock.steady()) throw refreshUnavailable(owner, now.retryAtMs - clock.steady());
     return undefined;
   }
 
-  async function useLease(owner: OAuthOwner, lease: Lease, from: Held): Promise<Held | undefined> {
-    await ports.onStep('intended', owner);
-    const askedAtMs = performance.now();
-    const answer = await ask(owner, from);
-    ports.measure?.({
-      element: owner.connector.key,
-      outcome: answer instanceof TokenError ? answer.kind : 'granted',
-      durationMs: performance.now() - askedAtMs,
-    });
-    if (answer instanceof TokenError) return goWithout(owner, lease, from, answer);
-    const answeredAtMs = clock();
-    await ports.onStep('answered', owner);
-    return storeGrant(owner, lease, from, { grant: answer, answeredAtMs });
+  async function useLease(owner: OAuthOwner, lease: Lease, from: CachedTokens): Promise<CachedTokens | undefined> {
+    await onStep?.('intended', owner);
+    const askedAtMs = clock.steady();
+    const outcome = await ask(owner, from);
+    const answeredAtMs = clock.steady();
+    const kind = outcome instanceof TokenError ? outcome.kind : 'granted';
+    duration.observe({ element: owner.connector.key, outcome: kind }, (answeredAtMs - askedAtMs) / 1000);
+    if (outcome instanceof TokenError) return goWithout(owner, lease, from, outcome);
+    await onStep?.('answered', owner);
+    return storeGrant(owner, lease, from, { grant: outcome, answeredAtMs });
   }
 
-  async function ask(owner: OAuthOwner, { refreshToken }: Held): Promise<TokenGrant | TokenError> {
-    const { connector, config } = owner;
-    const request = { connector, config, signal: AbortSignal.timeout(timing.requestMs) };
+  async function ask(owner: OAuthOwner, { refreshToken }: CachedTokens): Promise<TokenGrant | TokenError> {
+    const request = renewalRequest(owner, refreshToken);
+    if (request === undefined) return new TokenError('refused', 'it gave no refresh token');
+    const givenUp = new AbortController();
+    const endWait = clock.after(timing.requestMs, () => givenUp.abort());
     try {
-      // RFC 6749, 4.4.3: no refresh token comes with client credentials, as they can be shown again.
-      if (connector.auth.grant === 'clientCredentials') return await endpoint.requestClientCredentials(request);
-      if (refreshToken === undefined) return new TokenError('refused', 'it gave no refresh token');
-      return await endpoint.refresh({ ...request, refreshToken });
+      return await requestToken(request, givenUp.signal);
     } catch (error) {
       if (error instanceof TokenError) return error;
       log.error({ err: error, instanceId: owner.id }, 'a refresh of tokens failed unexpectedly');
       return new TokenError('unknown', 'The refresh failed unexpectedly.', { cause: error });
+    } finally {
+      endWait();
     }
   }
 
   async function storeGrant(
     owner: OAuthOwner,
     lease: Lease,
-    from: Held,
+    from: CachedTokens,
     { grant, answeredAtMs }: { readonly grant: TokenGrant; readonly answeredAtMs: number },
-  ): Promise<Held> {
+  ): Promise<CachedTokens> {
     const secrets = { accessToken: grant.accessToken, refreshToken: grant.refreshToken ?? from.refreshToken };
     const life = planLifeOf(owner.connector, { ...secrets, expiresInSeconds: grant.expiresInSeconds });
-    const tokens = held.encode(owner, secrets);
-    const remaining = () => shortenLifetime(life, clock() - answeredAtMs);
+    const tokens = cache.encode(owner, secrets);
+    const remaining = () => shortenLifetime(life, clock.steady() - answeredAtMs);
     const stored = await keepTrying(owner, answeredAtMs, () => store.commit(owner, lease, { tokens, ...remaining() }));
     if (stored === undefined) return takeNewer(owner, from);
     const { generation, wasRefused } = stored;
-    const fresh = held.holdNew(secrets, { generation, ...remaining() });
-    held.keepNew(owner, fresh);
-    await ports.onStep('committed', owner);
-    await unlessItFails(() => held.announce(owner, generation));
+    const fresh = cache.keepNew(owner, secrets, { generation, ...remaining() });
+    await onStep?.('committed', owner);
+    await unlessItFails(() => cache.announce(owner, generation));
     // The tokens are safe; what is not written now is told again at the next refresh.
     await unlessItFails(() => passOnValues(owner, grant, generation));
-    if (wasRefused) await unlessItFails(() => ports.onRecovered(owner));
+    if (wasRefused) await unlessItFails(() => records.restore(owner));
     return fresh;
   }
 
@@ -158,41 +182,51 @@ export function createRefresh(ports: RefreshPorts) {
     await store.transaction(async (via) => {
       await store.lockSettings(via, owner);
       const now = await store.find(owner, via);
-      if (now?.generation === generation) await ports.onValues({ accountId, id, values }, via);
+      if (now?.generation === generation) await records.adoptValues({ accountId, id, values }, via);
     });
   }
 
   /** The only copy of a rotated refresh token is not given up because the database is away for a while. */
-  async function keepTrying<Result>(owner: TokenKey, sinceMs: number, work: () => Promise<Result>): Promise<Result> {
+  async function keepTrying<Result>(owner: InstanceKey, sinceMs: number, work: () => Promise<Result>): Promise<Result> {
     for (let failures = 1; ; failures++) {
       try {
         return await work();
       } catch (error) {
-        if (clock() - sinceMs > timing.commitMs) throw error;
+        if (clock.steady() - sinceMs > timing.commitMs) throw error;
         log.error({ err: error, instanceId: owner.id, failures }, 'refreshed tokens cannot be stored; trying again');
       }
-      await sleep(Math.min(MOST_COMMIT_BACKOFF_MS, planBackoffMs(ports.random, failures) / 4));
+      await sleep(clock, Math.min(MOST_COMMIT_BACKOFF_MS, planBackoffMs(random.fraction, failures) / 4));
     }
   }
 
   /** The grant came too late, or was stored though the database could not say so. */
-  async function takeNewer(owner: OAuthOwner, from: Held): Promise<Held> {
-    const now = await held.reload(owner);
+  async function takeNewer(owner: OAuthOwner, from: CachedTokens): Promise<CachedTokens> {
+    const now = await cache.reload(owner);
     if (now !== undefined && now.generation > from.generation) return now;
     throw credentialsFailed(owner, 'Its tokens are gone. Authenticate this instance again.');
   }
 
-  async function goWithout(owner: OAuthOwner, lease: Lease, from: Held, error: TokenError): Promise<Held | undefined> {
+  async function goWithout(
+    owner: OAuthOwner,
+    lease: Lease,
+    from: CachedTokens,
+    error: TokenError,
+  ): Promise<CachedTokens | undefined> {
     if (error.kind === 'refused') return giveUp(owner, lease, from, describeRefusal(error, from.interrupted));
-    const retryInMs = planBackoffMs(ports.random, from.failures + 1, error.retryAfterMs);
+    const retryInMs = planBackoffMs(random.fraction, from.failures + 1, error.retryAfterMs);
     const { message, kind } = error;
     log.warn({ instanceId: owner.id, kind, reason: message, retryInMs }, 'tokens could not be refreshed');
     await store.postpone(owner, lease, { retryInMs, interrupted: kind === 'unknown' });
-    await unlessItFails(() => held.changed(owner));
+    await unlessItFails(() => cache.changed(owner));
     throw refreshUnavailable(owner, retryInMs, error);
   }
 
-  async function giveUp(owner: OAuthOwner, lease: Lease, from: Held, refusal: Refusal): Promise<Held | undefined> {
+  async function giveUp(
+    owner: OAuthOwner,
+    lease: Lease,
+    from: CachedTokens,
+    refusal: Refusal,
+  ): Promise<CachedTokens | undefined> {
     if (refusal.kind === 'client') return giveUpClient(owner, lease, from, refusal);
     if (await noteRefusal(owner, lease, refusal)) throw credentialsFailed(owner, refusal.reason);
     await store.release(owner, lease);
@@ -204,10 +238,10 @@ export function createRefresh(ports: RefreshPorts) {
   async function giveUpClient(
     owner: OAuthOwner,
     lease: Lease,
-    from: Held,
+    from: CachedTokens,
     refusal: Refusal,
-  ): Promise<Held | undefined> {
-    const { config, settingsVersion } = await ports.loadOwner(owner.accountId, owner.id);
+  ): Promise<CachedTokens | undefined> {
+    const { config, settingsVersion } = assertUsable(await records.get(owner.accountId, owner.id));
     const isStillThere = isSameSecret(owner.config, config);
     if (isStillThere && (await noteRefusal(owner, lease, refusal, settingsVersion))) {
       throw credentialsFailed(owner, refusal.reason);
@@ -223,8 +257,8 @@ export function createRefresh(ports: RefreshPorts) {
       const version = await store.lockSettings(via, owner);
       if (settingsVersion !== undefined && version !== settingsVersion) return false;
       if (!(await store.refuse(via, owner, lease, refusal))) return false;
-      await ports.onRefused({ accountId, id, reason: refusal.reason }, via);
-      await held.changed(owner, via);
+      await records.invalidate({ accountId, id, reason: refusal.reason }, via);
+      await cache.changed(owner, via);
       return true;
     });
   }
@@ -247,19 +281,9 @@ export function createRefresh(ports: RefreshPorts) {
   };
 }
 
-/** Whether another access token can be had without a user. */
-export function isRenewable(
-  { auth }: OAuthConnector,
-  { refreshToken }: { refreshToken?: string | undefined },
-): boolean {
-  return refreshToken !== undefined || auth.grant === 'clientCredentials';
-}
-
-/** Of tokens that are new. */
-export function planLifeOf(
-  connector: OAuthConnector,
-  tokens: { readonly refreshToken?: string | undefined; readonly expiresInSeconds?: number | undefined },
-): Lifetime {
-  const { expiresInSeconds = connector.auth.accessTokenSeconds } = tokens;
-  return planLifetime(expiresInSeconds, { renewable: isRenewable(connector, tokens) });
+/** Undefined without a refresh token, where one is needed. */
+function renewalRequest(client: OAuthClient, refreshToken: string | undefined): TokenRequest | undefined {
+  // RFC 6749, 4.4.3: no refresh token comes with client credentials, as they can be shown again.
+  if (client.connector.auth.grant === 'clientCredentials') return clientCredentialsRequest(client);
+  return refreshToken === undefined ? undefined : refreshRequest(client, refreshToken);
 }

@@ -1,17 +1,12 @@
 import type { Knex } from 'knex';
+import type { InstanceKey } from '../../instance.ts';
 import { type Lifetime, LONG_LIFE_AHEAD_MS } from './lifetime.ts';
-
-/** Whose tokens. */
-export interface TokenKey {
-  readonly accountId: number;
-  readonly id: number;
-}
 
 /** A row of `oauth_token`, still encrypted. Times are from now, by the clock of the database, and negative when past. */
 export interface TokenRow extends Lifetime {
   readonly tokens: string;
   readonly generation: number;
-  /** A refresh of this generation ended without an answer that was stored. */
+  /** A refresh of this generation ended without a response that was stored. */
   readonly interrupted: boolean;
   /** In a row. */
   readonly failures: number;
@@ -39,7 +34,7 @@ export interface NewTokens extends Lifetime {
 }
 
 /** The place after which a listing of due tokens goes on. */
-export interface DueToken extends TokenKey {
+export interface DueToken extends InstanceKey {
   /** As PostgreSQL prints it, to the microsecond. */
   readonly refreshAt: string;
 }
@@ -61,7 +56,7 @@ export type TokenStore = ReturnType<typeof createTokenStore>;
 /** The states of a refresh, one statement each: what it depends on stands in its `where`. */
 export function createTokenStore(knex: Knex) {
   return {
-    find: async ({ accountId, id }: TokenKey, via: Knex = knex): Promise<TokenRow | undefined> => {
+    find: async ({ accountId, id }: InstanceKey, via: Knex = knex): Promise<TokenRow | undefined> => {
       const { rows } = await via.raw<{ rows: TokenRow[] }>(
         `select ${COLUMNS} from oauth_token where account_id = ? and instance_id = ?`,
         [accountId, id],
@@ -70,7 +65,7 @@ export function createTokenStore(knex: Knex) {
     },
 
     /** Tokens of a new authentication: whatever is under way with older ones is fenced out. */
-    replace: async (via: Knex, { accountId, id }: TokenKey, fresh: NewTokens): Promise<number> => {
+    replace: async (via: Knex, { accountId, id }: InstanceKey, fresh: NewTokens): Promise<number> => {
       const { rows } = await via.raw<{ rows: { generation: number }[] }>(
         `insert into oauth_token (account_id, instance_id, tokens, access_expires_at, refresh_at)
          values (?, ?, ?, ${AT}, ${AT})
@@ -89,7 +84,7 @@ export function createTokenStore(knex: Knex) {
      * belonged to someone who never wrote what the provider said.
      */
     takeLease: async (
-      { accountId, id }: TokenKey,
+      { accountId, id }: InstanceKey,
       { leaseId, generation }: Lease,
       leaseMs: number,
     ): Promise<TokenRow | undefined> => {
@@ -106,12 +101,12 @@ export function createTokenStore(knex: Knex) {
 
     /**
      * Stores what the provider granted, even after the lease ran out or the tokens were given up, as long as nothing
-     * newer is there. Who holds the lease has the newest answer, though a late one came in between. When someone else
+     * newer is there. Who holds the lease has the newest response, though a late one came in between. When someone else
      * took the lease, the refresh token was presented twice: that stays on record.
      * @returns undefined when the grant came too late
      */
     commit: async (
-      { accountId, id }: TokenKey,
+      { accountId, id }: InstanceKey,
       { leaseId, generation }: Lease,
       fresh: NewTokens,
     ): Promise<{ readonly generation: number; readonly wasRefused: boolean } | undefined> => {
@@ -147,7 +142,7 @@ export function createTokenStore(knex: Knex) {
 
     /** No grant this time. `interrupted`: the provider may have taken the refresh token. */
     postpone: async (
-      { accountId, id }: TokenKey,
+      { accountId, id }: InstanceKey,
       { leaseId }: Lease,
       { retryInMs, interrupted }: { readonly retryInMs: number; readonly interrupted: boolean },
     ): Promise<boolean> => {
@@ -165,7 +160,7 @@ export function createTokenStore(knex: Knex) {
      * instance and its tokens locks them in this order.
      * @returns the version of its settings; undefined when it is gone
      */
-    lockSettings: async (via: Knex, { accountId, id }: TokenKey): Promise<number | undefined> => {
+    lockSettings: async (via: Knex, { accountId, id }: InstanceKey): Promise<number | undefined> => {
       const { rows } = await via.raw<{ rows: { version: number }[] }>(
         'select settings_version as version from instance where account_id = ? and id = ? for no key update',
         [accountId, id],
@@ -176,7 +171,7 @@ export function createTokenStore(knex: Knex) {
     /** No grant with this refresh token; with a refused client, no grant before that is put right. */
     refuse: async (
       via: Knex,
-      { accountId, id }: TokenKey,
+      { accountId, id }: InstanceKey,
       { leaseId, generation }: Lease,
       { kind, reason }: Refusal,
     ): Promise<boolean> => {
@@ -189,7 +184,7 @@ export function createTokenStore(knex: Knex) {
     },
 
     /** The client was put right. @returns false when it was not what the provider refused */
-    acceptClient: async (via: Knex, { accountId, id }: TokenKey): Promise<boolean> => {
+    acceptClient: async (via: Knex, { accountId, id }: InstanceKey): Promise<boolean> => {
       const { rowCount } = await via.raw<{ rowCount: number }>(
         `update oauth_token set ${NOT_REFUSED}, failures = 0, retry_at = null, updated_at = now()
          where account_id = ? and instance_id = ? and refused_kind = 'client'`,
@@ -199,7 +194,7 @@ export function createTokenStore(knex: Knex) {
     },
 
     /** Gives the lease back without a word. */
-    release: async ({ accountId, id }: TokenKey, { leaseId }: Lease): Promise<void> => {
+    release: async ({ accountId, id }: InstanceKey, { leaseId }: Lease): Promise<void> => {
       await knex.raw(
         `update oauth_token set ${FREE_LEASE} where account_id = ? and instance_id = ? and lease_id = ?::uuid`,
         [accountId, id, leaseId],

@@ -1,59 +1,39 @@
-import { randomUUID } from 'node:crypto';
 import type { Knex } from 'knex';
 import { LRUCache } from 'lru-cache';
 import type { AccessTokens } from '../../../connector/client/index.ts';
-import type { Config, Connector } from '../../../connector/contract.ts';
 import { isAppError } from '../../../errors.ts';
-import type { OAuthConnector, TokenGrant } from '../grant.ts';
-import { createHeldTokens, type Held, type HeldPorts } from './held-tokens.ts';
+import type { Platform } from '../../../platform.ts';
+import { assertUsable, type Instance, type InstanceKey } from '../../instance.ts';
+import type { OAuthConnector } from '../fields.ts';
+import type { RequestToken, TokenGrant } from '../token-endpoint.ts';
+import { accessTokenRefused, credentialsFailed, refreshUnavailable } from '../token-failure.ts';
+import { isRenewable, planLifeOf } from './lifetime.ts';
 import {
   createRefresh,
-  isRenewable,
   type OAuthOwner,
-  planLifeOf,
-  type RefreshPorts,
-  type StoredOwner,
+  REFRESH_TIMING,
+  type RefreshNeighbours,
+  type RefreshTiming,
+  type TokenRecords,
 } from './refresh.ts';
-import { REFRESH_TIMING, type RefreshStep, type RefreshTiming } from './refresh-timing.ts';
-import { accessTokenRefused, credentialsFailed, refreshUnavailable } from './refusal.ts';
-import { createTokenStore, type DueToken, type TokenKey } from './token-store.ts';
+import { type CachedTokens, createTokenCache } from './token-cache.ts';
+import { createTokenStore, type DueToken } from './token-store.ts';
 
-export type { RefreshStep, RefreshTiming } from './refresh-timing.ts';
-export type { TokenKey } from './token-store.ts';
-
-/** An instance as far as its tokens are concerned. */
-export interface TokenOwner extends TokenKey {
-  readonly connector: Connector;
-  readonly config: Config;
-  /** Whether the provider took the credentials the last time. */
-  readonly valid: boolean;
-}
-
-export interface TokenPorts
-  extends Omit<HeldPorts, 'store' | 'clock'>,
-    Pick<RefreshPorts, 'endpoint' | 'log' | 'measure' | 'onRefused' | 'onRecovered' | 'onValues'> {
-  readonly knex: Knex;
-  /** From the database. @throws AppError NOT_FOUND */
-  readonly loadOwner: (accountId: number, id: number) => Promise<TokenOwner & StoredOwner>;
-  readonly clock?: () => number;
-  readonly random?: () => number;
-  /** Told of every step of a refresh, which goes on when it is done. */
-  readonly onStep?: (step: RefreshStep, key: TokenKey) => Promise<void> | void;
-  readonly timing?: Partial<RefreshTiming>;
-}
+/** An instance as far as its tokens are concerned. `valid`: whether the provider took the credentials the last time. */
+export type TokenOwner = InstanceKey & Pick<Instance, 'connector' | 'config' | 'valid'>;
 
 export interface Tokens {
   /** The tokens of a new authentication, in its transaction: a refusal of older ones is forgotten. */
   readonly store: (
     via: Knex,
-    instance: TokenKey & { readonly connector: OAuthConnector },
+    instance: InstanceKey & { readonly connector: OAuthConnector },
     grant: TokenGrant,
   ) => Promise<void>;
   /**
    * The provider took the client of new settings, in their transaction: a refusal of the client before is forgotten, and
    * the tokens that are there are used again. @returns whether there was such a refusal
    */
-  readonly acceptClient: (via: Knex, instance: TokenKey) => Promise<boolean>;
+  readonly acceptClient: (via: Knex, instance: InstanceKey) => Promise<boolean>;
   /** Undefined for a connector without OAuth. */
   readonly of: (instance: TokenOwner) => AccessTokens | undefined;
   /** Refreshes ahead of expiry, 8 at a time. A failure is logged and stops no other. @returns how many */
@@ -68,24 +48,40 @@ const CONCURRENCY = 8;
 const INVALID_REFRESH_MS = 60_000;
 const KEPT_INSTANCES = 10_000;
 
-export function createTokens(ports: TokenPorts): Tokens {
-  const { log, clock = () => performance.now(), random = Math.random } = ports;
-  const timing = { ...REFRESH_TIMING, ...ports.timing };
-  const store = createTokenStore(ports.knex);
-  const held = createHeldTokens({ ...ports, store, clock });
-  const onStep = ports.onStep ?? (() => {});
-  const refresh = createRefresh({ ...ports, store, held, clock, random, randomId: randomUUID, onStep, timing });
+export interface TokenNeighbours {
+  readonly records: TokenRecords;
+  readonly requestToken: RequestToken;
+}
+
+/** For tests and measurements. */
+export interface TokenOptions {
+  readonly onStep?: RefreshNeighbours['onStep'];
+  readonly timing?: Partial<RefreshTiming>;
+}
+
+type TokenPlatform = Pick<Platform, 'knex' | 'keyring' | 'notifier' | 'log' | 'metrics' | 'clock' | 'random'>;
+
+export function createTokens(
+  platform: TokenPlatform,
+  { records, requestToken }: TokenNeighbours,
+  { onStep, timing: ofTest }: TokenOptions = {},
+): Tokens {
+  const { log, clock } = platform;
+  const timing = { ...REFRESH_TIMING, ...ofTest };
+  const store = createTokenStore(platform.knex);
+  const cache = createTokenCache(platform, store);
+  const refresh = createRefresh(platform, { store, cache, records, requestToken, timing, onStep });
   const replacedAtMs = new LRUCache<string, number>({ max: KEPT_INSTANCES });
 
-  async function read(owner: OAuthOwner): Promise<Held> {
-    const tokens = held.peek(owner) ?? (await held.read(owner));
+  async function read(owner: OAuthOwner): Promise<CachedTokens> {
+    const tokens = cache.peek(owner) ?? (await cache.read(owner));
     if (tokens === undefined) throw credentialsFailed(owner, 'It has no tokens. Authenticate this instance.');
     return tokens;
   }
 
   async function current(owner: OAuthOwner, signal: AbortSignal): Promise<string> {
     const tokens = await read(owner);
-    const nowMs = clock();
+    const nowMs = clock.steady();
     if (nowMs < tokens.refreshAtMs) return tokens.accessToken;
     if (tokens.refusedReason !== undefined) throw credentialsFailed(owner, tokens.refusedReason);
     if (nowMs < tokens.trustedUntilMs) {
@@ -95,31 +91,31 @@ export function createTokens(ports: TokenPorts): Tokens {
     return renewOrGoOn(owner, tokens, signal);
   }
 
-  async function renewOrGoOn(owner: OAuthOwner, tokens: Held, signal: AbortSignal): Promise<string> {
+  async function renewOrGoOn(owner: OAuthOwner, tokens: CachedTokens, signal: AbortSignal): Promise<string> {
     try {
       return await renew(owner, tokens, signal);
     } catch (error) {
-      if (isAppError(error, 'PROVIDER_UNAVAILABLE') && clock() < tokens.expiresAtMs) return tokens.accessToken;
+      if (isAppError(error, 'PROVIDER_UNAVAILABLE') && clock.steady() < tokens.expiresAtMs) return tokens.accessToken;
       throw error;
     }
   }
 
-  /** The refresh goes on when the caller goes away: others may wait for it, and its answer must be stored. */
-  async function renew(owner: OAuthOwner, tokens: Held, signal: AbortSignal): Promise<string> {
-    const waitMs = tokens.retryAtMs - clock();
+  /** The refresh goes on when the caller goes away: others may wait for it, and what it is granted must be stored. */
+  async function renew(owner: OAuthOwner, tokens: CachedTokens, signal: AbortSignal): Promise<string> {
+    const waitMs = tokens.retryAtMs - clock.steady();
     if (waitMs > 0) throw refreshUnavailable(owner, waitMs);
-    const patience = AbortSignal.timeout(timing.waitMs);
+    const patience = new AbortController();
+    const endPatience = clock.after(timing.waitMs, () => patience.abort(refreshUnavailable(owner, timing.pollMs)));
     try {
-      const fresh = await untilAborted(refresh.renew(owner, tokens), AbortSignal.any([signal, patience]));
+      const fresh = await untilAborted(refresh.renew(owner, tokens), AbortSignal.any([signal, patience.signal]));
       return fresh.accessToken;
-    } catch (error) {
-      if (patience.aborted && error === patience.reason) throw refreshUnavailable(owner, timing.pollMs);
-      throw error;
+    } finally {
+      endPatience();
     }
   }
 
-  function renewInBackground(owner: OAuthOwner, tokens: Held): void {
-    if (tokens.retryAtMs > clock()) return;
+  function renewInBackground(owner: OAuthOwner, tokens: CachedTokens): void {
+    if (tokens.retryAtMs > clock.steady()) return;
     refresh.renew(owner, tokens).catch((error) => logFailure(owner, error));
   }
 
@@ -133,16 +129,16 @@ export function createTokens(ports: TokenPorts): Tokens {
   function isReplacedTooOften(owner: TokenOwner): boolean {
     const name = `${owner.accountId}:${owner.id}`;
     const lastMs = replacedAtMs.get(name) ?? Number.NEGATIVE_INFINITY;
-    if (!owner.valid && clock() - lastMs < INVALID_REFRESH_MS) return true;
-    replacedAtMs.set(name, clock());
+    if (!owner.valid && clock.steady() - lastMs < INVALID_REFRESH_MS) return true;
+    replacedAtMs.set(name, clock.steady());
     return false;
   }
 
-  async function refreshOneDue({ accountId, id }: TokenKey): Promise<boolean> {
+  async function refreshOneDue({ accountId, id }: InstanceKey): Promise<boolean> {
     try {
-      const owner = await ports.loadOwner(accountId, id);
-      const tokens = await held.reload(owner);
-      if (!isOAuth(owner) || tokens === undefined || clock() < tokens.refreshAtMs) return false;
+      const owner = assertUsable(await records.get(accountId, id));
+      const tokens = await cache.reload(owner);
+      if (!isOAuth(owner) || tokens === undefined || clock.steady() < tokens.refreshAtMs) return false;
       await refresh.renew(owner, tokens);
       return true;
     } catch (error) {
@@ -162,21 +158,21 @@ export function createTokens(ports: TokenPorts): Tokens {
     return counts.reduce((sum, count) => sum + count, 0);
   }
 
-  function logFailure({ id }: Pick<TokenKey, 'id'>, error: unknown): void {
+  function logFailure({ id }: Pick<InstanceKey, 'id'>, error: unknown): void {
     log[isAppError(error) ? 'info' : 'error']({ err: error, instanceId: id }, 'tokens were not refreshed');
   }
 
   return {
     store: async (via, instance, grant) => {
       const { accessToken, refreshToken } = grant;
-      const tokens = held.encode(instance, { accessToken, refreshToken });
+      const tokens = cache.encode(instance, { accessToken, refreshToken });
       await store.replace(via, instance, { tokens, ...planLifeOf(instance.connector, grant) });
-      await held.changed(instance, via);
+      await cache.changed(instance, via);
     },
 
     acceptClient: async (via, instance) => {
       if (!(await store.acceptClient(via, instance))) return false;
-      await held.changed(instance, via);
+      await cache.changed(instance, via);
       return true;
     },
 
@@ -199,13 +195,11 @@ export function createTokens(ports: TokenPorts): Tokens {
     },
 
     close: async (timeoutMs) => {
-      const timeout = AbortSignal.timeout(timeoutMs);
-      try {
-        await untilAborted(refresh.settled(), timeout);
-      } catch (error) {
-        if (!timeout.aborted) throw error;
-        log.error('a refresh of tokens did not end in time; what it is granted may be lost');
-      }
+      const late = Promise.withResolvers<'late'>();
+      const endWait = clock.after(timeoutMs, () => late.resolve('late'));
+      const outcome = await Promise.race([refresh.settled(), late.promise]);
+      endWait();
+      if (outcome === 'late') log.error('a refresh of tokens did not end in time; what it is granted may be lost');
     },
   };
 }

@@ -1,20 +1,16 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
 import type { Knex } from 'knex';
-import { appendQuery } from '../../../connector/client/query.ts';
-import type { Config, Connector } from '../../../connector/contract.ts';
-import { canonicalJson } from '../../../db/bound-values.ts';
-import type { PlatformKeys } from '../../../db/platform-keys.ts';
-import { AppError } from '../../../errors.ts';
-import { isStorable, UNSTORABLE } from '../../storable.ts';
-import { authorizeUrlOf, simulatorOf } from '../endpoint/addresses.ts';
-import { scopeOf } from '../endpoint/token-endpoint.ts';
-import { isOAuthConnector, OAUTH_KEYS } from '../fields.ts';
-import type { OAuthConnector } from '../grant.ts';
-import type { Proxies } from '../proxies/proxies.ts';
-import type { OAuthProxy } from '../proxies/proxy.ts';
-import { readRedirectUrl } from '../proxies/redirect-url.ts';
+import type { Config, Connector } from '../../connector/contract.ts';
+import { canonicalJson } from '../../db/bound-values.ts';
+import { AppError } from '../../errors.ts';
+import type { Platform } from '../../platform.ts';
+import { isStorable, UNSTORABLE } from '../storable.ts';
+import { readRedirectUrl, simulatorOf } from './addresses.ts';
 import { type AuthorizationKey, createAuthorizationStore } from './authorization-store.ts';
-import { invalidParameter, readUrlSettings, settingsOfUrl } from './url-settings.ts';
+import { authorizationUrl, invalidParameter, readUrlSettings, settingsOfUrl } from './authorize.ts';
+import { isOAuthConnector, OAUTH_KEYS, type OAuthConnector } from './fields.ts';
+import type { Proxies } from './proxies/proxies.ts';
+import type { OAuthProxy } from './proxies/proxy.ts';
 
 /** Who asks for a URL, and later exchanges the code it leads to. */
 export interface AuthorizationCaller {
@@ -71,54 +67,42 @@ export interface Authorizations {
   readonly purge: (before: Date) => Promise<number>;
 }
 
-export interface AuthorizationPorts {
-  readonly knex: Knex;
-  readonly digest: PlatformKeys['digest'];
+export interface AuthorizationNeighbours {
   readonly proxies: Pick<Proxies, 'find' | 'findByUrl' | 'openClient' | 'allowTarget'>;
-  readonly simulatorsUrl?: string | undefined;
+  readonly simulatorsUrl: string | undefined;
 }
 
 export const AUTHORIZATION_MINUTES = 15;
 /** Nobody needs as many; it bounds what one exchange reads. */
 const MOST_SETTINGS = 1000;
 
-export function createAuthorizations(ports: AuthorizationPorts): Authorizations {
-  const { digest } = ports;
-  const store = createAuthorizationStore(ports.knex);
+export function createAuthorizations(
+  { knex, keys: { digest } }: Pick<Platform, 'knex' | 'keys'>,
+  { proxies, simulatorsUrl }: AuthorizationNeighbours,
+): Authorizations {
+  const store = createAuthorizationStore(knex);
 
   return {
     begin: async (caller, connector, request) => {
       assertCodeFlow(connector);
       assertUrlStorable(request);
-      const proxy = await findProxy(ports.proxies, caller, request);
+      const proxy = await findProxy(proxies, caller, request);
       // Nobody is sent to authorize a client that cannot be used afterwards.
-      if (proxy !== undefined) ports.proxies.openClient(proxy);
-      const clientId = required(
-        'apiKey',
-        request.apiKey ?? proxy?.apiKey,
-        'the client id registered with the provider',
-      );
+      if (proxy !== undefined) proxies.openClient(proxy);
+      const apiKey = request.apiKey ?? proxy?.apiKey;
+      const clientId = required('apiKey', apiKey, 'the client id registered with the provider');
       const callbackUrl = readCallbackUrl(request, proxy);
       const settings = readUrlSettings(connector, request);
       const config = settingsOfUrl(connector, settings);
-      const authorizeUrl = authorizeUrlOf(connector, config);
-      const page = simulatorOf(ports.simulatorsUrl, connector, config)?.enter(authorizeUrl) ?? authorizeUrl;
-      if (proxy !== undefined) {
-        await ports.proxies.allowTarget(caller, proxy, required('state', request.state, STATE_OF_PROXY));
-      }
       const { accountId, userId } = caller;
       const key = { accountId, userId, elementKey: connector.key, clientId, callbackUrl };
-      await store.insert({ ...key, state: request.state ?? null, settings, seal: sealOf(key, settings) });
+      const { state } = request;
       const verifier = verifierOf(connector, key);
-      return appendQuery(page.href, {
-        response_type: 'code',
-        client_id: clientId,
-        redirect_uri: callbackUrl,
-        scope: scopeOf(connector, config),
-        state: request.state,
-        ...(verifier !== undefined && { code_challenge: challengeOf(verifier), code_challenge_method: 'S256' }),
-        ...connector.auth.authorizeParameters,
-      });
+      const simulator = simulatorOf(simulatorsUrl, connector, config);
+      const url = authorizationUrl({ connector, config, clientId, callbackUrl, state, verifier, simulator });
+      if (proxy !== undefined) await proxies.allowTarget(caller, proxy, required('state', state, STATE_OF_PROXY));
+      await store.insert({ ...key, state: state ?? null, settings, seal: sealOf(key, settings) });
+      return url;
     },
 
     find: async (connector, key, { code, state }) => {
@@ -170,11 +154,6 @@ function codeUsed({ key, name }: Connector): AppError {
   return new AppError('PROVIDER_CREDENTIALS_INVALID', message);
 }
 
-/** RFC 7636, 4.2. */
-function challengeOf(verifier: string): string {
-  return createHash('sha256').update(verifier).digest('base64url');
-}
-
 function assertCodeFlow(connector: Connector): asserts connector is OAuthConnector {
   if (!isOAuthConnector(connector)) {
     throw new AppError(
@@ -203,7 +182,7 @@ function assertUrlStorable({ apiKey = '', state = '', scope = '' }: UrlRequest):
 }
 
 async function findProxy(
-  proxies: AuthorizationPorts['proxies'],
+  proxies: AuthorizationNeighbours['proxies'],
   { organizationId }: AuthorizationCaller,
   { oauthProxyName, isOauthProxy, callbackProxy, callbackUrl = '' }: UrlRequest,
 ): Promise<OAuthProxy | undefined> {

@@ -1,12 +1,10 @@
-import { matchesHost } from '../../../connector/client/hosts.ts';
-import type { SimulatorRoute } from '../../../connector/client/simulator-route.ts';
-import type { Config, OAuthValue } from '../../../connector/contract.ts';
-import { pointer } from '../../../errors.ts';
-import { ExactNumber } from '../../../numbers/exact-json.ts';
-import { invalidConfiguration } from '../../configuration.ts';
-import type { OAuthConnector } from '../grant.ts';
-import { parseRedirectUrl } from '../proxies/redirect-url.ts';
-import { hostsOf } from './addresses.ts';
+import type { SimulatorRoute } from '../../connector/client/simulator-route.ts';
+import type { Config, OAuthValue } from '../../connector/contract.ts';
+import { pointer } from '../../errors.ts';
+import { ExactNumber } from '../../numbers/exact-json.ts';
+import { invalidConfiguration } from '../configuration.ts';
+import { isOfProvider, parseRedirectUrl } from './addresses.ts';
+import type { OAuthConnector } from './fields.ts';
 
 /** A declared value that is missing, or not as declared. The message is fit for a caller; it holds no value. */
 export class ValueFault extends Error {
@@ -78,8 +76,8 @@ export function assertGivenValues(connector: OAuthConnector, config: Config): vo
   const faults = Object.entries(connector.auth.values ?? {}).flatMap(([key, { type }]) => {
     const value = config[key];
     if (type !== 'url' || value === undefined) return [];
-    const host = parseRedirectUrl(String(value))?.host;
-    if (host !== undefined && matchesHost(host, hostsOf(connector, config))) return [];
+    const url = parseRedirectUrl(String(value));
+    if (url !== undefined && isOfProvider(connector, config, url)) return [];
     return [
       { path: pointer('body', 'configuration', key), message: `'${key}' must lead to a host of ${connector.name}.` },
     ];
@@ -95,7 +93,7 @@ function readUrl({ connector, config, origin, simulator }: ValueSource, { name }
   if (url.protocol !== 'https:' && url.protocol !== origin.protocol) {
     throw new ValueFault(name, `'${name}' is an address without TLS`);
   }
-  if (matchesHost(url.host, hostsOf(connector, config))) return url.href.replace(/\/+$/, '');
+  if (isOfProvider(connector, config, url)) return url.href.replace(/\/+$/, '');
   throw new ValueFault(name, `'${name}' leads to the host ${url.host}, which is not a host of ${connector.name}`);
 }
 

@@ -1,14 +1,16 @@
 import type { Knex } from 'knex';
+import type { Clock } from '../../../clock.ts';
 import { encryptionContext } from '../../../db/encrypted-columns.ts';
 import { DecryptionError, type Keyring } from '../../../db/keyring.ts';
 import { createLoadingCache } from '../../../db/loading-cache.ts';
 import type { Notifier } from '../../../db/notifier.ts';
 import { AppError } from '../../../errors.ts';
+import type { InstanceKey } from '../../instance.ts';
 import { planMarginMs } from './lifetime.ts';
-import type { NewTokens, TokenKey, TokenRow, TokenStore } from './token-store.ts';
+import type { NewTokens, TokenRow, TokenStore } from './token-store.ts';
 
 /** The tokens of an instance in clear. Times are on the process's monotonic clock; infinite where there is none. */
-export interface Held {
+export interface CachedTokens {
   readonly generation: number;
   readonly accessToken: string;
   readonly refreshToken: string | undefined;
@@ -29,15 +31,19 @@ interface Secrets {
   readonly refreshToken?: string | undefined;
 }
 
-export interface HeldPorts {
-  readonly store: Pick<TokenStore, 'find'>;
+interface CachePlatform {
   readonly keyring: Pick<Keyring, 'encrypt' | 'decrypt'>;
   readonly notifier: Pick<Notifier, 'publish' | 'subscribe' | 'onGap'>;
-  /** Monotonic milliseconds. */
-  readonly clock: () => number;
+  readonly clock: Pick<Clock, 'steady'>;
 }
 
-export type HeldTokens = ReturnType<typeof createHeldTokens>;
+interface Watch {
+  readonly changed: Promise<void>;
+  readonly wake: () => void;
+  readonly end: () => void;
+}
+
+export type TokenCache = ReturnType<typeof createTokenCache>;
 
 const KEPT_INSTANCES = 10_000;
 /** Changes are announced; this is for an announcement that was lost. */
@@ -45,11 +51,11 @@ const KEEP_MS = 30_000;
 const TOPIC = 'oauth_token';
 
 /** Tokens in memory, as long as nobody says that they changed: a call with them costs no query and no decryption. */
-export function createHeldTokens({ store, keyring, notifier, clock }: HeldPorts) {
-  const kept = createLoadingCache<Held>({
+export function createTokenCache({ keyring, notifier, clock }: CachePlatform, store: Pick<TokenStore, 'find'>) {
+  const kept = createLoadingCache<CachedTokens>({
     max: KEPT_INSTANCES,
     keepMs: KEEP_MS,
-    clock,
+    clock: clock.steady,
     load: async (name) => {
       const [accountId = 0, id = 0] = name.split(':').map(Number);
       const row = await store.find({ accountId, id });
@@ -70,10 +76,10 @@ export function createHeldTokens({ store, keyring, notifier, clock }: HeldPorts)
     for (const wakes of watchers.values()) for (const wake of wakes) wake();
   });
 
-  function decode(key: TokenKey, row: TokenRow): Held {
+  function decode(key: InstanceKey, row: TokenRow): CachedTokens {
     try {
       const secrets: Secrets = JSON.parse(keyring.decrypt(row.tokens, contextOf(key)));
-      return hold(secrets, row);
+      return toCached(secrets, row);
     } catch (cause) {
       if (!(cause instanceof DecryptionError)) throw cause;
       const message = `The stored tokens of instance ${key.id} cannot be read. Authenticate it again.`;
@@ -81,8 +87,8 @@ export function createHeldTokens({ store, keyring, notifier, clock }: HeldPorts)
     }
   }
 
-  function hold({ accessToken, refreshToken }: Secrets, row: Omit<TokenRow, 'tokens'>): Held {
-    const nowMs = clock();
+  function toCached({ accessToken, refreshToken }: Secrets, row: Omit<TokenRow, 'tokens'>): CachedTokens {
+    const nowMs = clock.steady();
     const { generation, interrupted, failures } = row;
     const refusedReason = row.refusedReason ?? undefined;
     const expiresAtMs = nowMs + (row.expiresInMs ?? Number.POSITIVE_INFINITY);
@@ -102,40 +108,50 @@ export function createHeldTokens({ store, keyring, notifier, clock }: HeldPorts)
   }
 
   return {
-    peek: (key: TokenKey): Held | undefined => kept.peek(nameOf(key)),
-
-    /** In place of what is there, or is being read. */
-    keepNew: (key: TokenKey, held: Held): void => kept.set(nameOf(key), held),
+    peek: (key: InstanceKey): CachedTokens | undefined => kept.peek(nameOf(key)),
 
     /** From memory, or by one query for all who ask meanwhile. */
-    read: (key: TokenKey): Promise<Held | undefined> => kept.get(nameOf(key)),
+    read: (key: InstanceKey): Promise<CachedTokens | undefined> => kept.get(nameOf(key)),
 
     /** From the database, whatever is in memory or being read. */
-    reload: (key: TokenKey): Promise<Held | undefined> => {
+    reload: (key: InstanceKey): Promise<CachedTokens | undefined> => {
       kept.forget(nameOf(key));
       return kept.get(nameOf(key));
     },
 
     decode,
 
-    /** Tokens that were just stored, as if they had been read back. */
-    holdNew: (secrets: Secrets, row: Omit<NewTokens, 'tokens'> & { readonly generation: number }): Held =>
-      hold(secrets, { ...row, interrupted: false, failures: 0, retryInMs: null, refusedReason: null }),
+    /** Tokens that were just stored, as if they had been read back: in place of what is there, or is being read. */
+    keepNew: (
+      key: InstanceKey,
+      secrets: Secrets,
+      row: Omit<NewTokens, 'tokens'> & { readonly generation: number },
+    ): CachedTokens => {
+      const fresh = toCached(secrets, {
+        ...row,
+        interrupted: false,
+        failures: 0,
+        retryInMs: null,
+        refusedReason: null,
+      });
+      kept.set(nameOf(key), fresh);
+      return fresh;
+    },
 
-    encode: (key: TokenKey, secrets: Secrets): string => keyring.encrypt(JSON.stringify(secrets), contextOf(key)),
+    encode: (key: InstanceKey, secrets: Secrets): string => keyring.encrypt(JSON.stringify(secrets), contextOf(key)),
 
     /** Forgets them here at once, and in every process; with `via` at its commit. */
-    changed: async (key: TokenKey, via?: Knex): Promise<void> => {
+    changed: async (key: InstanceKey, via?: Knex): Promise<void> => {
       kept.forget(nameOf(key));
       await notifier.publish(TOPIC, nameOf(key), via);
     },
 
     /** Tells every process that there is a newer generation; whoever has it keeps it. */
-    announce: (key: TokenKey, generation: number): Promise<void> =>
+    announce: (key: InstanceKey, generation: number): Promise<void> =>
       notifier.publish(TOPIC, `${nameOf(key)}:${generation}`),
 
-    /** Resolves at the next announcement about these tokens; `end` when nobody waits any more. */
-    watch: (key: TokenKey): { readonly changed: Promise<void>; readonly end: () => void } => {
+    /** Resolves at the next announcement about these tokens, or when it is woken; `end` when nobody waits any more. */
+    watch: (key: InstanceKey): Watch => {
       const name = nameOf(key);
       const { promise, resolve } = Promise.withResolvers<void>();
       const wakes = watchers.get(name) ?? new Set();
@@ -144,15 +160,15 @@ export function createHeldTokens({ store, keyring, notifier, clock }: HeldPorts)
         wakes.delete(resolve);
         if (wakes.size === 0 && watchers.get(name) === wakes) watchers.delete(name);
       };
-      return { changed: promise, end };
+      return { changed: promise, wake: resolve, end };
     },
   };
 }
 
-function nameOf({ accountId, id }: TokenKey): string {
+function nameOf({ accountId, id }: InstanceKey): string {
   return `${accountId}:${id}`;
 }
 
-function contextOf({ accountId, id }: TokenKey): string {
+function contextOf({ accountId, id }: InstanceKey): string {
   return encryptionContext('oauth_token.tokens', accountId, id);
 }

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createHeldTokens } from '../../../src/instances/oauth/tokens/held-tokens.ts';
+import { createTokenCache } from '../../../src/instances/oauth/tokens/token-cache.ts';
 import type { TokenRow } from '../../../src/instances/oauth/tokens/token-store.ts';
 
 const KEY = { accountId: 1, id: 7 };
@@ -17,30 +17,31 @@ function setUp() {
   const reads: PromiseWithResolvers<TokenRow>[] = [];
   const handlers: ((payload: string) => void)[] = [];
   const gapHandlers: (() => void)[] = [];
-  const held = createHeldTokens({
-    store: {
-      find: () => {
-        const read = Promise.withResolvers<TokenRow>();
-        reads.push(read);
-        return read.promise;
-      },
+  const store = {
+    find: () => {
+      const read = Promise.withResolvers<TokenRow>();
+      reads.push(read);
+      return read.promise;
     },
-    keyring: { encrypt: (text) => text, decrypt: (text) => text },
+  };
+  const platform = {
+    keyring: { encrypt: (text: string) => text, decrypt: (text: string) => text },
     notifier: {
       publish: async () => {},
-      subscribe: (_topic, handler) => {
+      subscribe: (_topic: string, handler: (payload: string) => void) => {
         handlers.push(handler);
         return () => {};
       },
-      onGap: (handler) => {
+      onGap: (handler: () => void) => {
         gapHandlers.push(handler);
         return () => {};
       },
     },
-    clock: () => 0,
-  });
+    clock: { steady: () => 0 },
+  };
+  const cache = createTokenCache(platform, store);
   return {
-    held,
+    cache,
     hear: (payload: string) => handlers.forEach((handler) => void handler(payload)),
     loseTouch: () => gapHandlers.forEach((handler) => void handler()),
     answer: (read: number, generation: number) => {
@@ -59,64 +60,64 @@ describe('tokens in memory', () => {
   })) {
     it(`are not kept when ${news} came while they were read, and are read anew by who asks later`, async () => {
       const setup = setUp();
-      const { held, answer } = setup;
-      const early = held.read(KEY);
+      const { cache, answer } = setup;
+      const early = cache.read(KEY);
       tell(setup);
-      const late = held.read(KEY);
+      const late = cache.read(KEY);
       answer(0, 1);
       expect(await early).to.include({ accessToken: 'token 1' });
-      expect(held.peek(KEY)).to.equal(undefined);
+      expect(cache.peek(KEY)).to.equal(undefined);
       answer(1, 2);
       expect(await late).to.include({ accessToken: 'token 2' });
-      expect(held.peek(KEY)).to.equal(await late);
+      expect(cache.peek(KEY)).to.equal(await late);
       expect(setup.reads()).to.equal(2);
     });
   }
 
   it('are kept though those of another instance changed while they were read', async () => {
-    const { held, answer, hear } = setUp();
-    const read = held.read(KEY);
+    const { cache, answer, hear } = setUp();
+    const read = cache.read(KEY);
     hear('1:8');
     hear('2:7:9');
     answer(0, 1);
     await read;
-    expect(held.peek(KEY)).to.include({ generation: 1 });
+    expect(cache.peek(KEY)).to.include({ generation: 1 });
   });
 
   it('stay when the announcement is of what is already there', async () => {
-    const { held, answer, hear } = setUp();
-    const read = held.read(KEY);
+    const { cache, answer, hear } = setUp();
+    const read = cache.read(KEY);
     answer(0, 2);
     await read;
     hear('1:7:2');
-    expect(held.peek(KEY)).to.include({ generation: 2 });
+    expect(cache.peek(KEY)).to.include({ generation: 2 });
     hear('1:7:3');
-    expect(held.peek(KEY)).to.equal(undefined);
+    expect(cache.peek(KEY)).to.equal(undefined);
   });
 
   it('are read again by a reload, whatever is in memory or being read', async () => {
-    const { held, answer, reads } = setUp();
-    const read = held.read(KEY);
-    const reload = held.reload(KEY);
+    const { cache, answer, reads } = setUp();
+    const read = cache.read(KEY);
+    const reload = cache.reload(KEY);
     expect(reads()).to.equal(2);
     answer(1, 2);
     answer(0, 1);
     expect(await reload).to.include({ generation: 2 });
     expect(await read).to.include({ generation: 1 });
-    expect(held.peek(KEY)).to.include({ generation: 2 });
-    const again = held.reload(KEY);
+    expect(cache.peek(KEY)).to.include({ generation: 2 });
+    const again = cache.reload(KEY);
     answer(2, 3);
     expect(await again).to.include({ generation: 3 });
-    expect(held.peek(KEY)).to.include({ generation: 3 });
+    expect(cache.peek(KEY)).to.include({ generation: 3 });
   });
 
   it('stay when they are new, though a read from before ends after', async () => {
-    const { held, answer } = setUp();
-    const read = held.read(KEY);
-    const fresh = held.holdNew({ accessToken: 'new' }, { generation: 2, expiresInMs: null, refreshInMs: null });
-    held.keepNew(KEY, fresh);
+    const { cache, answer } = setUp();
+    const read = cache.read(KEY);
+    const row = { generation: 2, expiresInMs: null, refreshInMs: null };
+    const fresh = cache.keepNew(KEY, { accessToken: 'new' }, row);
     answer(0, 1);
     expect(await read).to.include({ generation: 1 });
-    expect(held.peek(KEY)).to.equal(fresh);
+    expect(cache.peek(KEY)).to.equal(fresh);
   });
 });

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { Config } from '../../../connector/contract.ts';
+import type { Config } from '../../connector/contract.ts';
 
 /** What a code is asked for, and what it can be exchanged with. */
 export interface AuthorizationKey {

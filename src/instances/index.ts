@@ -1,0 +1,60 @@
+import type { ProviderClient } from '../connector/client/index.ts';
+import { logProviderCalls } from '../connector/client/measure.ts';
+import type { Registry } from '../connector/registry.ts';
+import type { Notifications } from '../events/notifications/notifications.ts';
+import type { Platform } from '../platform.ts';
+import { createAuthenticate } from './authenticate.ts';
+import { createInstanceCodec } from './instance-codec.ts';
+import { createInstances, type EventCallbacks, type Instances } from './instances.ts';
+import { type Authorizations, createAuthorizations } from './oauth/authorizations.ts';
+import { createProxies, type Proxies } from './oauth/proxies/proxies.ts';
+import { type RequestToken, sendTokenRequest } from './oauth/token-endpoint.ts';
+import { createTokens, type Tokens } from './oauth/tokens/tokens.ts';
+import { createInstanceRecords } from './records.ts';
+import { createInstanceStore } from './store.ts';
+
+export interface InstanceRoomNeighbours {
+  readonly client: ProviderClient;
+  readonly registry: Registry;
+  /** Without a slash at the end; known once the service listens. */
+  readonly publicUrl: () => string;
+  /** Where the simulators run, if they do. */
+  readonly simulatorsUrl: string | undefined;
+  readonly notifications: Pick<Notifications, 'prepare'>;
+  readonly callbacks: EventCallbacks;
+}
+
+export interface InstanceRoom {
+  readonly instances: Instances;
+  readonly proxies: Proxies;
+  readonly authorizations: Authorizations;
+  readonly tokens: Pick<Tokens, 'of' | 'close'>;
+  /** What is done from time to time, of all accounts. */
+  readonly maintenance: {
+    readonly purgeProxyTargets: Proxies['purgeTargets'];
+    readonly purgeAuthorizations: Authorizations['purge'];
+    readonly refreshTokens: Tokens['refreshDue'];
+  };
+}
+
+/** Connected accounts: first their records, on these their tokens, and on both what shows new settings to providers. */
+export function composeInstances(platform: Platform, neighbours: InstanceRoomNeighbours): InstanceRoom {
+  const { client, registry, publicUrl, simulatorsUrl, notifications, callbacks } = neighbours;
+  const { egress, clock, log } = platform;
+  const store = createInstanceStore(platform.knex);
+  const codec = createInstanceCodec(platform, registry);
+  const records = createInstanceRecords(platform, { store, codec, notifications });
+  const endpoint = { egress, clock, simulatorsUrl, onRequest: logProviderCalls(log) };
+  const requestToken: RequestToken = (request, signal) => sendTokenRequest(endpoint, request, signal);
+  const tokens = createTokens(platform, { records, requestToken });
+  const proxies = createProxies(platform, publicUrl);
+  const authorizations = createAuthorizations(platform, { proxies, simulatorsUrl });
+  const authenticate = createAuthenticate({ client, tokens, proxies, authorizations, simulatorsUrl, requestToken });
+  const instances = createInstances(platform, { registry, store, codec, records, authenticate, callbacks });
+  const maintenance = {
+    purgeProxyTargets: proxies.purgeTargets,
+    purgeAuthorizations: authorizations.purge,
+    refreshTokens: tokens.refreshDue,
+  };
+  return { instances, proxies, authorizations, tokens, maintenance };
+}

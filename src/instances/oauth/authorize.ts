@@ -1,0 +1,203 @@
+import { createHash } from 'node:crypto';
+import { appendQuery } from '../../connector/client/query.ts';
+import type { SimulatorRoute } from '../../connector/client/simulator-route.ts';
+import type { Config } from '../../connector/contract.ts';
+import { AppError, pointer } from '../../errors.ts';
+import { invalidConfiguration } from '../configuration.ts';
+import { authorizeUrlOf, isOfProvider, parseRedirectUrl, tokenUrlOf } from './addresses.ts';
+import { OAUTH_KEYS, type OAuthConnector, scopeOf } from './fields.ts';
+import { readValues, ValueFault } from './values.ts';
+
+/**
+ * The two ends of an authorization: `authorizationUrl` sends a user to the provider's page, with settings that
+ * `readUrlSettings` read; `agreeOnSettings` and `readCallbackValues` judge what came back to the callback URL.
+ */
+
+export interface AuthorizationRequest {
+  readonly connector: OAuthConnector;
+  /** What the URL is made with, defaults included. */
+  readonly config: Config;
+  readonly clientId: string;
+  readonly callbackUrl: string;
+  readonly state: string | undefined;
+  /** PKCE (RFC 7636, 4.2); undefined for an element without. */
+  readonly verifier: string | undefined;
+  readonly simulator: SimulatorRoute | undefined;
+}
+
+/** RFC 6749, 4.1.1. @throws AppError REQUEST_INVALID when the settings make no address at one of the connector's hosts */
+export function authorizationUrl(request: AuthorizationRequest): string {
+  const { connector, config, clientId, callbackUrl, state, verifier, simulator } = request;
+  const url = authorizeUrlOf(connector, config);
+  return appendQuery((simulator?.enter(url) ?? url).href, {
+    response_type: 'code',
+    client_id: clientId,
+    redirect_uri: callbackUrl,
+    scope: scopeOf(connector, config),
+    state,
+    ...(verifier !== undefined && {
+      code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+      code_challenge_method: 'S256',
+    }),
+    ...connector.auth.authorizeParameters,
+  });
+}
+
+interface UrlParameters {
+  readonly siteAddress?: string | undefined;
+  readonly sandbox?: boolean | undefined;
+  readonly simulator?: boolean | undefined;
+  readonly scope?: string | undefined;
+}
+
+/**
+ * The configuration keys that the parameters of an authorization URL stand for; an instance made with its code has them.
+ * @throws AppError REQUEST_INVALID for one that the element does not take, and for a host that is not the provider's
+ */
+export function readUrlSettings(connector: OAuthConnector, given: UrlParameters): Config {
+  const { siteAddressKey, sandboxKey } = connector.auth;
+  const { siteAddress, sandbox, simulator, scope } = given;
+  const settings: Config = {
+    ...(simulator !== undefined && { simulator }),
+    ...(sandbox !== undefined && { [keyOf(connector, sandboxKey, 'sandbox')]: sandbox }),
+    ...(scope !== undefined && { [OAUTH_KEYS.scope]: scope }),
+  };
+  if (siteAddress === undefined) {
+    assertSiteAddressIsKnown(connector);
+    return settings;
+  }
+  return { ...settings, [keyOf(connector, siteAddressKey, 'siteAddress')]: readSite(connector, settings, siteAddress) };
+}
+
+/** With the defaults of the connector's own keys. */
+export function settingsOfUrl({ configuration }: OAuthConnector, settings: Config): Config {
+  const defaults = configuration
+    .filter((field) => field.default !== undefined)
+    .map((field) => [field.key, field.default]);
+  return { ...Object.fromEntries(defaults), ...settings };
+}
+
+function keyOf({ name }: OAuthConnector, key: string | undefined, parameter: string): string {
+  if (key !== undefined) return key;
+  throw invalidParameter(parameter, `${name} has no ${parameter}: leave it out.`);
+}
+
+function assertSiteAddressIsKnown({ name, auth, configuration }: OAuthConnector): void {
+  const field = configuration.find(({ key }) => key === auth.siteAddressKey);
+  if (field?.required !== true) return;
+  throw invalidParameter('siteAddress', `siteAddress is missing: ${name} has a host of its own for every customer.`);
+}
+
+function readSite(connector: OAuthConnector, settings: Config, text: string): string {
+  const { name, auth, configuration } = connector;
+  const url = parseRedirectUrl(/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `https://${text}`);
+  if (url === undefined || url.search !== '') {
+    throw invalidParameter(
+      'siteAddress',
+      'siteAddress must be the address of your account, such as https://acme.example.com.',
+    );
+  }
+  const field = configuration.find(({ key }) => key === auth.siteAddressKey);
+  const site = field?.type === 'url' ? url.href.replace(/\/+$/, '') : url.host;
+  if (isOfProvider(connector, settingsOfUrl(connector, { ...settings, [field?.key ?? '']: site }), url)) return site;
+  throw invalidParameter('siteAddress', `siteAddress leads to the host ${url.host}, which is not a host of ${name}.`);
+}
+
+export function invalidParameter(parameter: string, message: string): AppError {
+  return new AppError('REQUEST_INVALID', message, { details: [{ path: pointer('query', parameter), message }] });
+}
+
+/** What a caller sends with a code. */
+export interface CodeGiven {
+  /** Settings that stay unless an authorization or the caller has others. */
+  readonly base: Config;
+  /** What the caller gave in the configuration: it holds whatever the authorizations were begun with. */
+  readonly given: Readonly<Record<string, unknown>>;
+  readonly state: string | undefined;
+}
+
+/**
+ * What the URL of a code was made with. Nothing in a code says which of several open authorizations it comes from, so they
+ * must come to the same: sent to the wrong address it would be used up. Only the scope leads nowhere; one in which they
+ * differ is left out.
+ * @throws AppError REQUEST_INVALID that names the keys in which they differ
+ */
+export function agreeOnSettings(
+  connector: OAuthConnector,
+  [newest, ...others]: readonly [Config, ...Config[]],
+  { base, given, state }: CodeGiven,
+): Config {
+  const [first, ...rest] = [newest, ...others].map((settings) => ({
+    ...settingsOfUrl(connector, { ...base, ...settings }),
+    ...given,
+  }));
+  const keys = [...new Set([newest, ...others].flatMap(Object.keys))];
+  const differing = keys.filter((key) => rest.some((settings) => !isSame(settings, first, key)));
+  const leading = differing.filter((key) => key !== OAUTH_KEYS.scope);
+  if (leading.length > 0) throw describeDifference(connector, leading, state);
+  const settings: Config = Object.fromEntries(Object.entries(newest).filter(([key]) => !differing.includes(key)));
+  assertSimulatorStated(connector, settings, { ...base, ...given });
+  return settings;
+}
+
+/** What is not set is as good as false. */
+function isSame(one: Readonly<Record<string, unknown>>, other: typeof one | undefined, key: string): boolean {
+  return (one[key] ?? false) === (other?.[key] ?? false);
+}
+
+function describeDifference({ name }: OAuthConnector, keys: readonly string[], state: string | undefined): AppError {
+  const [of, way] =
+    state === undefined
+      ? ['client and callback URL', 'Send the state that came with the code as providerData.state']
+      : ['client, callback URL and state', 'Begin each with a state of its own'];
+  const differing = keys.join(', ');
+  const message = `Several authorizations of ${name} are open with this ${of}, and they differ in ${differing}. ${way}, or send ${differing} in the configuration. The code was not used.`;
+  return new AppError('REQUEST_INVALID', message, {
+    details: [
+      { path: '/body/providerData/state', message: state === undefined ? 'is missing' : 'fits several authorizations' },
+      ...keys.map((key) => ({
+        path: pointer('body', 'configuration', key),
+        message: 'differs between the open authorizations',
+      })),
+    ],
+  });
+}
+
+/**
+ * Whether the simulator is meant is not taken over from the URL that the user authorized at: the URL is forgotten, and the same
+ * body sent again would show its secrets to the provider.
+ */
+function assertSimulatorStated(
+  connector: OAuthConnector,
+  settings: Config,
+  stated: Readonly<Record<string, unknown>>,
+): void {
+  const isSimulated = settings.simulator === true;
+  if (isSimulated === (String(stated.simulator) === 'true')) return;
+  const message = isSimulated
+    ? `'simulator' must be true: the code comes from the simulator of ${connector.name}, and without it an instance talks to ${connector.name} itself.`
+    : `'simulator' must not be true: the code comes from ${connector.name} itself. For the simulator, authorize at the URL of simulator=true.`;
+  throw invalidConfiguration(connector, [{ path: '/body/configuration/simulator', message }]);
+}
+
+/** What came to a callback URL: `code`, `state` and whatever else the provider added, or `error`. */
+export type ProviderData = Readonly<Record<string, string>>;
+
+/** What the provider told beside the code, by configuration key. @throws AppError REQUEST_INVALID that names what is missing or not as declared */
+export function readCallbackValues(
+  connector: OAuthConnector,
+  said: ProviderData,
+  { config, simulator }: Pick<AuthorizationRequest, 'config' | 'simulator'>,
+): Readonly<Record<string, string>> {
+  try {
+    const origin = tokenUrlOf(connector, config);
+    return readValues({ connector, config, from: 'callback', said, origin, simulator, complete: true });
+  } catch (error) {
+    if (!(error instanceof ValueFault)) throw error;
+    const message = `providerData: ${error.message}. Pass on every parameter that came to the callback URL beside the code.`;
+    throw new AppError('REQUEST_INVALID', message, {
+      details: [{ path: pointer('body', 'providerData', error.member), message: error.message }],
+      cause: error,
+    });
+  }
+}

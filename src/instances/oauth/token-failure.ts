@@ -1,0 +1,172 @@
+import { EgressError, type EgressReason } from '../../egress/index.ts';
+import { AppError, type ErrorCode } from '../../errors.ts';
+import { AUTHORIZATION_MINUTES } from './authorizations.ts';
+import { OAUTH_KEYS, type OAuthConnector } from './fields.ts';
+import type { Refusal } from './tokens/token-store.ts';
+
+/**
+ * Why there is no grant.
+ * - `refused`: the provider said no for good (`invalid_grant`, `invalid_client`, …).
+ * - `unreachable`: it was not asked: no connection, or a response such as 429 that says nothing was done.
+ * - `unknown`: it may have granted: a time-out, a broken response, a 5xx.
+ */
+export type TokenFailureKind = 'refused' | 'unreachable' | 'unknown';
+
+/** A token request without a grant. The message is fit for a caller, and free of secrets. */
+export class TokenError extends Error {
+  override readonly name = 'TokenError';
+  readonly kind: TokenFailureKind;
+  /** The `error` of RFC 6749, 5.2, where there was one; redacted when it is none of the RFC's. */
+  readonly oauthError: string | undefined;
+  /** The provider's own words, redacted. */
+  readonly providerMessage: string | undefined;
+  readonly retryAfterMs: number | undefined;
+
+  constructor(
+    kind: TokenFailureKind,
+    message: string,
+    details: {
+      readonly oauthError?: string | undefined;
+      readonly providerMessage?: string | undefined;
+      readonly retryAfterMs?: number | undefined;
+      readonly cause?: unknown;
+    } = {},
+  ) {
+    super(message, { cause: details.cause });
+    this.kind = kind;
+    this.oauthError = details.oauthError;
+    this.providerMessage = details.providerMessage;
+    this.retryAfterMs = details.retryAfterMs;
+  }
+}
+
+/** Where no response came: whether the request may have been granted all the same. */
+const KIND_OF_REASON: Readonly<Record<EgressReason, TokenFailureKind>> = {
+  refused: 'unreachable',
+  invalid: 'unreachable',
+  connect: 'unreachable',
+  tls: 'unreachable',
+  reset: 'unknown',
+  timeout: 'unknown',
+  'too-large': 'unknown',
+  'no-room': 'unknown',
+  protocol: 'unknown',
+  aborted: 'unknown',
+};
+
+export function noResponse({ name }: OAuthConnector, cause: EgressError): TokenError {
+  const message = `The token endpoint of ${name} gave no answer: ${cause.message}`;
+  return new TokenError(KIND_OF_REASON[cause.reason], message, { cause });
+}
+
+/** RFC 6749, 5.2: a client is authenticated before its grant is looked at, so that the grant may be good yet. */
+const CLIENT_ERRORS: ReadonlySet<string | undefined> = new Set(['invalid_client', 'unauthorized_client']);
+
+/** Whether the client was refused, and nothing said of the grant. */
+export function isClientRefusal({ kind, oauthError }: TokenError): boolean {
+  return kind === 'refused' && CLIENT_ERRORS.has(oauthError);
+}
+
+/** Whether the client was taken, and the grant alone refused. A refusal without a word may be of the client. */
+export function isGrantRefusal(error: TokenError): boolean {
+  return error.kind === 'refused' && error.oauthError !== undefined && !isClientRefusal(error);
+}
+
+/** What a caller is told of a code that was not exchanged. Anything but a TokenError comes back as it is. */
+export function describeCodeFailure(connector: OAuthConnector, error: unknown, isAuthorizationKnown: boolean): unknown {
+  if (!(error instanceof TokenError)) return error;
+  const { name, key } = connector;
+  const again = `Get a new one with GET /elements/${key}/oauth/url.`;
+  if (error.kind !== 'refused') return describeOutage(error, `${error.message} The code may be used up. ${again}`);
+  const hint = isAuthorizationKnown
+    ? 'A code can be used once, and only for a short time.'
+    : `No authorization URL was asked for here in the last ${AUTHORIZATION_MINUTES} minutes with this client, callback URL and state.`;
+  return invalidCredentials(error, `${name} refuses the code. ${hint} ${again} Nothing was stored.`);
+}
+
+/** What a caller is told of credentials that were not taken; `keys` names them. Anything but a TokenError comes back as it is. */
+export function describeTokenFailure({ name }: OAuthConnector, error: unknown, keys: string): unknown {
+  if (!(error instanceof TokenError)) return error;
+  if (error.kind !== 'refused') return describeOutage(error, error.message);
+  return invalidCredentials(error, `${name} refuses these credentials. Check ${keys}. Nothing was stored.`);
+}
+
+function invalidCredentials(error: TokenError, message: string): AppError {
+  const words = error.providerMessage ?? error.oauthError;
+  return new AppError('PROVIDER_CREDENTIALS_INVALID', message, { ...quote(words), cause: error });
+}
+
+function describeOutage(error: TokenError, message: string): AppError {
+  const { retryAfterMs, providerMessage, oauthError } = error;
+  return new AppError(codeOf(error), `${message} Nothing was stored.`, {
+    ...quote(providerMessage ?? oauthError),
+    ...(retryAfterMs !== undefined && { retryAfterSeconds: Math.ceil(retryAfterMs / 1000) }),
+    cause: error,
+  });
+}
+
+function quote(words: string | undefined): { readonly providerMessage?: string } {
+  return words === undefined ? {} : { providerMessage: words };
+}
+
+function codeOf({ cause }: TokenError): ErrorCode {
+  if (cause instanceof AppError) return cause.code;
+  if (cause instanceof EgressError) {
+    if (cause.reason === 'timeout') return 'PROVIDER_TIMEOUT';
+    return cause.reason === 'refused' || cause.reason === 'invalid' ? 'REQUEST_INVALID' : 'PROVIDER_UNAVAILABLE';
+  }
+  // A response came, and was not one of a token endpoint.
+  return cause === undefined ? 'PROVIDER_UNAVAILABLE' : 'PROVIDER_PROTOCOL';
+}
+
+/** Why an instance is no longer valid, for people as well: what happened and what to do. */
+export function describeRefusal(error: TokenError, interrupted: boolean): Refusal {
+  return isClientRefusal(error)
+    ? { kind: 'client', reason: describeClientRefusal(error) }
+    : { kind: 'grant', reason: describeGrantRefusal(error, interrupted) };
+}
+
+function describeClientRefusal(error: TokenError): string {
+  return `The provider refuses the client id or secret of this instance (${wordsOf(error)}). Change ${OAUTH_KEYS.clientSecret} in its configuration; it need not be authenticated again.`;
+}
+
+function describeGrantRefusal(error: TokenError, interrupted: boolean): string {
+  const words = wordsOf(error);
+  if (interrupted && error.oauthError === 'invalid_grant') {
+    return `A refresh of the access was cut off before its result could be stored, and the provider no longer takes the refresh token from before (${words}). Authenticate this instance again.`;
+  }
+  return `The provider refuses to refresh the access of this instance (${words}). Authenticate it again.`;
+}
+
+const MAX_WORDS = 300;
+
+function wordsOf({ oauthError, providerMessage, message }: TokenError): string {
+  const words = [oauthError, providerMessage].filter((part) => part !== undefined).join(': ');
+  return (words === '' ? message : words).slice(0, MAX_WORDS);
+}
+
+interface Named {
+  readonly connector: { readonly name: string };
+  readonly id: number;
+}
+
+export function credentialsFailed({ connector, id }: Named, reason: string): AppError {
+  return new AppError('INSTANCE_CREDENTIALS_FAILED', `Instance ${id} cannot call ${connector.name}. ${reason}`);
+}
+
+export function accessTokenRefused(owner: Named): AppError {
+  return credentialsFailed(
+    owner,
+    'The provider refuses its access token, and there is no other to be had. Authenticate this instance again.',
+  );
+}
+
+/** @param cause what the token endpoint did */
+export function refreshUnavailable({ connector }: Named, waitMs: number, cause?: TokenError): AppError {
+  const seconds = Math.max(1, Math.ceil(waitMs / 1000));
+  return new AppError(
+    'PROVIDER_UNAVAILABLE',
+    `${connector.name} did not renew the access of this instance. Try again in ${seconds} s.`,
+    { retryAfterSeconds: seconds, cause, ...quote(cause?.providerMessage) },
+  );
+}

@@ -1,0 +1,159 @@
+import type { Knex } from 'knex';
+import { createSecretCache } from '../db/secret-cache.ts';
+import type { Notifications, Publisher } from '../events/notifications/notifications.ts';
+import type { Platform } from '../platform.ts';
+import { type Instance, type InstanceKey, instanceNotFound } from './instance.ts';
+import type { InstanceCodec } from './instance-codec.ts';
+import type { TokenGrant } from './oauth/token-endpoint.ts';
+import type { InstanceStore } from './store.ts';
+
+/** Instances as they are stored, and what their providers say of their credentials. Tokens stand on these. */
+export interface InstanceRecords {
+  /** @throws AppError NOT_FOUND */
+  readonly get: (accountId: number, id: number) => Promise<Instance>;
+  /** From memory when it was asked for before and nothing changed. */
+  readonly findByToken: (accountId: number, token: string) => Promise<Instance | undefined>;
+  /**
+   * What came of a call, whose `work` is such as `list employees`. A refusal makes the instance invalid. A success makes it
+   * valid again only where the same was refused before: what a provider does for everybody proves nothing.
+   */
+  readonly noteCredentials: (instance: JudgedInstance, verdict: Verdict) => Promise<void>;
+  /** The provider granted access anew. */
+  readonly restore: (instance: InstanceKey) => Promise<void>;
+  /** The credentials are of no use any more, for a known reason. */
+  readonly invalidate: (refusal: CredentialRefusal, via: Knex) => Promise<void>;
+  /** What the provider told with new tokens, and was checked, goes into the configuration. */
+  readonly adoptValues: (told: InstanceKey & Pick<TokenGrant, 'values'>, via: Knex) => Promise<void>;
+  /** To be called after every change. Forgets the instance here at once, and in every other process; with `via` at its commit. */
+  readonly changed: (accountId: number, id: number, via?: Knex) => Promise<void>;
+}
+
+type JudgedInstance = InstanceKey & Pick<Instance, 'valid' | 'refusedCalls'>;
+
+interface Verdict {
+  readonly kind: 'accepted' | 'refused';
+  readonly work: string;
+}
+
+export interface CredentialRefusal extends InstanceKey {
+  readonly reason: string;
+}
+
+export interface RecordNeighbours {
+  readonly store: InstanceStore;
+  readonly codec: InstanceCodec;
+  readonly notifications: Pick<Notifications, 'prepare'>;
+}
+
+/** A row has so many of them at most. More would not tell more. */
+const MOST_REFUSED_CALLS = 100;
+const TOPIC = 'instance';
+
+export function createInstanceRecords(
+  { keys, notifier, shares }: Pick<Platform, 'keys' | 'notifier' | 'shares'>,
+  { store, codec, notifications }: RecordNeighbours,
+): InstanceRecords {
+  /** An instance has one token as long as it is there. */
+  const cacheKeys = new Map<string, string>();
+  /** By account and token, so that a call on a known instance costs no query. */
+  const cache = createSecretCache<Instance>({
+    onKept: (key, instance) => cacheKeys.set(nameOf(instance), key),
+    onDropped: (instance) => cacheKeys.delete(nameOf(instance)),
+  });
+
+  notifier.subscribe(TOPIC, (payload) => {
+    const [accountId, id] = payload.split(':').map(Number);
+    if (accountId !== undefined && id !== undefined) forget({ accountId, id });
+  });
+  notifier.onGap(cache.clear);
+
+  /** A load under way may be of this instance: only those of its account are done again. */
+  function forget(key: InstanceKey): void {
+    const cacheKey = cacheKeys.get(nameOf(key));
+    if (cacheKey !== undefined) cache.forget(cacheKey);
+    cache.outdate((loading) => loading.startsWith(`${key.accountId}:`));
+  }
+
+  async function changed(accountId: number, id: number, via?: Knex): Promise<void> {
+    forget({ accountId, id });
+    await notifier.publish(TOPIC, nameOf({ accountId, id }), via);
+  }
+
+  async function load(accountId: number, token: string, kept: Instance | undefined): Promise<Instance | undefined> {
+    const row = await store.findByTokenHash(accountId, keys.lookupHash(token));
+    if (row === undefined) return undefined;
+    // The same row stays the same object: nothing is decrypted again, and the headers that are derived from it are kept with it.
+    return kept?.version === row.version ? kept : codec.decode(row);
+  }
+
+  /** False when it was invalid already: who makes it so tells of it, and nobody else. */
+  async function refuse(
+    via: Knex,
+    refusal: CredentialRefusal,
+    work: readonly string[],
+    publish: Publisher,
+  ): Promise<boolean> {
+    const { accountId, id, reason } = refusal;
+    const refused = await store.setInvalid(via, { ...refusal, refusedCalls: work });
+    if (refused === undefined) return false;
+    await publish(via, 'instance.credentials.refused', { instanceId: id, ...refused, reason });
+    await changed(accountId, id, via);
+    return true;
+  }
+
+  return {
+    get: async (accountId, id) => {
+      const row = await store.find(accountId, id);
+      if (row === undefined) throw instanceNotFound(id);
+      return codec.decode(row);
+    },
+
+    findByToken: (accountId, token) =>
+      cache.find(`${accountId}:${token}`, (kept) => shares.lookUp(accountId, () => load(accountId, token, kept))),
+
+    noteCredentials: async (instance, { kind, work }) => {
+      const { accountId, id } = instance;
+      const wasRefused = instance.refusedCalls.includes(work);
+      if (kind === 'accepted') {
+        if (wasRefused && (await store.setValid(accountId, id, work))) await changed(accountId, id);
+        return;
+      }
+      // Of many failing calls one writes, also of those that know.
+      if (!instance.valid && wasRefused) return;
+      const publish = await notifications.prepare(accountId);
+      const refusal = { accountId, id, reason: `The provider refuses the credentials for '${work}'.` };
+      await store.transaction(async (via) => {
+        if (await refuse(via, refusal, [work], publish)) return;
+        const isAdded = await store.addRefusedCall(via, { accountId, id, work, most: MOST_REFUSED_CALLS });
+        if (isAdded) await changed(accountId, id, via);
+      });
+    },
+
+    restore: async ({ accountId, id }) => {
+      if (await store.setValid(accountId, id)) await changed(accountId, id);
+    },
+
+    invalidate: async (refusal, via) => {
+      const { accountId, id, reason } = refusal;
+      if (await refuse(via, refusal, [], await notifications.prepare(accountId))) return;
+      await store.setInvalidReason(via, accountId, id, reason);
+      await changed(accountId, id, via);
+    },
+
+    adoptValues: async ({ accountId, id, values }, via) => {
+      const row = await store.lock(via, accountId, id);
+      if (row === undefined) return;
+      const { connector, config, fault } = codec.decode(row);
+      if (fault !== undefined || Object.entries(values).every(([key, value]) => config[key] === value)) return;
+      const settings = codec.encodeSettings(connector, { ...config, ...values }, { accountId, id });
+      await store.update(via, accountId, id, settings);
+      await changed(accountId, id, via);
+    },
+
+    changed,
+  };
+}
+
+function nameOf({ accountId, id }: InstanceKey): string {
+  return `${accountId}:${id}`;
+}
