@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { getHeapStatistics } from 'node:v8';
 import { createAccounts } from '../accounts/accounts.ts';
 import { writeCredentials } from '../accounts/credentials-file.ts';
@@ -24,9 +23,10 @@ import { BASE_PATH, createServer } from '../api/server.ts';
 import { createServiceRouter } from '../api/service.ts';
 import { createSettingsHandlers } from '../api/settings.ts';
 import { createTokenBuckets } from '../api/token-buckets.ts';
+import { SYSTEM_CLOCK } from '../clock.ts';
 import { type Config, publicUrlOf } from '../config/index.ts';
-import { createByteBudget, createProviderClient } from '../connector/client/index.ts';
-import { logProviderCalls, measureBudget, measureProviderCalls } from '../connector/client/measure.ts';
+import { composeProviderClient, createByteBudget } from '../connector/client/index.ts';
+import { logProviderCalls } from '../connector/client/telling.ts';
 import { createRegistry, loadConnectors, OWN_CONNECTORS } from '../connector/registry.ts';
 import { startSimulators } from '../connector/simulators/index.ts';
 import { awaitDatabase } from '../db/await-database.ts';
@@ -58,7 +58,7 @@ import { createJobs } from '../jobs/jobs.ts';
 import { createQueues } from '../jobs/queues.ts';
 import type { Logger } from '../log.ts';
 import { createMetrics, measureBuild } from '../metrics.ts';
-import { createResources } from '../resources/resources.ts';
+import { composeResources } from '../resources/index.ts';
 import { type Cleanup, createCleanup } from './cleanup.ts';
 import { createDeliveryParts } from './deliveries.ts';
 import { createEngine, createSources } from './engine.ts';
@@ -169,24 +169,14 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   cleanup.add('notifier', notifier.close);
   await notifier.start();
 
-  const egress = createEgress({ allow: config.egressAllow, simulatorsUrl, quotesPrivate: config.isLocal });
+  const clock = SYSTEM_CLOCK;
+  const egress = createEgress({ allow: config.egressAllow, simulatorsUrl, quotesPrivate: config.isLocal, clock });
   cleanup.add('egress', egress.close);
-  const budget = createByteBudget(config.providerMemoryBytes ?? getHeapStatistics().heap_size_limit / 3);
-  measureBudget(budget, metrics);
-  const measure = measureProviderCalls(metrics);
-  const logCall = logProviderCalls(log);
-  const client = createProviderClient({
-    egress,
-    budget,
-    now: Date.now,
-    sleep: (ms, signal) => sleep(ms, undefined, { signal }),
-    random: Math.random,
-    onRequest: (request) => {
-      measure(request);
-      if (config.logLevel === 'debug') logCall(request);
-    },
-    ...(simulatorsUrl !== undefined && { simulatorsUrl }),
-  });
+  const random = { bytes: randomBytes, fraction: Math.random };
+  const { client, budget } = composeProviderClient(
+    { egress, clock, random, metrics, log },
+    { simulatorsUrl, memoryBytes: config.providerMemoryBytes, logsCalls: config.logLevel === 'debug' },
+  );
 
   let listeningPort = config.port;
   const publicUrl = () => publicUrlOf(config, listeningPort);
@@ -202,7 +192,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
     random: randomBytes,
     publicUrl,
   });
-  const endpoint = createTokenEndpoint({ egress, now: Date.now, simulatorsUrl, onRequest: logCall });
+  const endpoint = createTokenEndpoint({ egress, clock, now: clock.now, simulatorsUrl, tell: logProviderCalls(log) });
   const tokens = createTokens({
     knex,
     keyring,
@@ -239,15 +229,10 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
     callbacks,
   );
   const { seal, open } = platformKeys;
-  const resources = createResources({
-    client,
-    budget,
-    seal,
-    open,
-    now: Date.now,
-    tokensOf: tokens.of,
-    onCredentials: instances.noteCredentials,
-  });
+  const resources = composeResources(
+    { clock, keys: platformKeys },
+    { client, budget, tokensOf: tokens.of, noteCredentials: instances.noteCredentials },
+  );
   const idempotency = createIdempotency({ knex, keyring, digest: platformKeys.digest });
 
   const partitions = createPartitions({

@@ -1,4 +1,5 @@
 import { type Dispatcher, errors } from 'undici';
+import type { Clock, EndWait } from '../clock.ts';
 import { CollectedBytes } from '../collected-bytes.ts';
 import { goOnInTurn, takeTurn } from '../pace.ts';
 import { countPiece } from '../turn-budget.ts';
@@ -35,7 +36,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly response: Promise<RawResponse>;
   readonly #limits: ExchangeLimits;
   readonly #settle: PromiseWithResolvers<RawResponse>;
-  readonly #timer: NodeJS.Timeout;
+  readonly #endWait: EndWait;
   readonly #ignoreAbort: (() => void) | undefined;
   #controller: Dispatcher.DispatchController | undefined;
   #failure: EgressError | undefined;
@@ -47,11 +48,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #body = new CollectedBytes();
   #size = 0;
 
-  constructor(limits: ExchangeLimits) {
+  constructor(clock: Clock, limits: ExchangeLimits) {
     this.#limits = limits;
     this.#settle = Promise.withResolvers();
     this.response = this.#settle.promise;
-    this.#timer = setTimeout(() => this.#failByTimeout(), limits.timeoutMs);
+    this.#endWait = clock.after(limits.timeoutMs, () => this.#failByTimeout());
     const { signal } = limits;
     this.#ignoreAbort = signal && onAbort(signal, () => this.#fail(aborted(signal.reason)));
   }
@@ -140,7 +141,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #release(): void {
-    clearTimeout(this.#timer);
+    this.#endWait();
     this.#ignoreAbort?.();
   }
 }

@@ -1,10 +1,10 @@
+import type { Clock } from '../clock.ts';
 import type { ConnectorContext, DiscoveryContext, ObjectSpec, Objects, OffloadResult } from '../connector/contract.ts';
-import type { Offload } from '../connector/offload/index.ts';
+import { createOffload } from '../connector/offload/index.ts';
 import { ConnectorError, findObjectProblems } from '../connector/validate.ts';
 import { AppError, cutText, isAppError, suggest } from '../errors.ts';
-import type { InstanceCall } from './call.ts';
+import type { ConnectedInstance, InstanceCall } from './call.ts';
 import { createKeeper, type Weighed } from './keeper.ts';
-import type { ConnectedInstance, ResourcePorts } from './ports.ts';
 
 /** The objects of an instance: declared by its connector, or discovered from its provider and kept for a while. */
 export interface Catalog {
@@ -13,10 +13,6 @@ export interface Catalog {
   readonly getObject: (call: InstanceCall, name: string) => Promise<ObjectSpec>;
   /** The whole of an object, or of a child, that may be an outline. */
   readonly complete: (call: InstanceCall, name: string, object: ObjectSpec) => Promise<ObjectSpec>;
-}
-
-export interface CatalogPorts extends Pick<ResourcePorts, 'now'> {
-  readonly offload: Offload;
 }
 
 const MIB = 1024 * 1024;
@@ -36,15 +32,16 @@ const DESCRIPTIONS_KEPT = { ...KEPT, maxWeight: 64 * MIB, maxWeightOfOwner: 16 *
 /** Bytes. For the service of `scripts/bench/metadata.ts` they add up to 12.5 MB of descriptions; measured are 11.6 MB. */
 const WEIGHT_OF = { object: 1000, field: 500 };
 
-export function createCatalog({ now, offload }: CatalogPorts): Catalog {
-  const discoveries = createKeeper<Objects>({ ...OBJECTS_KEPT, now });
-  const descriptions = createKeeper<ObjectSpec>({ ...DESCRIPTIONS_KEPT, now });
+export function createCatalog(clock: Clock): Catalog {
+  const offload = createOffload(clock);
+  const keepObjects = createKeeper<Objects>(clock, OBJECTS_KEPT);
+  const keepDescription = createKeeper<ObjectSpec>(clock, DESCRIPTIONS_KEPT);
   const numberOf = createNumbering<ObjectSpec>();
 
   async function getObjects(call: InstanceCall): Promise<Objects> {
     const find = call.instance.connector.objects;
     if (typeof find !== 'function') return find;
-    return discoveries.get(keyOf(call.instance), {
+    return keepObjects(keyOf(call.instance), {
       owner: call.instance.accountId,
       signal: call.signal,
       find: async () => {
@@ -59,7 +56,7 @@ export function createCatalog({ now, offload }: CatalogPorts): Catalog {
     const { describe } = object;
     if (describe === undefined) return object;
     // Two instances may share an outline, but never what their providers say about it.
-    return descriptions.get(`${keyOf(call.instance)}:${numberOf(object)}`, {
+    return keepDescription(`${keyOf(call.instance)}:${numberOf(object)}`, {
       owner: call.instance.accountId,
       signal: call.signal,
       find: async () => {
@@ -90,8 +87,7 @@ export function createCatalog({ now, offload }: CatalogPorts): Catalog {
         // A copy of what the module returns, whose type the caller names.
         return value as OffloadResult<never>;
       };
-    const run = (context: ConnectorContext) => find({ ...context, offload: offloadOf(context) });
-    const found = await call.discover({ run }, undefined);
+    const found = await call.discover((context) => find({ ...context, offload: offloadOf(context) }));
     return { found, weight };
   }
 

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { SYSTEM_CLOCK } from '../../../src/clock.ts';
 import type { Config, OAuth2Auth, OAuthValue } from '../../../src/connector/index.ts';
 import { createEgress, type Egress } from '../../../src/egress/index.ts';
 import { createTokenEndpoint } from '../../../src/instances/oauth/endpoint/token-endpoint.ts';
@@ -35,7 +36,7 @@ describe('the token endpoint', () => {
   before(async () => {
     server = await startMisbehavingServer();
     egress = createEgress({ allow: ['127.0.0.0/8'], simulatorsUrl: server.url });
-    endpoint = createTokenEndpoint({ egress, now: () => nowMs, simulatorsUrl: server.url });
+    endpoint = createTokenEndpoint({ egress, clock: SYSTEM_CLOCK, now: () => nowMs, simulatorsUrl: server.url });
   });
 
   after(async () => {

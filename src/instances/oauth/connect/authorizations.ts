@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Knex } from 'knex';
-import { appendQuery } from '../../../connector/client/query.ts';
+import { appendQuery } from '../../../connector/client/url.ts';
 import type { Config, Connector } from '../../../connector/contract.ts';
 import { canonicalJson } from '../../../db/bound-values.ts';
 import type { PlatformKeys } from '../../../db/platform-keys.ts';

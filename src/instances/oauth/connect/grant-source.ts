@@ -1,4 +1,4 @@
-import { toShowable } from '../../../connector/client/provider-message.ts';
+import { toShowable } from '../../../connector/client/response.ts';
 import { AppError } from '../../../errors.ts';
 import { createRedactor, type Redactor } from '../../../redaction.ts';
 import { MASK } from '../../configuration.ts';

@@ -1,4 +1,4 @@
-import { matchesHost } from '../../../connector/client/hosts.ts';
+import { matchesHost } from '../../../connector/client/url.ts';
 import type { Config } from '../../../connector/contract.ts';
 import { AppError, pointer } from '../../../errors.ts';
 import { hostsOf } from '../endpoint/addresses.ts';

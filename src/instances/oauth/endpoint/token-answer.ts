@@ -1,5 +1,4 @@
-import { readProviderMessage } from '../../../connector/client/provider-message.ts';
-import { readWaitMs } from '../../../connector/client/rate-limit.ts';
+import { readProviderMessage, readWaitMs } from '../../../connector/client/response.ts';
 import type { EgressResponse } from '../../../egress/index.ts';
 import { parseJson } from '../../../numbers/exact-json.ts';
 import type { Redactor } from '../../../redaction.ts';

@@ -1,10 +1,9 @@
 import * as oauth from 'oauth4webapi';
 import manifest from '../../../../package.json' with { type: 'json' };
-import type { TellingPorts } from '../../../connector/client/ports.ts';
-import { sendTold } from '../../../connector/client/send-told.ts';
-import type { SimulatorRoute } from '../../../connector/client/simulator-route.ts';
+import { type TellingPorts, told } from '../../../connector/client/telling.ts';
+import type { SimulatorRoute } from '../../../connector/client/url.ts';
 import type { Config } from '../../../connector/contract.ts';
-import { EgressError, type EgressReason } from '../../../egress/index.ts';
+import { type Egress, EgressError, type EgressReason } from '../../../egress/index.ts';
 import { isAppError } from '../../../errors.ts';
 import { createRedactor } from '../../../redaction.ts';
 import { OAUTH_KEYS } from '../fields.ts';
@@ -20,6 +19,7 @@ import { judgeTokenAnswer, readTokenAnswer, type TokenAnswer, tokensOf, toStanda
 import { readValues, ValueFault } from './values.ts';
 
 export interface TokenEndpointPorts extends TellingPorts {
+  readonly egress: Pick<Egress, 'request'>;
   /** Milliseconds since 1970. */
   readonly now: () => number;
   /** Where the simulators run; without it a request with `simulator: true` is refused. */
@@ -169,8 +169,9 @@ async function send(ports: TokenEndpointPorts, errand: Errand, outgoing: Outgoin
   const { connector, signal } = errand;
   const { url, simulator, parameters } = outgoing;
   const isJson = connector.auth.tokenBody === 'json';
-  const told = { element: connector.key, url, redactor: createRedactor(secretsOf(errand)) };
-  const raw = await sendTold(ports, told, {
+  const toSimulator = simulator !== undefined;
+  const redactor = createRedactor(secretsOf(errand));
+  const response = ports.egress.request({
     url: simulator?.enter(url) ?? url,
     method: 'POST',
     headers: {
@@ -182,10 +183,12 @@ async function send(ports: TokenEndpointPorts, errand: Errand, outgoing: Outgoin
     body: isJson ? JSON.stringify(Object.fromEntries(parameters)) : parameters.toString(),
     timeoutMs: TIMEOUT_MS,
     maxBytes: MAX_BYTES,
-    toSimulator: simulator !== undefined,
+    toSimulator,
     signal,
   });
-  return readTokenAnswer(raw);
+  return readTokenAnswer(
+    await told(ports, { element: connector.key, method: 'POST', url, toSimulator, redactor }, response),
+  );
 }
 
 function readTokenValues(

@@ -1,5 +1,4 @@
-import { matchesHost } from '../../../connector/client/hosts.ts';
-import type { SimulatorRoute } from '../../../connector/client/simulator-route.ts';
+import { matchesHost, type SimulatorRoute } from '../../../connector/client/url.ts';
 import type { Config, OAuthValue } from '../../../connector/contract.ts';
 import { pointer } from '../../../errors.ts';
 import { ExactNumber } from '../../../numbers/exact-json.ts';
