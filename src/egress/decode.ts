@@ -41,7 +41,7 @@ const DECODERS: ReadonlyMap<string, Decoder> = new Map([
   ['br', BROTLI],
 ]);
 
-/** Undoes the content encoding of a packed response; `maxBytes` holds for the result too, so a small answer cannot grow without end. */
+/** Undoes the content encoding of a packed response; `maxBytes` holds for the result too, so a small one cannot grow without end. */
 export async function decodeResponse(response: RawResponse, limits: ExchangeLimits): Promise<RawResponse> {
   if (response.body.length === 0) return response;
   const decoder = DECODERS.get(getEncoding(response.headers));

@@ -29,8 +29,8 @@ const LARGE_BYTES = 1024 * 1024;
 type IncomingHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /**
- * One request and its answer, collected in memory. It is the dispatcher's handler itself: no stream is made per call.
- * The first of answer, failure, time-out and abort decides; the others find it settled.
+ * One request and its response, collected in memory. It is the dispatcher's handler itself: no stream is made per call.
+ * The first of response, failure, time-out and abort decides; the others find it settled.
  */
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly response: Promise<RawResponse>;
@@ -160,7 +160,7 @@ export function getEncoding(headers: RawResponse['headers']): string {
   return headers['content-encoding']?.trim().toLowerCase() ?? '';
 }
 
-/** How much is kept of an answer with this status; undefined for a success. */
+/** How much is kept of a response with this status; undefined for a success. */
 export function getFailureBytes({ failureBytes }: ExchangeLimits, status: number): number | undefined {
   return status >= 200 && status < 300 ? undefined : failureBytes;
 }

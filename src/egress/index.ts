@@ -44,11 +44,11 @@ export interface EgressRequest {
   /** Of the body, as sent and as decoded. Default 32 MB. */
   readonly maxBytes?: number;
   /**
-   * What a longer body means. `cut`: the answer is complete after `maxBytes` of it, as sent (a compressed body is neither asked for
-   * nor decoded), and the connection is closed; for whoever only looks at an answer. Default `fail`, with `too-large`.
+   * What a longer body means. `cut`: the response is complete after `maxBytes` of it, as sent (a compressed body is neither asked for
+   * nor decoded), and the connection is closed; for whoever only looks at a response. Default `fail`, with `too-large`.
    */
   readonly onExcess?: 'fail' | 'cut';
-  /** About how much is kept of the body of an answer whose status is not 2xx; the rest is not waited for. Default: as of any other. */
+  /** About how much is kept of the body of a response whose status is not 2xx; the rest is not waited for. Default: as of any other. */
   readonly failureBytes?: number;
   /** The URL is one of a simulator; anything else is refused. */
   readonly toSimulator?: boolean;
@@ -62,12 +62,12 @@ export interface EgressRequest {
 
 /** The body is decoded, unless `onExcess` is `cut`; the headers are as received. */
 export interface EgressResponse extends RawResponse {
-  /** The words of the answer may be shown to whoever caused the call. */
+  /** The words of the response may be shown to whoever caused the call. */
   readonly quotable: boolean;
 }
 
 export interface Egress {
-  /** Redirects are not followed. @returns the answer, whatever its status. @throws EgressError and nothing else */
+  /** Redirects are not followed. @returns the response, whatever its status. @throws EgressError and nothing else */
   readonly request: (request: EgressRequest) => Promise<EgressResponse>;
   /** As `request`, for a body that is passed on and not kept. Its length is the reader's to bound. */
   readonly stream: (request: EgressStreamRequest) => Promise<EgressStream>;

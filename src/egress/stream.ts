@@ -28,7 +28,7 @@ export interface EgressStream {
   readonly body: AsyncIterable<Buffer>;
   /** For whoever does not read the body. */
   readonly cancel: () => void;
-  /** What the answer says may be shown to whoever caused the call. */
+  /** What the response says may be shown to whoever caused the call. */
   readonly quotable: boolean;
 }
 
@@ -42,7 +42,7 @@ export async function openStream(
   assertHeaders(headers);
   const patience = createPatience(clock, request, target.hostname);
   try {
-    const answer = await agent.request({
+    const response = await agent.request({
       origin: target.origin,
       path: target.path,
       method: request.method ?? 'GET',
@@ -51,11 +51,11 @@ export async function openStream(
       signal: patience.signal,
     });
     // Told to whoever reads it; nobody may be reading yet, or any more.
-    answer.body.on('error', () => {});
+    response.body.on('error', () => {});
     return {
-      status: answer.statusCode,
-      headers: joinHeaders(answer.headers),
-      body: readBody(answer.body, patience, target.hostname),
+      status: response.statusCode,
+      headers: joinHeaders(response.headers),
+      body: readBody(response.body, patience, target.hostname),
       cancel: () => patience.give(aborted('The answer is not wanted.')),
     };
   } catch (error) {

@@ -142,7 +142,7 @@ export function neverAgain(error: AppError): FailedCall {
 export interface Undertaking {
   /** The element's name. */
   readonly name: string;
-  /** The URL came out of an answer, not out of the configuration. */
+  /** The URL came out of a response, not out of the configuration. */
   readonly linked: boolean;
   readonly timeoutMs: number;
 }

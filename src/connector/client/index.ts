@@ -122,9 +122,9 @@ export function createProviderClient(ports: ClientPorts): ProviderClient {
       return { binding, call, request, expects, hold, target, deadlineMs, outgoing: prepareOutgoing(binding, request) };
     };
     try {
-      const token = tokens && (await tokens.current(signal));
-      let errand = setOut(token);
-      let isFirstToken = true;
+      // Until it is replaced.
+      let held = tokens && { tokens, token: await tokens.current(signal) };
+      let errand = setOut(held?.token);
       let url = target;
       for (let redirects = 0, retries = 0; ; ) {
         const outcome = await exchange(ports, errand, url);
@@ -135,11 +135,11 @@ export function createProviderClient(ports: ClientPorts): ProviderClient {
           continue;
         }
         const { failed } = outcome;
-        if (token !== undefined && isFirstToken && isAppError(failed.error, 'INSTANCE_CREDENTIALS_FAILED')) {
-          const another = await tokens?.replace(token, signal);
-          if (another === token) throw failed.error;
+        if (held !== undefined && isAppError(failed.error, 'INSTANCE_CREDENTIALS_FAILED')) {
+          const another = await held.tokens.replace(held.token, signal);
+          if (another === held.token) throw failed.error;
+          held = undefined;
           errand = setOut(another);
-          isFirstToken = false;
           retries = 0;
         } else {
           await waitToRetry(errand, failed, retries++);

@@ -119,7 +119,7 @@ const PLACES: readonly (readonly (string | number)[])[] = [
   [],
 ];
 
-/** The provider's own words in an answer, fit to be shown; undefined when there are none. HTML is never shown. */
+/** @returns the provider's own words in a body, fit to be shown; undefined when there are none. HTML is never shown */
 export function readProviderMessage(redactor: Redactor, body: unknown): string | undefined {
   for (const place of PLACES) {
     const text = getText(body, place);

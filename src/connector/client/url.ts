@@ -14,7 +14,7 @@ export interface Place {
 
 /**
  * The provider's URL of a request. A simulator's links are turned back into the provider's, so that the same rules hold for both.
- * @throws AppError PROVIDER_PROTOCOL when a URL from an answer leaves the connector's hosts.
+ * @throws AppError PROVIDER_PROTOCOL when a URL from a response leaves the connector's hosts.
  */
 export function resolveTarget(place: Place, request: ProviderRequest): URL {
   if (request.url === undefined) return resolvePath(place, request);
@@ -57,7 +57,7 @@ function isPlain(path: string): boolean {
   );
 }
 
-/** A link in a provider's answer, absolute or relative to `from`, checked against the connector's hosts. */
+/** A link in a provider's response, absolute or relative to `from`, checked against the connector's hosts. */
 export function followLink(place: Place, link: string, from: string): URL {
   const url = leaveSimulator(place, parseLink(place, link, from));
   if (!matchesHost(url.host, place.hosts)) {
