@@ -9,6 +9,7 @@ const SILENCE_MS = 1000;
 describe('a response that is passed on', () => {
   const clock = createVirtualClock();
   const egress = createEgress({ allow: ['127.0.0.0/8'], clock });
+  const caller = new AbortController();
   const server = createServer((_request, response) => {
     response.write('first');
     server.emit('answered', response);
@@ -19,6 +20,7 @@ describe('a response that is passed on', () => {
     await once(server, 'listening');
   });
   after(async () => {
+    caller.abort();
     server.closeAllConnections();
     server.close();
     await egress.close();
@@ -27,7 +29,7 @@ describe('a response that is passed on', () => {
   it('is given up when nothing has come for so long, counted from the last piece', async () => {
     const answered = once(server, 'answered');
     const url = `http://127.0.0.1:${Object(server.address()).port}/`;
-    const { body } = await egress.stream({ url, silenceMs: SILENCE_MS, signal: new AbortController().signal });
+    const { body } = await egress.stream({ url, silenceMs: SILENCE_MS, signal: caller.signal });
     const [response]: ServerResponse[] = await answered;
     const pieces = body[Symbol.asyncIterator]();
     expect(String((await pieces.next()).value)).to.equal('first');
