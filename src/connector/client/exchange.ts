@@ -105,7 +105,7 @@ export async function exchange(ports: ExchangePorts, errand: Errand, url: URL): 
         method,
         headers,
         body: outgoing.body,
-        timeoutMs: Math.max(1, errand.deadlineMs - ports.clock.steady()),
+        timeoutMs: Math.max(1, Math.ceil(errand.deadlineMs - ports.clock.steady())),
         maxBytes: MAX_BYTES,
         failureBytes: FAILURE_BYTES,
         toSimulator,
