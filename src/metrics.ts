@@ -8,6 +8,13 @@ export interface Metrics {
   readonly histogram: <Label extends string = never>(
     options: MetricOptions<Label> & { readonly buckets: readonly number[] },
   ) => Histogram<Label>;
+  /**
+   * As `histogram`, for what is observed often: to look a series up by its labels costs more than the observation itself, and is done once.
+   * @returns what takes a value and its labels, in the order of `labelNames`
+   */
+  readonly observer: (
+    options: MetricOptions<string> & { readonly buckets: readonly number[] },
+  ) => (value: number, ...labels: readonly string[]) => void;
   /** `collect` sets the value when somebody asks for the measurements. */
   readonly gauge: <Label extends string = never>(
     options: MetricOptions<Label> & { readonly collect?: (gauge: Gauge<Label>) => void | Promise<void> },
@@ -36,11 +43,22 @@ export function createMetrics({ processMetrics = true }: { readonly processMetri
   const registry = new Registry();
   if (processMetrics) collectDefaultMetrics({ register: registry });
   const registers = [registry];
+  const histogram: Metrics['histogram'] = ({ labelNames = [], buckets, ...options }) =>
+    new Histogram({ ...options, buckets: [...buckets], labelNames: [...labelNames], registers });
   return {
     registry,
     counter: ({ labelNames = [], ...options }) => new Counter({ ...options, labelNames: [...labelNames], registers }),
-    histogram: ({ labelNames = [], buckets, ...options }) =>
-      new Histogram({ ...options, buckets: [...buckets], labelNames: [...labelNames], registers }),
+    histogram,
+    observer: (options) => {
+      const series = histogram(options);
+      const known = new Map<string, ReturnType<typeof series.labels>>();
+      return (value, ...labels) => {
+        const key = labels.join(' ');
+        const one = known.get(key) ?? series.labels(...labels);
+        known.set(key, one);
+        one.observe(value);
+      };
+    },
     gauge: <Label extends string = never>({
       labelNames = [],
       collect,

@@ -88,7 +88,7 @@ export async function composePlatform(options: PlatformOptions): Promise<OpenedP
   const notifier = createNotifier({ url, knex, log, clock });
   cleanup.add('notifier', notifier.close);
   await notifier.start();
-  const egress = createEgress({ allow: config.egressAllow, simulatorsUrl, quotesPrivate: config.isLocal });
+  const egress = createEgress({ allow: config.egressAllow, simulatorsUrl, quotesPrivate: config.isLocal, clock });
   cleanup.add('egress', egress.close);
 
   const random = { bytes: randomBytes, fraction: Math.random };

@@ -12,11 +12,12 @@ import { getHeapStatistics } from 'node:v8';
 import { isMainThread, MessageChannel, Worker, workerData } from 'node:worker_threads';
 import express from 'express';
 import { sendJson } from '../../src/api/json-answer.ts';
+import { SYSTEM_CLOCK } from '../../src/clock.ts';
 import { createByteBudget, createProviderClient } from '../../src/connector/client/index.ts';
 import type { Connector, ObjectSpec } from '../../src/connector/index.ts';
 import { createEgress } from '../../src/egress/index.ts';
 import { isAppError } from '../../src/errors.ts';
-import { createResources } from '../../src/resources/resources.ts';
+import { composeResources } from '../../src/resources/index.ts';
 
 const { values: options } = parseArgs({
   options: { megabytes: { type: 'string', default: '30' }, callers: { type: 'string', default: '1' } },
@@ -128,19 +129,14 @@ async function measure(): Promise<void> {
   const client = createProviderClient({
     egress,
     budget,
-    now: Date.now,
-    sleep: (ms) => sleep(ms),
-    random: Math.random,
+    clock: SYSTEM_CLOCK,
+    random: { fraction: Math.random },
   });
-  const resources = createResources({
-    client,
-    budget,
-    seal: (plain) => plain,
-    open: (sealed) => sealed,
-    now: Date.now,
-    tokensOf: () => undefined,
-    onCredentials: async () => {},
-  });
+  const keys = { seal: (plain: string) => plain, open: (sealed: string) => sealed };
+  const resources = composeResources(
+    { clock: SYSTEM_CLOCK, keys },
+    { client, budget, tokensOf: () => undefined, noteCredentials: async () => {} },
+  );
   const instance = {
     accountId: 1,
     id: 1,

@@ -5,32 +5,31 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import odata from '../../connectors/odata/index.ts';
-import { createByteBudget } from '../../src/connector/client/index.ts';
-import { createResources } from '../../src/resources/resources.ts';
+import { SYSTEM_CLOCK } from '../../src/clock.ts';
+import { createByteBudget, type ProviderClient } from '../../src/connector/client/index.ts';
+import { composeResources } from '../../src/resources/index.ts';
 import { printLargeMetadata } from './s4-metadata.ts';
 
 const { values: options } = parseArgs({ options: { json: { type: 'boolean', default: false } } });
 
 const document = printLargeMetadata();
 const signal = new AbortController().signal;
-const resources = createResources({
-  client: {
-    send: () => Promise.reject(new Error('Discovery runs in execute.')),
-    sendForFile: () => Promise.reject(new Error('There are no files.')),
-    pass: () => Promise.reject(new Error('Nothing is passed on.')),
-    preview: () => ({ method: 'GET', url: '' }),
-    execute: async (operation, input, { config }) => {
-      if (!('run' in operation)) throw new Error('Nothing is called but discovery.');
-      return operation.run({ config, signal, send: async () => ({ status: 200, headers: {}, body: document }) }, input);
-    },
+const client: ProviderClient = {
+  send: () => Promise.reject(new Error('Discovery runs in execute.')),
+  sendForFile: () => Promise.reject(new Error('There are no files.')),
+  pass: () => Promise.reject(new Error('Nothing is passed on.')),
+  preview: () => ({ method: 'GET', url: '' }),
+  execute: async (operation, input, { config }) => {
+    if (!('run' in operation)) throw new Error('Nothing is called but discovery.');
+    return operation.run({ config, signal, send: async () => ({ status: 200, headers: {}, body: document }) }, input);
   },
-  seal: (plain) => plain,
-  open: (sealed) => sealed,
-  now: Date.now,
-  tokensOf: () => undefined,
-  onCredentials: async () => {},
-  budget: createByteBudget(Number.POSITIVE_INFINITY),
-});
+};
+const keys = { seal: (plain: string) => plain, open: (sealed: string) => sealed };
+const budget = createByteBudget(Number.POSITIVE_INFINITY);
+const resources = composeResources(
+  { clock: SYSTEM_CLOCK, keys },
+  { client, budget, tokensOf: () => undefined, noteCredentials: async () => {} },
+);
 const instance = {
   accountId: 1,
   id: 1,

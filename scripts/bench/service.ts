@@ -12,9 +12,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import autocannon from 'autocannon';
 import bamboohr from '../../connectors/bamboohr/index.ts';
+import { SYSTEM_CLOCK } from '../../src/clock.ts';
 import { createByteBudget, createProviderClient } from '../../src/connector/client/index.ts';
 import { createEgress, type EgressRequest } from '../../src/egress/index.ts';
-import { createResources } from '../../src/resources/resources.ts';
+import { composeResources } from '../../src/resources/index.ts';
 import { cpuMsOf, type RunningService, startService, UNLIMITED } from './running-service.ts';
 
 const CONFIGURATION = { username: 'demo-key', 'company.name': 'acme', simulator: true };
@@ -73,16 +74,14 @@ async function recordProviderRequest(simulatorsUrl: string): Promise<EgressReque
       return egress.request(request);
     },
   };
-  const ports = { egress: recording, now: Date.now, sleep: (ms: number) => sleep(ms), random: Math.random };
-  const resources = createResources({
-    client: createProviderClient({ ...ports, simulatorsUrl }),
-    budget: createByteBudget(Number.POSITIVE_INFINITY),
-    seal: (plain) => plain,
-    open: (sealed) => sealed,
-    now: Date.now,
-    tokensOf: () => undefined,
-    onCredentials: async () => {},
-  });
+  const clock = SYSTEM_CLOCK;
+  const client = createProviderClient({ egress: recording, clock, random: { fraction: Math.random }, simulatorsUrl });
+  const budget = createByteBudget(Number.POSITIVE_INFINITY);
+  const keys = { seal: (plain: string) => plain, open: (sealed: string) => sealed };
+  const resources = composeResources(
+    { clock, keys },
+    { client, budget, tokensOf: () => undefined, noteCredentials: async () => {} },
+  );
   const instance = {
     accountId: 1,
     id: 1,

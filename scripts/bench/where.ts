@@ -12,7 +12,7 @@ import sqlParser from 'node-sql-parser';
 import { parse as parsePostgres } from 'pgsql-ast-parser';
 import { translator } from '../../connectors/odata/where.ts';
 import { defineObject, type ObjectSpec } from '../../src/connector/index.ts';
-import { createQueryCache } from '../../src/resources/query-cache.ts';
+import { createQueryCache } from '../../src/resources/query.ts';
 import { compileCondition, type FieldSpec, prepareQuery, type Row } from '../../src/where/index.ts';
 import { parseWhere } from '../../src/where/parse.ts';
 

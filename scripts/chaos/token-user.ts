@@ -1,7 +1,6 @@
 /** One user of tokens, as a process of the service is one: a database pool, a notifier, a client and tokens of its own. */
 
 import { randomBytes } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import { SYSTEM_CLOCK } from '../../src/clock.ts';
 import { type AccessTokens, createProviderClient } from '../../src/connector/client/index.ts';
@@ -49,12 +48,7 @@ export async function startTokenUser(options: TokenUserOptions): Promise<TokenUs
   const counts = { queries: 0, decryptions: 0 };
   knex.on('query', () => counts.queries++);
   const keyring = createKeyring(options.encryptionKeys);
-  const clock = { now: Date.now, random: Math.random };
-  const client = createProviderClient({
-    egress,
-    ...clock,
-    sleep: (ms, signal) => sleep(ms, undefined, { signal }),
-  });
+  const client = createProviderClient({ egress, clock: SYSTEM_CLOCK, random: { fraction: Math.random } });
   const connector = createConnector(providerUrl);
   const config = Object.freeze({ 'oauth.api.key': name, 'oauth.api.secret': 'secret-of-the-chaos' });
   const ownerOf = ({ accountId, id }: InstanceKey) => ({

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
+import { SYSTEM_CLOCK } from '../../src/clock.ts';
 import { type AccessTokens, createProviderClient } from '../../src/connector/client/index.ts';
 import type { Config, Connector, FieldSpec, ObjectSpec, Objects, Operator } from '../../src/connector/index.ts';
 import { createRegistry, loadConnectors, OWN_CONNECTORS } from '../../src/connector/registry.ts';
@@ -17,9 +17,8 @@ export async function describePushdown(): Promise<string> {
     const { connectors } = createRegistry(await loadConnectors([OWN_CONNECTORS]));
     const client = createProviderClient({
       egress,
-      now: Date.now,
-      sleep: (ms) => sleep(ms),
-      random: Math.random,
+      clock: SYSTEM_CLOCK,
+      random: { fraction: Math.random },
       simulatorsUrl,
     });
     const chapters = [];

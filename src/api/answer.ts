@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express';
 import { AppError, type Budget } from '../errors.ts';
-import { chooseAnswer } from '../resources/accept.ts';
+import { chooseAnswer } from '../resources/media.ts';
 import type { ApiOperationId, FileAnswer, FileOperationId } from './handler.ts';
 
 interface JsonAnswer {

@@ -2,7 +2,7 @@ import type { Request, Response } from 'express';
 import { OPERATIONS } from '../../generated/operations.ts';
 import type { Principal } from '../accounts/accounts.ts';
 import { AppError, cutText } from '../errors.ts';
-import type { Resources } from '../resources/resources.ts';
+import type { Resources } from '../resources/index.ts';
 import { setBudget } from './answer.ts';
 import { type Authorization, type Caller, readSecrets, type Secrets, unauthenticated } from './authorization.ts';
 import type { CallerLimits } from './caller-limits.ts';

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import type { Request, Response } from 'express';
 import { AppError } from '../errors.ts';
-import type { Resources } from '../resources/resources.ts';
+import type { Resources } from '../resources/index.ts';
 import { withTrace } from '../trace.ts';
 import { traceOf } from './access-log.ts';
 import type { Caller } from './authorization.ts';
@@ -53,7 +53,7 @@ export function createPassthrough(resources: Pick<Resources, 'pass'>): Passthrou
       headers: passedHeaders(request.headers),
       ...(await takeBody(request, response)),
     };
-    const { answer, report } = await withTrace(traceOf(response), () =>
+    const { response: answer, report } = await withTrace(traceOf(response), () =>
       resources.pass({ instance, signal: signalEnd(response) }, passed),
     );
     assertLength(answer.headers, answer.cancel);

@@ -1,4 +1,4 @@
-import type { Resources } from '../resources/resources.ts';
+import type { Resources } from '../resources/index.ts';
 import { inBody, withPlaces } from './fault-places.ts';
 import type { Handlers } from './handler.ts';
 

@@ -1,8 +1,8 @@
 import { AppError } from '../errors.ts';
 import type { Instance } from '../instances/instance.ts';
 import type { CallReport } from '../resources/call.ts';
-import { describeObject, describeObjects } from '../resources/metadata.ts';
-import type { ListRequest, RecordList, Resources } from '../resources/resources.ts';
+import type { ListRequest, RecordList, Resources } from '../resources/index.ts';
+import { describeObject, describeObjects } from '../resources/objects.ts';
 import { fileAnswer } from './file-answer.ts';
 import type { Handlers } from './handler.ts';
 import { listHeaders } from './list-answer.ts';

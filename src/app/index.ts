@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { getHeapStatistics } from 'node:v8';
 import { createAccounts } from '../accounts/accounts.ts';
 import { writeCredentials } from '../accounts/credentials-file.ts';
@@ -25,8 +24,7 @@ import { createSettingsHandlers } from '../api/settings.ts';
 import { createTokenBuckets } from '../api/token-buckets.ts';
 import { type Cleanup, createCleanup } from '../cleanup.ts';
 import { type Config, publicUrlOf } from '../config/index.ts';
-import { createByteBudget, createProviderClient } from '../connector/client/index.ts';
-import { logProviderCalls, measureBudget, measureProviderCalls } from '../connector/client/measure.ts';
+import { composeProviderClient, createByteBudget } from '../connector/client/index.ts';
 import { createRegistry, loadConnectors, OWN_CONNECTORS } from '../connector/registry.ts';
 import { startSimulators } from '../connector/simulators/index.ts';
 import type { EngineOptions } from '../events/options.ts';
@@ -38,7 +36,7 @@ import { createJobs } from '../jobs/jobs.ts';
 import { createQueues } from '../jobs/queues.ts';
 import type { Logger } from '../log.ts';
 import { composePlatform, prepareDatabase } from '../platform.ts';
-import { createResources } from '../resources/resources.ts';
+import { composeResources } from '../resources/index.ts';
 import { createDeliveryParts } from './deliveries.ts';
 import { createEngine, createSources } from './engine.ts';
 import { refusedPort, SIMULATORS_HOST } from './free-ports.ts';
@@ -130,21 +128,10 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   const platform = await composePlatform({ config, databaseUrl, simulatorsUrl, log, cleanup });
   const { knex, shares, keyring, keys: platformKeys, notifier, egress, metrics, clock } = platform;
 
-  const budget = createByteBudget(config.providerMemoryBytes ?? getHeapStatistics().heap_size_limit / 3);
-  measureBudget(budget, metrics);
-  const measure = measureProviderCalls(metrics);
-  const logCall = logProviderCalls(log);
-  const client = createProviderClient({
-    egress,
-    budget,
-    now: Date.now,
-    sleep: (ms, signal) => sleep(ms, undefined, { signal }),
-    random: Math.random,
-    onRequest: (request) => {
-      measure(request);
-      if (config.logLevel === 'debug') logCall(request);
-    },
-    ...(simulatorsUrl !== undefined && { simulatorsUrl }),
+  const { client, budget } = composeProviderClient(platform, {
+    simulatorsUrl,
+    memoryBytes: config.providerMemoryBytes,
+    logsCalls: config.logLevel === 'debug',
   });
 
   let listeningPort = config.port;
@@ -164,14 +151,11 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   });
   cleanup.add('tokens', () => tokens.close(config.shutdownTimeoutMs));
   const { seal, open } = platformKeys;
-  const resources = createResources({
+  const resources = composeResources(platform, {
     client,
     budget,
-    seal,
-    open,
-    now: Date.now,
     tokensOf: tokens.of,
-    onCredentials: instances.noteCredentials,
+    noteCredentials: instances.noteCredentials,
   });
   const idempotency = createIdempotency(platform);
 

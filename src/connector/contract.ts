@@ -1,5 +1,4 @@
 import type { FieldSpec, PushedField, Queryable, Value } from '../where/model.ts';
-import type { RateLimitState } from './client/rate-limit.ts';
 
 /** The settings of one instance: declared keys only, typed by their `ConfigField`, secrets in clear. */
 export type Config = Readonly<Record<string, unknown>>;
@@ -77,6 +76,13 @@ export interface ConnectorContext {
   readonly config: Config;
   readonly send: (request: ProviderRequest) => Promise<ProviderResponse>;
   readonly signal: AbortSignal;
+}
+
+/** What the provider says about its budget for this caller. */
+export interface RateLimitState {
+  readonly limit?: number;
+  readonly remaining?: number;
+  readonly resetSeconds?: number;
 }
 
 /** What discovery works with: `objects` as a function, and `describe`. */

@@ -1,4 +1,4 @@
-import { matchesHost } from './client/hosts.ts';
+import { matchesHost } from './client/url.ts';
 import type { Config, Connector, OAuth2Auth, OAuthValue } from './contract.ts';
 
 /** They carry the flow: nothing that a connector adds may take their place. */

@@ -6,7 +6,6 @@ import {
   type ExchangeLimits,
   getEncoding,
   getFailureBytes,
-  isPacked,
   joinChunks,
   noRoom,
   type RawResponse,
@@ -42,9 +41,9 @@ const DECODERS: ReadonlyMap<string, Decoder> = new Map([
   ['br', BROTLI],
 ]);
 
-/** Undoes the content encoding; `maxBytes` holds for the result too, so a small answer cannot grow without end. */
+/** Undoes the content encoding of a packed response; `maxBytes` holds for the result too, so a small one cannot grow without end. */
 export async function decodeResponse(response: RawResponse, limits: ExchangeLimits): Promise<RawResponse> {
-  if (!isPacked(response.headers) || response.body.length === 0) return response;
+  if (response.body.length === 0) return response;
   const decoder = DECODERS.get(getEncoding(response.headers));
   if (decoder === undefined) {
     throw new EgressError('protocol', `${limits.hostname} sent an encoding that was not asked for.`);

@@ -1,4 +1,5 @@
 import { type Dispatcher, errors } from 'undici';
+import type { Clock, EndWait } from '../clock.ts';
 import { CollectedBytes } from '../collected-bytes.ts';
 import { goOnInTurn, takeTurn } from '../pace.ts';
 import { countPiece } from '../turn-budget.ts';
@@ -28,14 +29,14 @@ const LARGE_BYTES = 1024 * 1024;
 type IncomingHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /**
- * One request and its answer, collected in memory. It is the dispatcher's handler itself: no stream is made per call.
- * The first of answer, failure, time-out and abort decides; the others find it settled.
+ * One request and its response, collected in memory. It is the dispatcher's handler itself: no stream is made per call.
+ * The first of response, failure, time-out and abort decides; the others find it settled.
  */
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly response: Promise<RawResponse>;
   readonly #limits: ExchangeLimits;
   readonly #settle: PromiseWithResolvers<RawResponse>;
-  readonly #timer: NodeJS.Timeout;
+  readonly #endWait: EndWait;
   readonly #ignoreAbort: (() => void) | undefined;
   #controller: Dispatcher.DispatchController | undefined;
   #failure: EgressError | undefined;
@@ -47,11 +48,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #body = new CollectedBytes();
   #size = 0;
 
-  constructor(limits: ExchangeLimits) {
+  constructor(clock: Clock, limits: ExchangeLimits) {
     this.#limits = limits;
     this.#settle = Promise.withResolvers();
     this.response = this.#settle.promise;
-    this.#timer = setTimeout(() => this.#failByTimeout(), limits.timeoutMs);
+    this.#endWait = clock.after(limits.timeoutMs, () => this.#failByTimeout());
     const { signal } = limits;
     this.#ignoreAbort = signal && onAbort(signal, () => this.#fail(aborted(signal.reason)));
   }
@@ -140,7 +141,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #release(): void {
-    clearTimeout(this.#timer);
+    this.#endWait();
     this.#ignoreAbort?.();
   }
 }
@@ -159,7 +160,7 @@ export function getEncoding(headers: RawResponse['headers']): string {
   return headers['content-encoding']?.trim().toLowerCase() ?? '';
 }
 
-/** How much is kept of an answer with this status; undefined for a success. */
+/** How much is kept of a response with this status; undefined for a success. */
 export function getFailureBytes({ failureBytes }: ExchangeLimits, status: number): number | undefined {
   return status >= 200 && status < 300 ? undefined : failureBytes;
 }

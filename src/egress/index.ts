@@ -1,10 +1,11 @@
 import dns from 'node:dns/promises';
 import { Agent } from 'undici';
+import { type Clock, SYSTEM_CLOCK } from '../clock.ts';
 import { createAddressPolicy } from './address-policy.ts';
 import { assertMayConnect, type ConnectPorts, createPinnedConnect, createReach, type Lookup } from './connect.ts';
 import { ACCEPTED_ENCODINGS, decodeResponse } from './decode.ts';
 import { EgressError } from './error.ts';
-import { aborted, Exchange, type RawResponse } from './exchange.ts';
+import { aborted, Exchange, isPacked, type RawResponse } from './exchange.ts';
 import { assertHeaders, parseTarget, type Target } from './outgoing.ts';
 import { type EgressStream, type EgressStreamRequest, openStream } from './stream.ts';
 
@@ -20,6 +21,8 @@ export interface EgressOptions {
   /** Default true. False: what is answered from an address that is not public is not `quotable`. */
   readonly quotesPrivate?: boolean;
   readonly lookup?: Lookup;
+  /** Default: the system's. */
+  readonly clock?: Clock;
   /** Connections per scheme, host and port; calls beyond it wait for one. Default 1,024. */
   readonly connectionsPerOrigin?: number;
   /** Default 10,000. */
@@ -41,11 +44,11 @@ export interface EgressRequest {
   /** Of the body, as sent and as decoded. Default 32 MB. */
   readonly maxBytes?: number;
   /**
-   * What a longer body means. `cut`: the answer is complete after `maxBytes` of it, as sent (a compressed body is neither asked for
-   * nor decoded), and the connection is closed; for whoever only looks at an answer. Default `fail`, with `too-large`.
+   * What a longer body means. `cut`: the response is complete after `maxBytes` of it, as sent (a compressed body is neither asked for
+   * nor decoded), and the connection is closed; for whoever only looks at a response. Default `fail`, with `too-large`.
    */
   readonly onExcess?: 'fail' | 'cut';
-  /** About how much is kept of the body of an answer whose status is not 2xx; the rest is not waited for. Default: as of any other. */
+  /** About how much is kept of the body of a response whose status is not 2xx; the rest is not waited for. Default: as of any other. */
   readonly failureBytes?: number;
   /** The URL is one of a simulator; anything else is refused. */
   readonly toSimulator?: boolean;
@@ -59,12 +62,12 @@ export interface EgressRequest {
 
 /** The body is decoded, unless `onExcess` is `cut`; the headers are as received. */
 export interface EgressResponse extends RawResponse {
-  /** The words of the answer may be shown to whoever caused the call. */
+  /** The words of the response may be shown to whoever caused the call. */
   readonly quotable: boolean;
 }
 
 export interface Egress {
-  /** Redirects are not followed. @returns the answer, whatever its status. @throws EgressError and nothing else */
+  /** Redirects are not followed. @returns the response, whatever its status. @throws EgressError and nothing else */
   readonly request: (request: EgressRequest) => Promise<EgressResponse>;
   /** As `request`, for a body that is passed on and not kept. Its length is the reader's to bound. */
   readonly stream: (request: EgressStreamRequest) => Promise<EgressStream>;
@@ -85,37 +88,62 @@ const DEFAULT_MAX_BYTES = 32 * 1024 * 1024;
 
 /** The only place that opens outgoing connections. */
 export function createEgress(options: EgressOptions): Egress {
-  const ports: ConnectPorts = {
+  const ports = {
+    clock: options.clock ?? SYSTEM_CLOCK,
     reach: createReach(),
     policy: createAddressPolicy(options.allow),
     lookup: options.lookup ?? ((hostname: string) => dns.lookup(hostname, { all: true })),
     connectTimeoutMs: options.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS,
-  };
+  } satisfies CheckPorts;
   const agent = createAgent(options, createPinnedConnect(ports));
   const simulators = createAgent(options);
   const simulatorsOrigin = options.simulatorsUrl && new URL(options.simulatorsUrl).origin;
   let closing: Promise<void> | undefined;
 
-  /** Where a request goes, and by what connections. */
-  function route({ url, toSimulator }: Pick<EgressRequest, 'url' | 'toSimulator'>) {
-    const target = parseTarget(url);
-    if (toSimulator !== true) {
-      const isQuotable = () => options.quotesPrivate !== false || ports.reach.isPublic(target.hostname);
-      return [agent, target, isQuotable] as const;
-    }
-    if (target.origin === simulatorsOrigin) return [simulators, target, () => true] as const;
-    throw new EgressError('refused', `${target.origin} is not where the simulators are.`);
+  /** By what connections a request goes. @throws EgressError `refused` */
+  function agentFor(toSimulator: boolean | undefined, { origin }: Target): Agent {
+    if (toSimulator !== true) return agent;
+    if (origin === simulatorsOrigin) return simulators;
+    throw new EgressError('refused', `${origin} is not where the simulators are.`);
+  }
+
+  /** Known once there is a connection. */
+  function isQuotable(toSimulator: boolean | undefined, { hostname }: Target): boolean {
+    return toSimulator === true || options.quotesPrivate !== false || ports.reach.isPublic(hostname);
   }
 
   async function request(given: EgressRequest): Promise<EgressResponse> {
-    const [by, target, isQuotable] = route(given);
-    const response = await send(by, given, target);
-    return { ...response, quotable: isQuotable() };
+    const { method = 'GET', body = null, onExcess = 'fail', toSimulator, signal } = given;
+    const target = parseTarget(given.url);
+    const by = agentFor(toSimulator, target);
+    const headers = { 'accept-encoding': onExcess === 'cut' ? 'identity' : ACCEPTED_ENCODINGS, ...given.headers };
+    assertHeaders(headers);
+    if (signal?.aborted) throw aborted(signal.reason);
+    const limits = {
+      hostname: target.hostname,
+      timeoutMs: given.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+      maxBytes: given.maxBytes ?? DEFAULT_MAX_BYTES,
+      onExcess,
+      failureBytes: given.failureBytes,
+      takeBytes: given.takeBytes,
+      signal,
+    };
+    const exchange = new Exchange(ports.clock, limits);
+    by.dispatch({ origin: target.origin, path: target.path, method, headers, body }, exchange);
+    const received = await exchange.response;
+    const isDecoded = onExcess === 'cut' || !isPacked(received.headers);
+    const response = isDecoded ? received : await decodeResponse(received, limits);
+    return { ...response, quotable: isQuotable(toSimulator, target) };
   }
 
   async function stream(given: EgressStreamRequest): Promise<EgressStream> {
-    const [by, target, isQuotable] = route(given);
-    return openStream(by, given, target, isQuotable);
+    const target = parseTarget(given.url);
+    const response = await openStream(
+      { agent: agentFor(given.toSimulator, target), clock: ports.clock },
+      given,
+      target,
+    );
+    return { ...response, quotable: isQuotable(given.toSimulator, target) };
   }
 
   return {
@@ -142,51 +170,26 @@ function createAgent(options: EgressOptions, connect?: ReturnType<typeof createP
   });
 }
 
+interface CheckPorts extends ConnectPorts {
+  readonly clock: Clock;
+}
+
 /** A look-up cannot be stopped, but it need not be waited for. */
-async function checkTarget(ports: ConnectPorts, url: string, signal?: AbortSignal): Promise<void> {
+async function checkTarget(ports: CheckPorts, url: string, signal?: AbortSignal): Promise<void> {
   const target = parseTarget(url);
   if (signal?.aborted) throw aborted(signal.reason);
   const givenUp = Promise.withResolvers<never>();
   const abort = () => givenUp.reject(aborted(signal?.reason));
-  const timer = setTimeout(() => givenUp.reject(unresolved(target)), ports.connectTimeoutMs);
+  const endWait = ports.clock.after(ports.connectTimeoutMs, () => givenUp.reject(unresolved(target)));
   signal?.addEventListener('abort', abort, { once: true });
   try {
     await Promise.race([assertMayConnect(ports, target), givenUp.promise]);
   } finally {
-    clearTimeout(timer);
+    endWait();
     signal?.removeEventListener('abort', abort);
   }
 }
 
 function unresolved({ hostname }: Target): EgressError {
   return new EgressError('connect', `The host name ${hostname} could not be resolved in time.`);
-}
-
-async function send(agent: Agent, request: EgressRequest, target: Target): Promise<RawResponse> {
-  const onExcess = request.onExcess ?? 'fail';
-  const headers = { 'accept-encoding': onExcess === 'cut' ? 'identity' : ACCEPTED_ENCODINGS, ...request.headers };
-  assertHeaders(headers);
-  if (request.signal?.aborted) throw aborted(request.signal.reason);
-  const limits = {
-    hostname: target.hostname,
-    timeoutMs: request.timeoutMs ?? DEFAULT_TIMEOUT_MS,
-    maxBytes: request.maxBytes ?? DEFAULT_MAX_BYTES,
-    onExcess,
-    failureBytes: request.failureBytes,
-    takeBytes: request.takeBytes,
-    signal: request.signal,
-  };
-  const exchange = new Exchange(limits);
-  agent.dispatch(
-    {
-      origin: target.origin,
-      path: target.path,
-      method: request.method ?? 'GET',
-      headers,
-      body: request.body ?? null,
-    },
-    exchange,
-  );
-  const response = await exchange.response;
-  return onExcess === 'cut' ? response : decodeResponse(response, limits);
 }

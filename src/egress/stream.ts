@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
+import type { Clock } from '../clock.ts';
 import { EgressError } from './error.ts';
 import { aborted, joinHeaders, toEgressError } from './exchange.ts';
 import { assertHeaders, type Target } from './outgoing.ts';
@@ -27,22 +28,21 @@ export interface EgressStream {
   readonly body: AsyncIterable<Buffer>;
   /** For whoever does not read the body. */
   readonly cancel: () => void;
-  /** What the answer says may be shown to whoever caused the call. */
+  /** What the response says may be shown to whoever caused the call. */
   readonly quotable: boolean;
 }
 
-/** One request and its answer, none of which is kept. */
+/** One request and its response, none of which is kept. */
 export async function openStream(
-  agent: Dispatcher,
+  { agent, clock }: { readonly agent: Dispatcher; readonly clock: Clock },
   request: EgressStreamRequest,
   target: Target,
-  isQuotable: () => boolean,
-): Promise<EgressStream> {
+): Promise<Omit<EgressStream, 'quotable'>> {
   const headers = { 'accept-encoding': 'identity', ...request.headers };
   assertHeaders(headers);
-  const patience = createPatience(request, target.hostname);
+  const patience = createPatience(clock, request, target.hostname);
   try {
-    const answer = await agent.request({
+    const response = await agent.request({
       origin: target.origin,
       path: target.path,
       method: request.method ?? 'GET',
@@ -51,13 +51,12 @@ export async function openStream(
       signal: patience.signal,
     });
     // Told to whoever reads it; nobody may be reading yet, or any more.
-    answer.body.on('error', () => {});
+    response.body.on('error', () => {});
     return {
-      status: answer.statusCode,
-      headers: joinHeaders(answer.headers),
-      body: readBody(answer.body, patience, target.hostname),
+      status: response.statusCode,
+      headers: joinHeaders(response.headers),
+      body: readBody(response.body, patience, target.hostname),
       cancel: () => patience.give(aborted('The answer is not wanted.')),
-      quotable: isQuotable(),
     };
   } catch (error) {
     patience.end();
@@ -88,29 +87,40 @@ interface Patience {
   readonly end: () => void;
 }
 
-function createPatience({ silenceMs, signal }: EgressStreamRequest, hostname: string): Patience {
+function createPatience(clock: Clock, { silenceMs, signal }: EgressStreamRequest, hostname: string): Patience {
   const controller = new AbortController();
-  const give = (reason: EgressError) => {
+  let movedAtMs = clock.steady();
+  let endWait = clock.after(silenceMs, judgeSilence);
+
+  /** There are many pieces, so that they only say when they came, and how long it has been silent is seen when it may be too long. */
+  function judgeSilence(): void {
+    const leftMs = movedAtMs + silenceMs - clock.steady();
+    if (leftMs > 0) endWait = clock.after(leftMs, judgeSilence);
+    else give(new EgressError('timeout', `Nothing came from ${hostname} or went there for ${silenceMs} ms.`));
+  }
+
+  function give(reason: EgressError): void {
     end();
     controller.abort(reason);
-  };
-  const giveUp = () => give(aborted(signal.reason));
-  const timer = setTimeout(
-    () => give(new EgressError('timeout', `Nothing came from ${hostname} or went there for ${silenceMs} ms.`)),
-    silenceMs,
-  );
-  const end = () => {
-    clearTimeout(timer);
+  }
+
+  function giveUp(): void {
+    give(aborted(signal.reason));
+  }
+
+  function end(): void {
+    endWait();
     signal.removeEventListener('abort', giveUp);
-  };
-  if (signal.aborted) giveUp();
-  else signal.addEventListener('abort', giveUp, { once: true });
+  }
 
   async function* watch(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
     for await (const piece of pieces) {
-      if (!controller.signal.aborted) timer.refresh();
+      movedAtMs = clock.steady();
       yield piece;
     }
   }
+
+  if (signal.aborted) giveUp();
+  else signal.addEventListener('abort', giveUp, { once: true });
   return { signal: controller.signal, watch, give, end };
 }

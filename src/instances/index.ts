@@ -1,5 +1,5 @@
 import type { ProviderClient } from '../connector/client/index.ts';
-import { logProviderCalls } from '../connector/client/measure.ts';
+import { logProviderCalls } from '../connector/client/telling.ts';
 import type { Registry } from '../connector/registry.ts';
 import type { Notifications } from '../events/notifications/notifications.ts';
 import type { Platform } from '../platform.ts';
@@ -44,7 +44,7 @@ export function composeInstances(platform: Platform, neighbours: InstanceRoomNei
   const store = createInstanceStore(platform.knex);
   const codec = createInstanceCodec(platform, registry);
   const records = createInstanceRecords(platform, { store, codec, notifications });
-  const endpoint = { egress, clock, simulatorsUrl, onRequest: logProviderCalls(log) };
+  const endpoint = { egress, clock, simulatorsUrl, tell: logProviderCalls(log) };
   const requestToken: RequestToken = (request, signal) => sendTokenRequest(endpoint, request, signal);
   const tokens = createTokens(platform, { records, requestToken });
   const proxies = createProxies(platform, publicUrl);

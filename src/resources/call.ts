@@ -1,47 +1,86 @@
-import {
-  judgeRateLimit,
-  type PassedAnswer,
-  type PassedRequest,
-  type ProviderFile,
-  type RateLimitState,
-  readRateLimit,
+import type {
+  AccessTokens,
+  ByteBudget,
+  CallTally,
+  PassedRequest,
+  PassedResponse,
+  ProviderClient,
+  ProviderFile,
 } from '../connector/client/index.ts';
-import type { Operation, ProviderRequest, ProviderResponse } from '../connector/contract.ts';
-import { AppError, isAppError } from '../errors.ts';
-import type { ConnectedInstance, ResourcePorts } from './ports.ts';
+import type {
+  Config,
+  Connector,
+  ConnectorContext,
+  Operation,
+  ProviderRequest,
+  ProviderResponse,
+} from '../connector/contract.ts';
+import { AppError, type ErrorCode, isAppError } from '../errors.ts';
+
+/** An instance as far as a call to its provider needs it. */
+export interface ConnectedInstance {
+  readonly accountId: number;
+  readonly id: number;
+  /** Another with every change of `config` and of the credentials: what is found out about the provider is kept for one of them. */
+  readonly settingsVersion: number;
+  readonly connector: Connector;
+  /** Secrets in clear. */
+  readonly config: Config;
+  readonly disabled: boolean;
+  /** Whether the provider takes the credentials, as far as is known. */
+  readonly valid: boolean;
+  /** What the provider refused since it is not valid, by the `work` of verdicts. */
+  readonly refusedCalls: readonly string[];
+  /** Why it cannot be called at all. */
+  readonly fault?: { readonly code: ErrorCode; readonly message: string };
+}
+
+/** What came of a call. `work` says what it was for, such as `list employees`. */
+export interface Verdict {
+  readonly kind: 'accepted' | 'refused';
+  readonly work: string;
+}
+
+/** What a call needs of the rooms beside this one. */
+export interface CallNeighbours {
+  readonly client: ProviderClient;
+  /** The memory for responses of providers. */
+  readonly budget: ByteBudget;
+  /** The access tokens of an instance whose connector uses OAuth. */
+  readonly tokensOf: (instance: ConnectedInstance) => AccessTokens | undefined;
+  /** Takes down that the provider refuses the instance's credentials, and what it does for an instance that is not valid. */
+  readonly noteCredentials: (instance: ConnectedInstance, verdict: Verdict) => Promise<void>;
+}
 
 /** What the calls for one request did at the provider, for the response headers. */
-export interface CallReport {
-  readonly providerCalls: number;
-  readonly rateLimit?: RateLimitState;
-}
+export type CallReport = Readonly<CallTally>;
 
 /** The calls made at a provider on behalf of one request to us. */
 export interface InstanceCall {
   readonly instance: ConnectedInstance;
   readonly send: (request: ProviderRequest) => Promise<ProviderResponse>;
   readonly sendForFile: (request: ProviderRequest) => Promise<ProviderFile>;
-  /** What it answers is the caller's to judge: a refusal says nothing about the credentials. */
-  readonly pass: (request: PassedRequest) => Promise<PassedAnswer>;
+  /** What comes back is the caller's to judge: a refusal says nothing about the credentials. */
+  readonly pass: (request: PassedRequest) => Promise<PassedResponse>;
   readonly execute: <Input, Output>(operation: Operation<Input, Output>, input: Input) => Promise<Output>;
-  /** As `execute`, for what only describes objects. Many providers tell that to everybody, so it proves nothing of records. */
-  readonly discover: InstanceCall['execute'];
+  /** For what only describes objects. Many providers tell that to everybody, so it proves nothing of records. */
+  readonly discover: <Found>(find: (context: ConnectorContext) => Promise<Found>) => Promise<Found>;
   readonly signal: AbortSignal;
-  /** All that is needed of the provider's answers so far is this many bytes. */
+  /** All that is needed of the provider's responses so far is this many bytes. */
   readonly keep: (bytes: number) => void;
-  readonly providerCalls: () => number;
-  readonly report: () => CallReport;
+  /** What was done so far. */
+  readonly tally: CallReport;
 }
 
 const DISCOVERY = 'describe objects';
 
 /**
- * The answers of the provider are counted until `signal` aborts, which it does at the end of the request. `work` is what is
+ * The responses of the provider are counted until `signal` aborts, which it does at the end of the request. `work` is what is
  * done to records, such as `list employees`; without it objects are only described.
  * @throws AppError FORBIDDEN for a disabled instance, unless the call only describes it; the fault of one that cannot be called
  */
 export function startCall(
-  ports: ResourcePorts,
+  { client, budget, tokensOf, noteCredentials }: CallNeighbours,
   instance: ConnectedInstance,
   signal: AbortSignal,
   work: string | undefined,
@@ -53,48 +92,36 @@ export function startCall(
       `Instance ${instance.id} is disabled; PUT /instances/${instance.id}/enabled switches it on.`,
     );
   }
-  const hold = ports.budget.open(instance.accountId);
+  const hold = budget.open(instance.accountId);
   if (signal.aborted) hold.close();
   else signal.addEventListener('abort', hold.close, { once: true });
-  let providerCalls = 0;
-  let rateLimit: RateLimitState | undefined;
-  const call = {
-    connector: instance.connector,
-    config: instance.config,
-    tokens: ports.tokensOf(instance),
-    signal,
-    hold,
-    onProviderCall: () => {
-      providerCalls++;
-    },
-    onAnswer: (headers: Readonly<Record<string, string>>) => {
-      const own = instance.connector.rateLimit?.(headers);
-      rateLimit = own === undefined ? (readRateLimit(headers, ports.now()) ?? rateLimit) : judgeRateLimit(own);
-    },
-  };
-  const judged = async <Result>(what: string, result: Promise<Result>): Promise<Result> => {
+  const tally: CallTally = { providerCalls: 0 };
+  const { connector, config } = instance;
+  const call = { connector, config, tokens: tokensOf(instance), signal, hold, tally };
+
+  async function judged<Result>(what: string, result: Promise<Result>): Promise<Result> {
     try {
-      const answer = await result;
-      if (!instance.valid) await ports.onCredentials(instance, { kind: 'accepted', work: what });
-      return answer;
+      const found = await result;
+      if (!instance.valid) await noteCredentials(instance, { kind: 'accepted', work: what });
+      return found;
     } catch (error) {
       if (isAppError(error, 'INSTANCE_CREDENTIALS_FAILED')) {
-        await ports.onCredentials(instance, { kind: 'refused', work: what });
+        await noteCredentials(instance, { kind: 'refused', work: what });
       }
       throw error;
     }
-  };
+  }
+
   const records = work ?? DISCOVERY;
   return {
     instance,
     signal,
+    tally,
     keep: hold.keep,
-    send: (request) => judged(records, ports.client.send(call, request)),
-    pass: (request) => ports.client.pass(call, request),
-    sendForFile: (request) => judged(`${records} as a file`, ports.client.sendForFile(call, request)),
-    execute: (operation, input) => judged(records, ports.client.execute(operation, input, call)),
-    discover: (operation, input) => judged(DISCOVERY, ports.client.execute(operation, input, call)),
-    providerCalls: () => providerCalls,
-    report: () => ({ providerCalls, ...(rateLimit !== undefined && { rateLimit }) }),
+    send: (request) => judged(records, client.send(call, request)),
+    pass: (request) => client.pass(call, request),
+    sendForFile: (request) => judged(`${records} as a file`, client.sendForFile(call, request)),
+    execute: (operation, input) => judged(records, client.execute(operation, input, call)),
+    discover: (find) => judged(DISCOVERY, client.execute({ run: find }, undefined, call)),
   };
 }

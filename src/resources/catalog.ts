@@ -1,10 +1,10 @@
-import type { ConnectorContext, DiscoveryContext, ObjectSpec, Objects, OffloadResult } from '../connector/contract.ts';
-import type { Offload } from '../connector/offload/index.ts';
+import type { Clock } from '../clock.ts';
+import type { DiscoveryContext, ObjectSpec, Objects, OffloadResult } from '../connector/contract.ts';
+import { createOffload } from '../connector/offload/index.ts';
 import { ConnectorError, findObjectProblems } from '../connector/validate.ts';
 import { AppError, cutText, isAppError, suggest } from '../errors.ts';
-import type { InstanceCall } from './call.ts';
+import type { ConnectedInstance, InstanceCall } from './call.ts';
 import { createKeeper, type Weighed } from './keeper.ts';
-import type { ConnectedInstance, ResourcePorts } from './ports.ts';
 
 /** The objects of an instance: declared by its connector, or discovered from its provider and kept for a while. */
 export interface Catalog {
@@ -13,10 +13,6 @@ export interface Catalog {
   readonly getObject: (call: InstanceCall, name: string) => Promise<ObjectSpec>;
   /** The whole of an object, or of a child, that may be an outline. */
   readonly complete: (call: InstanceCall, name: string, object: ObjectSpec) => Promise<ObjectSpec>;
-}
-
-export interface CatalogPorts extends Pick<ResourcePorts, 'now'> {
-  readonly offload: Offload;
 }
 
 const MIB = 1024 * 1024;
@@ -36,38 +32,27 @@ const DESCRIPTIONS_KEPT = { ...KEPT, maxWeight: 64 * MIB, maxWeightOfOwner: 16 *
 /** Bytes. For the service of `scripts/bench/metadata.ts` they add up to 12.5 MB of descriptions; measured are 11.6 MB. */
 const WEIGHT_OF = { object: 1000, field: 500 };
 
-export function createCatalog({ now, offload }: CatalogPorts): Catalog {
-  const discoveries = createKeeper<Objects>({ ...OBJECTS_KEPT, now });
-  const descriptions = createKeeper<ObjectSpec>({ ...DESCRIPTIONS_KEPT, now });
+export function createCatalog(clock: Clock): Catalog {
+  const offload = createOffload(clock);
+  const keepObjects = createKeeper<Objects>(clock, OBJECTS_KEPT);
+  const keepDescription = createKeeper<ObjectSpec>(clock, DESCRIPTIONS_KEPT);
   const numberOf = createNumbering<ObjectSpec>();
 
   async function getObjects(call: InstanceCall): Promise<Objects> {
-    const find = call.instance.connector.objects;
+    const { connector, accountId: owner } = call.instance;
+    const find = connector.objects;
     if (typeof find !== 'function') return find;
-    return discoveries.get(keyOf(call.instance), {
-      owner: call.instance.accountId,
-      signal: call.signal,
-      find: async () => {
-        const { found, weight } = await discover(call, find);
-        assertUsable(call, found);
-        return { found, weight: weight + sumOf(Object.values(found), weightOf) };
-      },
-    });
+    const look = () => discover(call, find, (objects) => objects);
+    return keepObjects(keyOf(call.instance), { owner, signal: call.signal, find: look });
   }
 
   async function complete(call: InstanceCall, name: string, object: ObjectSpec): Promise<ObjectSpec> {
     const { describe } = object;
     if (describe === undefined) return object;
+    const look = () => discover(call, describe, (whole) => ({ [name]: whole }));
     // Two instances may share an outline, but never what their providers say about it.
-    return descriptions.get(`${keyOf(call.instance)}:${numberOf(object)}`, {
-      owner: call.instance.accountId,
-      signal: call.signal,
-      find: async () => {
-        const { found, weight } = await discover(call, describe);
-        assertUsable(call, { [name]: found });
-        return { found, weight: weight + weightOf(found) };
-      },
-    });
+    const key = `${keyOf(call.instance)}:${numberOf(object)}`;
+    return keepDescription(key, { owner: call.instance.accountId, signal: call.signal, find: look });
   }
 
   async function getObject(call: InstanceCall, name: string): Promise<ObjectSpec> {
@@ -76,23 +61,28 @@ export function createCatalog({ now, offload }: CatalogPorts): Catalog {
     return object === undefined ? unknownObject(call, name, Object.keys(objects)) : complete(call, name, object);
   }
 
-  /** The weight is that of the data which came out of threads; connectors keep it. */
+  /** What is found weighs what its objects do, and the data that came out of threads, which connectors keep. */
   async function discover<Found>(
     call: InstanceCall,
     find: (context: DiscoveryContext) => Promise<Found>,
+    objectsIn: (found: Found) => Objects,
   ): Promise<Weighed<Found>> {
-    let weight = 0;
-    const offloadOf =
-      ({ signal }: ConnectorContext): DiscoveryContext['offload'] =>
-      async (module, text) => {
-        const { value, bytes } = await offload({ owner: call.instance.accountId, module, text, signal });
-        weight += bytes;
-        // A copy of what the module returns, whose type the caller names.
-        return value as OffloadResult<never>;
-      };
-    const run = (context: ConnectorContext) => find({ ...context, offload: offloadOf(context) });
-    const found = await call.discover({ run }, undefined);
-    return { found, weight };
+    let offloadedBytes = 0;
+    const found = await call.discover((context) =>
+      find({
+        ...context,
+        offload: async (module, text) => {
+          const job = { owner: call.instance.accountId, module, text, signal: context.signal };
+          const { value, bytes } = await offload(job);
+          offloadedBytes += bytes;
+          // A copy of what the module returns, whose type the caller names.
+          return value as OffloadResult<never>;
+        },
+      }),
+    );
+    const objects = objectsIn(found);
+    assertUsable(call, objects);
+    return { found, weight: offloadedBytes + sumOf(Object.values(objects), weightOf) };
   }
 
   return { getObjects, getObject, complete };

@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
+import { MAX_DEPTH, tooDeep } from '../connector/client/json-pieces.ts';
 import type { ObjectSpec } from '../connector/contract.ts';
 import { AppError, cutText, type ErrorDetail, invalidRequest, MOST_FAULTS, pointer, suggest } from '../errors.ts';
+import { canonicalDecimal, compareDecimals } from '../numbers/decimal.ts';
 import { ExactNumber } from '../numbers/exact-json.ts';
-import { toJsonNumber } from '../numbers/number-value.ts';
+import { DECIMAL_TEXT, readDecimal, toDecimalText, toJsonNumber } from '../numbers/number-value.ts';
 import { type FieldSpec, type FieldType, type PushedField, pushedField, type Row, reader } from '../where/index.ts';
-import { faultOfNumber, numberReader } from './field-numbers.ts';
 
 /** Makes records of ours out of a provider's; a field's `native` path leads into nested JSON. */
 export type RecordMapper = (native: unknown) => Record<string, unknown>;
@@ -153,4 +154,61 @@ function missingFields(body: Row, object: ObjectSpec): readonly ErrorDetail[] {
   return Object.entries(object.fields)
     .filter(([name, spec]) => spec.required === true && body[name] == null)
     .map(([name]) => ({ path: pointer('body', name), message: `'${name}' is required.` }));
+}
+
+type NumberField = Pick<FieldSpec, 'type' | 'format' | 'range'>;
+
+/**
+ * A provider may write a number as text in one row and as a number in the next. Ours has the JSON type that its field declares.
+ * @returns undefined for fields that hold neither
+ */
+export function numberReader({ type, format }: NumberField): ((value: unknown) => unknown) | undefined {
+  if (type === 'string') return toText;
+  if (type !== 'integer' && type !== 'number') return undefined;
+  return format === DECIMAL_TEXT ? toDecimalText : toJsonNumber;
+}
+
+function toText(value: unknown): unknown {
+  return typeof value === 'number' || value instanceof ExactNumber ? String(value) : value;
+}
+
+/** What is wrong with a value of a field, to follow its name in a message; undefined for what it may be, and what is no number. */
+export function faultOfNumber(field: NumberField, value: unknown): string | undefined {
+  if (field.type !== 'integer' && field.type !== 'number') return undefined;
+  const text = readDecimal(value);
+  if (text === undefined) return value instanceof ExactNumber ? 'is a number of more than 400 digits.' : undefined;
+  if (field.type === 'integer' && text.includes('.')) return 'is of type integer: expected a whole number.';
+  const { range = field.format === DECIMAL_TEXT ? undefined : DOUBLES } = field;
+  if (range !== undefined && (compareDecimals(text, range[0]) < 0 || compareDecimals(text, range[1]) > 0))
+    return `must be from ${showBound(range[0])} to ${showBound(range[1])}.`;
+  if (field.format !== DECIMAL_TEXT && Number(text) === 0 && text !== '0')
+    return `must be 0, or at least ${Number.MIN_VALUE} away from it.`;
+  return undefined;
+}
+
+const GREATEST_DOUBLE = canonicalDecimal(String(Number.MAX_VALUE)) ?? '';
+/** What a number of JSON is for nearly everybody who reads it. */
+const DOUBLES: readonly [string, string] = [`-${GREATEST_DOUBLE}`, GREATEST_DOUBLE];
+
+/** 309 digits are written with an exponent. */
+function showBound(decimal: string): string {
+  return decimal.length > 30 ? String(Number(decimal)) : decimal;
+}
+
+const CONTAINER_BYTES = 48;
+const MEMBER_BYTES = 16;
+
+/** About the memory that a value of JSON takes. @throws AppError PROVIDER_PROTOCOL for nesting beyond 200 levels */
+export function sizeOf(value: unknown, depth = 0): number {
+  if (typeof value === 'string') return MEMBER_BYTES + value.length;
+  if (!isMembers(value)) return MEMBER_BYTES;
+  if (depth === MAX_DEPTH) throw tooDeep();
+  let size = CONTAINER_BYTES;
+  if (Array.isArray(value)) for (const item of value) size += sizeOf(item, depth + 1);
+  else for (const name in value) size += MEMBER_BYTES + sizeOf(value[name], depth + 1);
+  return size;
+}
+
+function isMembers(value: unknown): value is unknown[] | Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
 }

@@ -1,12 +1,11 @@
 import { toUnreadable } from '../connector/client/index.ts';
-import type { ListInput, ListOperation, ListPage } from '../connector/index.ts';
+import type { ListOperation, ListPage } from '../connector/index.ts';
 import { AppError } from '../errors.ts';
 import { createPacer } from '../pace.ts';
 import { compareValues, type OrderBy, type Plan, type Row, reader } from '../where/index.ts';
 import type { InstanceCall } from './call.ts';
-import type { Position } from './page-token.ts';
-import { sizeOf } from './row-size.ts';
-import type { RowSteps } from './row-steps.ts';
+import { goOn, type Place, type Position, type Started, toListInput, totalOf } from './page.ts';
+import { sizeOf } from './record.ts';
 import { createTopRows } from './top-rows.ts';
 
 /** Why a page ended before it was full: the budget of provider calls or of bytes, or the provider shows no more rows of the query. */
@@ -21,64 +20,22 @@ export interface ScanResult {
   readonly cutBy?: PartialReason;
 }
 
-export interface ScanInput {
+export interface ScanInput extends Started {
   readonly list: ListOperation<unknown>;
-  readonly plan: Plan;
-  readonly steps: RowSteps;
   readonly pageSize: number;
-  readonly start: Position;
   readonly maxProviderCalls: number;
-  /** Rows that the provider lets one query page through. */
-  readonly resultWindow?: number | undefined;
-  readonly parentId?: string | undefined;
 }
 
-/** Whether the provider's rows are the answer's, so that page size and position can be passed on. */
-export function isDirect(plan: Plan): boolean {
-  return plan.residual === undefined && plan.sortPushed;
-}
-
-interface PageWanted {
-  readonly page: number;
-  readonly pageSize: number;
-  readonly resultWindow?: number | undefined;
-}
-
-/** Where the given page begins. */
-export function firstPosition(
-  plan: Plan,
-  list: ListOperation<unknown>,
-  { page, pageSize, resultWindow = Number.POSITIVE_INFINITY }: PageWanted,
-): Position {
-  const largest = Math.min(list.maxPageSize, resultWindow);
-  // Under a residual the provider's rows are not the answer's: its largest page needs the fewest calls.
-  const limit = isDirect(plan) ? Math.min(pageSize, largest) : largest;
-  const skip = (page - 1) * pageSize;
-  const canJump =
-    isDirect(plan) &&
-    plan.queries.length === 1 &&
-    skip > 0 &&
-    skip % limit === 0 &&
-    skip + limit <= resultWindow &&
-    list.cursorAt !== undefined;
-  if (canJump) return { cursor: list.cursorAt?.(skip), rowsBefore: skip, skipRows: 0, skipMatches: 0, limit };
-  return { skipRows: 0, skipMatches: skip, limit };
-}
+/** What is kept of providers' responses for one of ours. */
+const MAX_KEPT_BYTES = 64 * 1024 * 1024;
 
 /**
  * Follows the provider's pages until the page is full and one more match shows that there is a next one, the rows end,
  * or the budget does.
- * @throws AppError WHERE_UNSUPPORTED when the rows must be sorted here and the budget does not reach their end
  */
-export function scan(call: InstanceCall, input: ScanInput): Promise<ScanResult> {
-  return input.plan.sortPushed ? scanInOrder(call, input) : scanAndSort(call, input);
-}
-
-/** What is kept of providers' answers for one answer of ours. */
-const MAX_KEPT_BYTES = 64 * 1024 * 1024;
-
-async function scanInOrder(call: InstanceCall, input: ScanInput): Promise<ScanResult> {
-  const { steps, plan, pageSize } = input;
+export async function scanInOrder(call: InstanceCall, input: ScanInput): Promise<ScanResult> {
+  const { list, pageSize } = input;
+  const { steps, plan } = input.query;
   const isChecked = plan.residual !== undefined;
   const pacer = createPacer(call.signal);
   const records: Row[] = [];
@@ -91,13 +48,13 @@ async function scanInOrder(call: InstanceCall, input: ScanInput): Promise<ScanRe
   };
   for (;;) {
     const { query = 0 } = position;
-    const page = await fetchPage(call, input, position);
+    const page = await call.execute(list, toListInput(input, position));
     pacer.begin();
-    if (!isChecked && plan.queries.length === 1) total = page.total ?? total;
+    if (!isChecked && plan.queries.length === 1) total = totalOf(page) ?? total;
     let { skipMatches } = position;
     for (let index = position.skipRows; index < page.records.length; index++) {
       if (pacer.isDue()) await pacer.pause();
-      const row = steps.map(page.read(page.records[index]));
+      const row = steps.map(readRecord(call, list, page.records[index]));
       if (!steps.matches(row, query)) continue;
       if (skipMatches > 0) {
         skipMatches--;
@@ -119,30 +76,8 @@ async function scanInOrder(call: InstanceCall, input: ScanInput): Promise<ScanRe
     // Without a residual the provider's next page is known to hold rows of the query; another query may have none.
     const isFull = records.length === pageSize;
     if (isFull && !isChecked && page.next !== undefined) return end(position);
-    if (call.providerCalls() >= input.maxProviderCalls) return end(position, isFull ? undefined : 'scan-budget');
+    if (call.tally.providerCalls >= input.maxProviderCalls) return end(position, isFull ? undefined : 'scan-budget');
   }
-}
-
-type Place = Pick<Position, 'query' | 'cursor' | 'rowsBefore'>;
-
-interface Onward {
-  /** Absent at the end. */
-  readonly next: Place | undefined;
-  /** The query has, or may have, rows that the provider does not show. */
-  readonly isCut: boolean;
-}
-
-/** The next page of the same query, or the first of the next one. */
-function goOn(
-  { plan, resultWindow = Number.POSITIVE_INFINITY, start }: Pick<ScanInput, 'plan' | 'resultWindow' | 'start'>,
-  { query = 0, rowsBefore = 0 }: Place,
-  { next, records, total }: ListPage,
-): Onward {
-  const seen = rowsBefore + records.length;
-  // A provider that stops at its window may not say that there is more.
-  const isCut = next === undefined ? seen >= resultWindow && seen !== total : seen + start.limit > resultWindow;
-  if (next !== undefined && !isCut) return { next: { query, cursor: next, rowsBefore: seen }, isCut };
-  return { next: query + 1 < plan.queries.length ? { query: query + 1 } : undefined, isCut };
 }
 
 type Outcome = { readonly [Part in keyof ScanResult]: ScanResult[Part] | undefined } & Pick<ScanResult, 'records'>;
@@ -156,15 +91,6 @@ function toResult({ records, next, total, cutBy }: Outcome): ScanResult {
   };
 }
 
-/** A page with its numbers judged, and how its rows are read. */
-type FetchedPage = ListPage & { readonly read: (record: unknown) => unknown };
-
-async function fetchPage(call: InstanceCall, input: ScanInput, place: Place): Promise<FetchedPage> {
-  const { total, ...page } = await call.execute(input.list, toListInput(input, place));
-  const isTotal = Number.isSafeInteger(total) && Number(total) >= 0;
-  return { ...page, ...(isTotal && { total }), read: (record) => readRecord(call, input.list, record) };
-}
-
 function readRecord({ instance }: InstanceCall, list: ListOperation<unknown>, record: unknown): unknown {
   try {
     return list.readRecord === undefined ? record : list.readRecord(record);
@@ -173,37 +99,24 @@ function readRecord({ instance }: InstanceCall, list: ListOperation<unknown>, re
   }
 }
 
-/** What the connector is told of a query. */
-export function toListInput(
-  { plan, steps, start, parentId }: Pick<ScanInput, 'plan' | 'steps' | 'start' | 'parentId'>,
-  { query = 0, cursor }: Place,
-): ListInput<unknown> {
-  const { pushed, native } = plan.queries[query] ?? {};
-  return {
-    ...(pushed !== undefined && { filter: native }),
-    parameters: plan.parameters,
-    fields: steps.fields,
-    orderBy: plan.sortPushed ? plan.orderBy : [],
-    limit: start.limit,
-    ...(cursor !== undefined && { cursor }),
-    ...(parentId !== undefined && { parentId }),
-  };
-}
-
-/** The provider cannot sort so: all rows are fetched and sorted here, as long as the budget reaches their end. */
-async function scanAndSort(call: InstanceCall, input: ScanInput): Promise<ScanResult> {
-  const { plan, steps, pageSize, start } = input;
+/**
+ * For what the provider cannot sort so: all rows are fetched and sorted here.
+ * @throws AppError WHERE_UNSUPPORTED when the budget does not reach their end
+ */
+export async function scanAndSort(call: InstanceCall, input: ScanInput): Promise<ScanResult> {
+  const { list, pageSize, start } = input;
+  const { steps, plan } = input.query;
   const pacer = createPacer(call.signal);
   const from = start.skipMatches;
   const rows = createTopRows(createOrder(plan.orderBy), from + pageSize);
   for (let place: Place | undefined = {}; place !== undefined; ) {
     const isFirst = place.query === undefined;
-    if (!isFirst && call.providerCalls() >= input.maxProviderCalls) throw tooManyToSort(plan, input);
-    const page: FetchedPage = await fetchPage(call, input, place);
+    if (!isFirst && call.tally.providerCalls >= input.maxProviderCalls) throw tooManyToSort(plan, input);
+    const page: ListPage = await call.execute(list, toListInput(input, place));
     pacer.begin();
     for (const native of page.records) {
       if (pacer.isDue()) await pacer.pause();
-      const row = steps.map(page.read(native));
+      const row = steps.map(readRecord(call, list, native));
       if (!steps.matches(row, place.query ?? 0)) continue;
       rows.add(row, sizeOf(row));
       if (rows.bytes() > MAX_KEPT_BYTES) throw tooLargeToSort(plan);

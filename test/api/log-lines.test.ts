@@ -55,6 +55,12 @@ describe('the log of a call on an instance', () => {
     await provider.close();
   });
 
+  it('counts the call of a request that is passed through', async () => {
+    const { token } = await service.createInstance('bamboohr', BAMBOOHR);
+    const { request } = await linesOf(() => service.call('/passthrough/api/v1/meta/fields', { token }));
+    expect(request).to.include({ status: 200, providerCalls: 1 });
+  });
+
   it('has at the level debug each request to the provider, without its query and its secrets', async () => {
     const instance = await service.createInstance('odata', PRIVATE_SHOP);
     const { request, sent } = await linesOf(() =>

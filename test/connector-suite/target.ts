@@ -1,6 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { createProviderClient } from '../../src/connector/client/index.ts';
-import type { AccessTokens } from '../../src/connector/client/ports.ts';
+import { SYSTEM_CLOCK } from '../../src/clock.ts';
+import { type AccessTokens, createProviderClient } from '../../src/connector/client/index.ts';
 import type { Config, Connector, ObjectSpec, Objects } from '../../src/connector/contract.ts';
 import { loadConnectors, OWN_CONNECTORS } from '../../src/connector/registry.ts';
 import { createEgress } from '../../src/egress/index.ts';
@@ -53,10 +52,9 @@ async function declare(connector: Connector, config: Config, simulatorsUrl: stri
   const egress = createEgress({ allow: ['127.0.0.0/8'], simulatorsUrl });
   const client = createProviderClient({
     egress,
-    now: Date.now,
-    random: Math.random,
-    sleep: (ms, signal) => sleep(ms, undefined, { signal }),
-    ...(simulatorsUrl !== undefined && { simulatorsUrl }),
+    clock: SYSTEM_CLOCK,
+    random: { fraction: Math.random },
+    simulatorsUrl,
   });
   try {
     const call = { connector, config, signal: new AbortController().signal, tokens: tokensIn(config) };

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
+import { SYSTEM_CLOCK } from '../../src/clock.ts';
 import type { ErrorCode } from '../../src/errors.ts';
 import {
   brokenJson,
@@ -211,11 +212,11 @@ describe('failures of the provider client', () => {
     it('throws the reason of an abort during a wait', async () => {
       const controller = new AbortController();
       const reason = new Error('the client went away');
-      const sleep = async () => {
-        controller.abort(reason);
-        throw new Error('The sleep was aborted');
+      const after = () => {
+        setImmediate(() => controller.abort(reason));
+        return () => {};
       };
-      const waiting = await setUpClient({ sleep });
+      const waiting = await setUpClient({ clock: { ...SYSTEM_CLOCK, after } });
       waiting.server.answer('/api/a', status(503));
       const sent = waiting.client.send(waiting.call({ signal: controller.signal }), { path: '/a' });
       expect(await sent.catch((error) => error)).to.equal(reason);

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
-import { matchesHost } from '../../src/connector/client/hosts.ts';
-import { judgeRateLimit, readRateLimit } from '../../src/connector/client/index.ts';
-import { readProviderMessage } from '../../src/connector/client/provider-message.ts';
+import { judgeRateLimit, readProviderMessage, readRateLimit } from '../../src/connector/client/response.ts';
+import { matchesHost } from '../../src/connector/client/url.ts';
 import type { Operation } from '../../src/connector/contract.ts';
 import { createRedactor } from '../../src/redaction.ts';
 import { json, status } from '../support/misbehaving-server.ts';

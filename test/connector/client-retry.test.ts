@@ -113,4 +113,18 @@ describe('retries of the provider client', () => {
     expect(setup.sleeps).to.deep.equal([3000]);
     expect(setup.server.requests).to.have.length(2);
   });
+
+  it('does not wait beyond the deadline though the clock of the machine is set back', async () => {
+    let steadyMs = 0;
+    const after = (ms: number, call: () => void) => {
+      steadyMs += ms;
+      setImmediate(call);
+      return () => {};
+    };
+    const setBack = await setUpClient({ clock: { now: () => START - steadyMs, steady: () => steadyMs, after } });
+    setBack.server.answer('/api/a', status(429, { 'retry-after': '3' }));
+    await setBack.fail({ path: '/a' }, { timeoutMs: 5_000 });
+    expect(setBack.server.requests).to.have.length(2);
+    await setBack.close();
+  });
 });

@@ -13,7 +13,7 @@ export interface ClientSetup {
   readonly client: ReturnType<typeof createProviderClient>;
   /** The milliseconds of every sleep; sleeping moves the clock. */
   readonly sleeps: number[];
-  /** Requests reported by `onProviderCall`. */
+  /** Requests noted in the tally of `call`. */
   readonly calls: () => number;
   readonly call: (
     overrides?: Partial<Omit<ProviderCall, 'connector'>> & { connector?: Partial<Connector> },
@@ -32,24 +32,27 @@ export async function setUpClient(ports: Partial<ClientPorts> = {}): Promise<Cli
   const config: Config = { apiKey: API_KEY };
   const sleeps: number[] = [];
   let nowMs = START;
-  let calls = 0;
+  const tally = { providerCalls: 0 };
   const client = createProviderClient({
     egress,
-    now: () => nowMs,
-    random: () => 0.5,
-    sleep: async (ms) => {
-      sleeps.push(ms);
-      nowMs += ms;
+    clock: {
+      now: () => nowMs,
+      steady: () => nowMs - START,
+      after: (ms, call) => {
+        sleeps.push(ms);
+        nowMs += ms;
+        setImmediate(call);
+        return () => {};
+      },
     },
+    random: { fraction: () => 0.5 },
     ...ports,
   });
   const call: ClientSetup['call'] = ({ connector: own, ...overrides } = {}) => ({
     connector: { ...connector, ...own },
     config,
     signal: new AbortController().signal,
-    onProviderCall: () => {
-      calls++;
-    },
+    tally,
     ...overrides,
   });
   const send: ClientSetup['send'] = (request, own = {}) => client.send(call({ connector: own }), request);
@@ -58,7 +61,7 @@ export async function setUpClient(ports: Partial<ClientPorts> = {}): Promise<Cli
     connector,
     client,
     sleeps,
-    calls: () => calls,
+    calls: () => tally.providerCalls,
     call,
     send,
     fail: (request, own) => catchAppError(send(request, own)),

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { judgeAnswer } from '../../src/connector/client/failure.ts';
+import { judgeResponse } from '../../src/connector/client/failure.ts';
 import { loadConnectors, OWN_CONNECTORS } from '../../src/connector/registry.ts';
 import { json } from '../support/misbehaving-server.ts';
 import { setUpClient } from './client-setup.ts';
@@ -30,8 +30,8 @@ describe('failures of every provider', () => {
       for (const status of STATUSES) {
         for (const body of BODIES) {
           const response = { status, headers: { 'content-type': 'application/json' }, body };
-          const { kind, mayPass } = judgeAnswer(classify?.(response) ?? undefined, status, 'POST') ?? {};
-          const byStatus = judgeAnswer(undefined, status, 'POST');
+          const { kind, mayPass } = judgeResponse(classify?.(response) ?? undefined, status, 'POST') ?? {};
+          const byStatus = judgeResponse(undefined, status, 'POST');
           const expected = OWN_MEANING[key]?.[status] ?? byStatus?.kind;
           expect([kind, mayPass], `${status} ${JSON.stringify(body)}`).to.deep.equal([expected, byStatus?.mayPass]);
         }

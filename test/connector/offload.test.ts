@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { SYSTEM_CLOCK } from '../../src/clock.ts';
 import { createOffload, type OffloadLimits } from '../../src/connector/offload/index.ts';
 
 const LIMITS: OffloadLimits = {
@@ -14,7 +15,7 @@ const LIMITS: OffloadLimits = {
 const module = new URL('./offloaded/module.ts', import.meta.url);
 
 function create(limits: Partial<OffloadLimits> = {}) {
-  const offload = createOffload({ ...LIMITS, ...limits });
+  const offload = createOffload(SYSTEM_CLOCK, { ...LIMITS, ...limits });
   return (text: string, owner = 1, { signal } = new AbortController()) => offload({ owner, module, text, signal });
 }
 

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
+import { SYSTEM_CLOCK } from '../../src/clock.ts';
 import { CollectedBytes } from '../../src/collected-bytes.ts';
 import { decodeResponse } from '../../src/egress/decode.ts';
 import { Exchange } from '../../src/egress/exchange.ts';
@@ -36,7 +37,7 @@ describe('an answer that comes byte by byte', () => {
   }
 
   it('lets everything else go on in between', async () => {
-    const exchange = new Exchange({ ...LIMITS, maxBytes: CRUMBS });
+    const exchange = new Exchange(SYSTEM_CLOCK, { ...LIMITS, maxBytes: CRUMBS });
     const controller = createController();
     exchange.onRequestStart(controller);
     exchange.onResponseStart(controller, 200, {});
@@ -58,7 +59,7 @@ describe('answers that come together', () => {
     const controllers = Array.from({ length: 40 }, createController);
     let pieces = 0;
     const exchanges = controllers.map((controller) => {
-      const exchange = new Exchange(LIMITS);
+      const exchange = new Exchange(SYSTEM_CLOCK, LIMITS);
       const receive = () => {
         for (let n = 0; n < 4 && !controller.paused; n++, pieces++) exchange.onResponseData(controller, piece);
       };
@@ -85,7 +86,7 @@ describe('answers that come together', () => {
 
 describe('an answer that is a failure', () => {
   const receive = async (status: number, headers: Record<string, string>) => {
-    const exchange = new Exchange({ ...LIMITS, failureBytes: 100 });
+    const exchange = new Exchange(SYSTEM_CLOCK, { ...LIMITS, failureBytes: 100 });
     const controller = createController();
     exchange.onRequestStart(controller);
     exchange.onResponseStart(controller, status, headers);

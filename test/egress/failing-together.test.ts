@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
+import { SYSTEM_CLOCK } from '../../src/clock.ts';
 import { Exchange } from '../../src/egress/exchange.ts';
 
 const CALLS = 60;
@@ -44,7 +45,7 @@ describe('calls that fail in one moment', () => {
       let ended = 0;
       const calls = Array.from({ length: CALLS }, () => {
         const controller = createController();
-        const exchange = new Exchange({ ...LIMITS, signal: caller.signal });
+        const exchange = new Exchange(SYSTEM_CLOCK, { ...LIMITS, signal: caller.signal });
         exchange.onRequestStart(controller);
         exchange.response.catch(() => ended++);
         return { exchange, controller };
@@ -66,7 +67,7 @@ describe('calls that fail in one moment', () => {
     const caller = new AbortController();
     const calls = Array.from({ length: CALLS }, () => {
       const controller = createController();
-      const exchange = new Exchange({ ...LIMITS, signal: caller.signal });
+      const exchange = new Exchange(SYSTEM_CLOCK, { ...LIMITS, signal: caller.signal });
       exchange.onRequestStart(controller);
       return { exchange, controller };
     });

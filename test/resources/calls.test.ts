@@ -38,10 +38,10 @@ describe('discovery', () => {
     const { discover, count } = createDiscovery();
     const service = createService(discover);
     await service.list();
-    service.moveClock(10 * MINUTE_MS - 1);
+    await service.moveClock(10 * MINUTE_MS - 1);
     await service.list();
     expect(count()).to.equal(1);
-    service.moveClock(1);
+    await service.moveClock(1);
     await service.list();
     expect(count()).to.equal(2);
   });

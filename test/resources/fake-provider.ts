@@ -1,4 +1,4 @@
-import { createByteBudget } from '../../src/connector/client/index.ts';
+import { createByteBudget, type ProviderClient } from '../../src/connector/client/index.ts';
 import type {
   Connector,
   ConnectorContext,
@@ -9,9 +9,11 @@ import type {
   ProviderResponse,
   Translator,
 } from '../../src/connector/index.ts';
+import type { PlatformKeys } from '../../src/db/platform-keys.ts';
 import { type AppError, isAppError } from '../../src/errors.ts';
-import type { ConnectedInstance, ResourcePorts } from '../../src/resources/ports.ts';
-import { createResources, type ListRequest, type RecordList, type Resources } from '../../src/resources/resources.ts';
+import type { ConnectedInstance } from '../../src/resources/call.ts';
+import { composeResources, type ListRequest, type RecordList, type Resources } from '../../src/resources/index.ts';
+import { createVirtualClock } from '../support/virtual-clock.ts';
 
 /** A filter of the pretended provider: all of these must hold. */
 export type FakeFilter = readonly (readonly [field: string, operator: string, value: string])[];
@@ -81,7 +83,7 @@ export interface FakeService {
   readonly verdicts: readonly string[];
   /** Makes the next calls to the provider fail. */
   readonly failWith: (failure: Error | undefined) => void;
-  readonly moveClock: (ms: number) => void;
+  readonly moveClock: (ms: number) => Promise<void>;
   readonly list: (request?: Partial<ListRequest>, changes?: Partial<ConnectedInstance>) => Promise<RecordList>;
   /** All rows of a query by its page tokens, and how many answers they took. */
   readonly listAll: (
@@ -94,19 +96,20 @@ export function createService(objects: Connector['objects']): FakeService {
   const sent: unknown[] = [];
   const verdicts: string[] = [];
   let failure: Error | undefined;
-  let nowMs = 0;
-  const ports: ResourcePorts = {
-    client: createClient(async (request) => {
-      sent.push(request);
-      if (failure !== undefined) throw failure;
-    }),
-    budget: createByteBudget(Number.POSITIVE_INFINITY),
-    ...createSeal(),
-    now: () => nowMs,
-    tokensOf: () => undefined,
-    onCredentials: async ({ id }, { kind, work }) => void verdicts.push(`${id} ${kind}: ${work}`),
-  };
-  const resources = createResources(ports);
+  const clock = createVirtualClock();
+  const client = createClient(async (request) => {
+    sent.push(request);
+    if (failure !== undefined) throw failure;
+  });
+  const resources = composeResources(
+    { clock, keys: createSeal() },
+    {
+      client,
+      budget: createByteBudget(Number.POSITIVE_INFINITY),
+      tokensOf: () => undefined,
+      noteCredentials: async ({ id }, { kind, work }) => void verdicts.push(`${id} ${kind}: ${work}`),
+    },
+  );
   const connector = createConnector(objects);
   const createInstance = (changes: Partial<ConnectedInstance> = {}): ConnectedInstance => ({
     accountId: 1,
@@ -138,9 +141,7 @@ export function createService(objects: Connector['objects']): FakeService {
     failWith: (error) => {
       failure = error;
     },
-    moveClock: (ms) => {
-      nowMs += ms;
-    },
+    moveClock: clock.advance,
     list,
     listAll: async (request) => {
       const answers: RecordList[] = [];
@@ -155,7 +156,7 @@ export function createService(objects: Connector['objects']): FakeService {
 }
 
 /** Keeps what it sealed, and gives it back in the same context only. */
-function createSeal(): Pick<ResourcePorts, 'seal' | 'open'> {
+function createSeal(): Pick<PlatformKeys, 'seal' | 'open'> {
   const sealed = new Map<string, string>();
   return {
     seal: (plain, context) => {
@@ -184,9 +185,9 @@ function createConnector(objects: Connector['objects']): Connector {
 }
 
 /** Counts calls as the real one does, and hears an abort. */
-function createClient(onSend: (request: unknown) => Promise<void>): ResourcePorts['client'] {
-  const send: ResourcePorts['client']['send'] = async (call, request) => {
-    call.onProviderCall?.();
+function createClient(onSend: (request: unknown) => Promise<void>): ProviderClient {
+  const send: ProviderClient['send'] = async (call, request) => {
+    if (call.tally !== undefined) call.tally.providerCalls++;
     await onSend(request);
     call.signal.throwIfAborted();
     return { status: 200, headers: {}, body: undefined } satisfies ProviderResponse;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { ExactNumber } from '../../src/numbers/exact-json.ts';
 import { DECIMAL_TEXT } from '../../src/numbers/number-value.ts';
-import { faultOfNumber, numberReader } from '../../src/resources/field-numbers.ts';
+import { faultOfNumber, numberReader } from '../../src/resources/record.ts';
 import type { FieldSpec } from '../../src/where/index.ts';
 
 const exact = (text: string) => new ExactNumber(text);

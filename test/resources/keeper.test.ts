@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { createKeeper, type KeeperOptions } from '../../src/resources/keeper.ts';
+import { createKeeper, type KeptLimits } from '../../src/resources/keeper.ts';
 
 const SECOND_MS = 1000;
 
-const LIMITS: Omit<KeeperOptions, 'now'> = {
+const LIMITS: KeptLimits = {
   keepMs: 600 * SECOND_MS,
   keepFailureMs: 60 * SECOND_MS,
   isLasting: (error) => String(error).includes('broken'),
@@ -11,17 +11,13 @@ const LIMITS: Omit<KeeperOptions, 'now'> = {
   maxWeightOfOwner: 50_000,
 };
 
-function create(changes: Partial<KeeperOptions> = {}) {
+function create(changes: Partial<KeptLimits> = {}) {
   let nowMs = 0;
-  const keeper = createKeeper<string>({
-    ...LIMITS,
-    now: () => nowMs,
-    ...changes,
-  });
+  const keep = createKeeper<string>({ steady: () => nowMs }, { ...LIMITS, ...changes });
   const looked: number[] = [];
   const { signal } = new AbortController();
   const get = (key: { readonly id: number }, { owner = 1, weight = 10_000, failure = '' } = {}) =>
-    keeper.get(`key ${key.id}`, {
+    keep(`key ${key.id}`, {
       owner,
       signal,
       find: async () => {
@@ -103,11 +99,11 @@ describe('a keeper', () => {
   });
 
   it('gives a look-up of their own to those who wait for one whose caller hangs up', async () => {
-    const keeper = createKeeper<string>({ ...LIMITS, now: () => 0 });
+    const keep = createKeeper<string>({ steady: () => 0 }, LIMITS);
     const [first, other] = [new AbortController(), new AbortController()];
     const begun = Promise.withResolvers<never>();
-    const early = keeper.get('key', { owner: 1, signal: first.signal, find: () => begun.promise });
-    const late = keeper.get('key', {
+    const early = keep('key', { owner: 1, signal: first.signal, find: () => begun.promise });
+    const late = keep('key', {
       owner: 1,
       signal: other.signal,
       find: async () => ({ found: 'found again', weight: 1 }),

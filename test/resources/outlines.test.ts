@@ -52,7 +52,7 @@ describe('objects that are discovered as outlines', () => {
     const { discover, described } = createOutlines(['rows']);
     const service = createService(discover);
     await service.list();
-    service.moveClock(10 * MINUTE_MS);
+    await service.moveClock(10 * MINUTE_MS);
     await service.list();
     expect(described).to.deep.equal(['rows', 'rows']);
   });

@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import { defineObject, type ObjectSpec } from '../../src/connector/index.ts';
-import { createQueryCache } from '../../src/resources/query-cache.ts';
+import { createQueryCache } from '../../src/resources/query.ts';
 
 const objectOf = (fieldCount = 1): ObjectSpec =>
   defineObject({

@@ -1,4 +1,4 @@
-import { judgeAnswer } from '../../src/connector/client/failure.ts';
+import { judgeResponse } from '../../src/connector/client/failure.ts';
 import type { Connector, Failure, FailureKind, ProviderResponse } from '../../src/connector/contract.ts';
 
 /** What the provider client makes of an answer, with the words of the connector. Undefined for a success. */
@@ -9,7 +9,7 @@ export function judge(
 ): (Failure & { readonly kind: FailureKind }) | undefined {
   const said = classify?.(response);
   if (said === null) return undefined;
-  const judged = judgeAnswer(said, response.status, method);
+  const judged = judgeResponse(said, response.status, method);
   if (judged === undefined) return undefined;
   const { kind, message } = judged;
   return message === undefined ? { kind } : { kind, message };

@@ -1,46 +1,50 @@
 import manifest from '../../../package.json' with { type: 'json' };
+import type { EgressRequest } from '../../egress/index.ts';
 import { AppError } from '../../errors.ts';
 import { combineRedactors, createRedactor, type Redactor } from '../../redaction.ts';
-import type { Auth, BasicAuth, Config, Connector } from '../contract.ts';
-import { matchesHost } from './hosts.ts';
-import type { ClientPorts } from './ports.ts';
-import { createSimulatorRoute, type SimulatorRoute } from './simulator-route.ts';
+import type { Auth, BasicAuth, Config, Connector, ProviderRequest } from '../contract.ts';
+import { createSimulatorRoute, matchesHost, type Place } from './url.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
 /** What a connector and one configuration amount to; worked out once per configuration. */
-export interface Binding {
+export interface Binding extends Place {
   readonly connector: Connector;
   readonly config: Config;
-  /** The provider's base URL, without a slash at the end. Never the simulator's. */
-  readonly base: string;
-  readonly origin: string;
-  readonly protocol: string;
-  readonly hosts: readonly string[];
   /** Of every request, with authentication. Lower-case names. */
   readonly headers: Headers;
   readonly headersWithoutAuth: Headers;
-  readonly simulator: SimulatorRoute | undefined;
   /** Of the secrets that the provider is sent. */
   readonly redactor: Redactor;
 }
 
-type BindPorts = Pick<ClientPorts, 'simulatorsUrl'>;
+/** With an access token where the connector uses OAuth, and the request is not anonymous. @throws AppError REQUEST_INVALID */
+export type Bind = (connector: Connector, config: Config, accessToken?: string) => Binding;
 
-/** A configuration that changes is another object, so an entry is never stale. */
-export function createBindings(ports: BindPorts): (connector: Connector, config: Config) => Binding {
-  const bindings = new WeakMap<Config, Binding>();
-  return (connector, config) => {
-    const known = bindings.get(config);
-    if (known?.connector === connector) return known;
-    const binding = bind(ports, connector, config);
-    bindings.set(config, binding);
-    return binding;
+interface Bound {
+  readonly plain: Binding;
+  /** The last token. */
+  token?: { readonly accessToken: string; readonly binding: Binding };
+}
+
+/** A configuration that changes is another object, so nothing here is ever stale; while a token stays the same, nothing is worked out again. */
+export function createBindings(simulatorsUrl: string | undefined): Bind {
+  const bounds = new WeakMap<Config, Bound>();
+  return (connector, config, accessToken) => {
+    let bound = bounds.get(config);
+    if (bound?.plain.connector !== connector) {
+      bound = { plain: bind(simulatorsUrl, connector, config) };
+      bounds.set(config, bound);
+    }
+    if (accessToken === undefined) return bound.plain;
+    if (bound.token?.accessToken !== accessToken)
+      bound.token = { accessToken, binding: withToken(bound.plain, accessToken) };
+    return bound.token.binding;
   };
 }
 
 /** @throws AppError REQUEST_INVALID when the configuration makes no base URL among the connector's hosts. */
-function bind(ports: BindPorts, connector: Connector, config: Config): Binding {
+function bind(simulatorsUrl: string | undefined, connector: Connector, config: Config): Binding {
   const base = getBaseUrl(connector, config);
   const hosts = typeof connector.hosts === 'function' ? connector.hosts(config) : connector.hosts;
   if (!matchesHost(base.host, hosts)) {
@@ -49,7 +53,7 @@ function bind(ports: BindPorts, connector: Connector, config: Config): Binding {
       `The configuration leads to the host ${base.host}, which is not a host of ${connector.name}. Correct the address in the configuration.`,
     );
   }
-  const simulator = config.simulator === true ? createSimulatorRoute(ports.simulatorsUrl, connector) : undefined;
+  const simulator = config.simulator === true ? createSimulatorRoute(simulatorsUrl, connector) : undefined;
   const authentication = lowerCaseNames(authenticate(connector.auth, config));
   const headersWithoutAuth = {
     accept: 'application/json',
@@ -88,7 +92,7 @@ function authenticate(auth: Auth, config: Config): Headers {
     case 'custom':
       return auth.headers(config);
     case 'none':
-    // Access tokens come and go with every call, see `createTokenBinder`.
+    // Access tokens come and go with every call, see `withToken`.
     case 'oauth2':
       return {};
   }
@@ -106,20 +110,10 @@ function configuredSecrets(connector: Connector, config: Config): readonly strin
   return values.filter((value) => typeof value === 'string');
 }
 
-type TokenBinder = (binding: Binding, accessToken: string) => Binding;
-
-/** Adds an access token to a binding; while the token stays the same, nothing is worked out again. */
-export function createTokenBinder(): TokenBinder {
-  const bound = new WeakMap<Binding, { readonly accessToken: string; readonly binding: Binding }>();
-  return (binding, accessToken) => {
-    const known = bound.get(binding);
-    if (known?.accessToken === accessToken) return known.binding;
-    const authentication = lowerCaseNames(tokenHeaders(binding.connector.auth, accessToken, binding.config));
-    const redactor = combineRedactors([binding.redactor, createRedactor([accessToken, ...secretsOf(authentication)])]);
-    const withToken = { ...binding, headers: { ...binding.headers, ...authentication }, redactor };
-    bound.set(binding, { accessToken, binding: withToken });
-    return withToken;
-  };
+function withToken(binding: Binding, accessToken: string): Binding {
+  const authentication = lowerCaseNames(tokenHeaders(binding.connector.auth, accessToken, binding.config));
+  const redactor = combineRedactors([binding.redactor, createRedactor([accessToken, ...secretsOf(authentication)])]);
+  return { ...binding, headers: { ...binding.headers, ...authentication }, redactor };
 }
 
 /** RFC 6750, 2.1, unless the connector has a way of its own. */
@@ -133,7 +127,38 @@ function secretsOf(authentication: Headers): readonly string[] {
   return Object.values(authentication).flatMap((value) => [value, value.slice(value.indexOf(' ') + 1)]);
 }
 
-export function lowerCaseNames(headers: Headers | undefined): Headers {
+function lowerCaseNames(headers: Headers | undefined): Headers {
   if (headers === undefined) return {};
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}
+
+/** What of a request stays the same over retries and redirects. */
+export interface Outgoing {
+  readonly method: NonNullable<EgressRequest['method']>;
+  readonly headers: Headers;
+  /** For a redirect to another origin. */
+  readonly headersWithoutAuth: Headers;
+  readonly body: string | undefined;
+}
+
+export function prepareOutgoing(binding: Binding, request: ProviderRequest): Outgoing {
+  const method = request.method ?? 'GET';
+  const { type, body } = encodeBody(request);
+  const { headersWithoutAuth } = binding;
+  const headers = request.anonymous === true ? headersWithoutAuth : binding.headers;
+  if (request.headers === undefined && type === undefined) return { method, headers, headersWithoutAuth, body };
+  const own: Headers = { ...(type !== undefined && { 'content-type': type }), ...lowerCaseNames(request.headers) };
+  const { authorization: _authorization, cookie: _cookie, ...ownWithoutAuth } = own;
+  return {
+    method,
+    headers: { ...headers, ...own },
+    headersWithoutAuth: { ...headersWithoutAuth, ...ownWithoutAuth },
+    body,
+  };
+}
+
+function encodeBody(request: ProviderRequest): { readonly type?: string; readonly body?: string } {
+  if (request.json !== undefined) return { type: 'application/json', body: JSON.stringify(request.json) };
+  if (request.form === undefined) return {};
+  return { type: 'application/x-www-form-urlencoded', body: new URLSearchParams(request.form).toString() };
 }

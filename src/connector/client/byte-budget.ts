@@ -1,6 +1,6 @@
 import { AppError } from '../../errors.ts';
 
-/** What one request holds of the memory for answers of providers. */
+/** What one request holds of the memory for responses of providers. */
 export interface Hold {
   /** @returns false when there is no room, and nothing was taken */
   readonly take: (bytes: number) => boolean;
@@ -11,7 +11,7 @@ export interface Hold {
   readonly close: () => void;
 }
 
-/** The memory of this process for answers of providers, shared by all accounts. */
+/** The memory of this process for responses of providers, shared by all accounts. */
 export interface ByteBudget {
   /** For an account, by its id; undefined stands for all that are not known. */
   readonly open: (account: number | undefined) => Hold;
@@ -62,7 +62,7 @@ export function createByteBudget(maxBytes: number): ByteBudget {
   };
 }
 
-/** Other answers end within seconds. */
+/** Other responses end within seconds. */
 const RETRY_AFTER_SECONDS = 2;
 
 export function noRoom(cause?: unknown): AppError {

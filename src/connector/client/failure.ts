@@ -1,11 +1,11 @@
+import type { Clock } from '../../clock.ts';
+import type { EgressError, EgressReason } from '../../egress/index.ts';
 import { AppError, type ErrorCode } from '../../errors.ts';
 import { boundWaitMs } from '../../retry-after.ts';
-import type { Failure, FailureKind, ProviderResponse } from '../contract.ts';
-import type { Answer } from './answer.ts';
+import type { Failure, FailureKind, ProviderRequest, ProviderResponse } from '../contract.ts';
 import type { Binding } from './binding.ts';
-import type { ClientPorts } from './ports.ts';
-import { readProviderMessage, toShowable } from './provider-message.ts';
-import { readWaitMs } from './rate-limit.ts';
+import { noRoom } from './byte-budget.ts';
+import { type ReadResponse, readProviderMessage, readWaitMs, toShowable } from './response.ts';
 
 /** When a failed call may be sent again: `always` because nothing was sent, or only if sending twice does no harm. */
 export type Resend = 'always' | 'ifIdempotent' | 'never';
@@ -18,16 +18,14 @@ export interface FailedCall {
   readonly retryAfterMs: number | undefined;
 }
 
-type FailurePorts = Pick<ClientPorts, 'now'>;
-
-interface Report {
+interface KindReport {
   readonly code: ErrorCode;
   /** Follows `BambooHR answered 404: `. */
   readonly text: (retryAfterSeconds: number | undefined) => string;
   readonly defaultRetryAfterSeconds?: number;
 }
 
-const REPORTS: Record<FailureKind, Report> = {
+const REPORT_OF_KIND: Record<FailureKind, KindReport> = {
   credentials: {
     code: 'INSTANCE_CREDENTIALS_FAILED',
     text: () => 'it refuses the credentials of this instance. Correct them in the configuration of the instance.',
@@ -61,7 +59,7 @@ const KIND_BY_STATUS: ReadonlyMap<number, FailureKind> = new Map([
 /** Statuses that tend to pass; a 500 comes from the request itself as often as not. */
 const PASSING_STATUSES: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
-/** What an answer failed of. */
+/** What a response failed of. */
 export interface JudgedFailure extends Failure {
   readonly kind: FailureKind;
   readonly status: number;
@@ -69,8 +67,8 @@ export interface JudgedFailure extends Failure {
   readonly mayPass: boolean;
 }
 
-/** The connector's word on an answer, and for what it leaves open the status. Undefined for a success. */
-export function judgeAnswer(said: Failure | undefined, answered: number, method: string): JudgedFailure | undefined {
+/** The connector's word on a response, and for what it leaves open the status. Undefined for a success. */
+export function judgeResponse(said: Failure | undefined, answered: number, method: string): JudgedFailure | undefined {
   const status = said?.status ?? answered;
   const kind = said?.kind ?? kindOf(status, method) ?? (said && 'rejected');
   if (kind === undefined) return undefined;
@@ -85,7 +83,7 @@ function kindOf(status: number, method: string): FailureKind | undefined {
   return KIND_BY_STATUS.get(status) ?? (status >= 500 ? 'unavailable' : status >= 400 ? 'rejected' : 'protocol');
 }
 
-/** An answer judged to be a failure. */
+/** A response judged to be a failure. */
 export interface Verdict {
   readonly binding: Binding;
   readonly response: ProviderResponse;
@@ -93,10 +91,10 @@ export interface Verdict {
   readonly quotable: boolean;
 }
 
-export function describeFailure(ports: FailurePorts, verdict: Verdict): FailedCall {
+export function describeFailure(clock: Pick<Clock, 'now'>, verdict: Verdict): FailedCall {
   const { binding, failure } = verdict;
-  const report = REPORTS[failure.kind];
-  const retryAfterMs = getRetryAfterMs(ports, verdict);
+  const report = REPORT_OF_KIND[failure.kind];
+  const retryAfterMs = getRetryAfterMs(clock, verdict);
   const retryAfterSeconds =
     retryAfterMs === undefined ? report.defaultRetryAfterSeconds : Math.ceil(retryAfterMs / 1000);
   const message = `${binding.connector.name} answered ${failure.status}: ${report.text(retryAfterSeconds)}`;
@@ -108,9 +106,9 @@ export function describeFailure(ports: FailurePorts, verdict: Verdict): FailedCa
   };
 }
 
-function getRetryAfterMs(ports: FailurePorts, { response, failure }: Verdict): number | undefined {
+function getRetryAfterMs(clock: Pick<Clock, 'now'>, { response, failure }: Verdict): number | undefined {
   if (failure.kind !== 'rateLimited' && failure.kind !== 'unavailable') return undefined;
-  return boundWaitMs(failure.retryAfterMs) ?? readWaitMs(response.headers, ports.now());
+  return boundWaitMs(failure.retryAfterMs) ?? readWaitMs(response.headers, clock.now());
 }
 
 function getProviderMessage({ binding: { redactor }, response, failure, quotable }: Verdict): string | undefined {
@@ -120,10 +118,10 @@ function getProviderMessage({ binding: { redactor }, response, failure, quotable
 
 const MAX_EXCERPT_CHARACTERS = 200;
 
-/** A 2xx answer with a page or broken JSON in it. */
+/** A 2xx response with a page or broken JSON in it. */
 export function describeMisshapen(
   { connector, redactor }: Binding,
-  { response, quotable }: Pick<Answer, 'response' | 'quotable'>,
+  { response, quotable }: Pick<ReadResponse, 'response' | 'quotable'>,
 ): FailedCall {
   const type = quotable ? (response.headers['content-type'] ?? 'no content type') : 'its words are not shown here';
   const words = quotable ? readProviderMessage(redactor, response.body) : undefined;
@@ -138,4 +136,122 @@ export function describeMisshapen(
 
 export function neverAgain(error: AppError): FailedCall {
   return { error, resend: 'never', retryAfterMs: undefined };
+}
+
+/** What the request was when it failed without a response. */
+export interface Undertaking {
+  /** The element's name. */
+  readonly name: string;
+  /** The URL came out of a response, not out of the configuration. */
+  readonly linked: boolean;
+  readonly timeoutMs: number;
+}
+
+interface ReasonReport {
+  readonly code: ErrorCode;
+  readonly resend: Resend;
+  readonly text: (undertaking: Undertaking, error: EgressError) => string;
+}
+
+const REPORT_OF_REASON: Record<Exclude<EgressReason, 'refused' | 'invalid' | 'no-room'>, ReasonReport> = {
+  connect: {
+    code: 'PROVIDER_UNAVAILABLE',
+    resend: 'always',
+    text: ({ name }, { message }) => `${name} cannot be reached: ${message} Try again later.`,
+  },
+  tls: {
+    code: 'PROVIDER_UNAVAILABLE',
+    resend: 'never',
+    text: ({ name }, { message }) => `${name} cannot be reached: ${message}`,
+  },
+  reset: {
+    code: 'PROVIDER_UNAVAILABLE',
+    resend: 'ifIdempotent',
+    text: ({ name }, { message }) => `${name} did not answer completely: ${message} Try again later.`,
+  },
+  timeout: {
+    code: 'PROVIDER_TIMEOUT',
+    resend: 'never',
+    text: ({ name, timeoutMs }) =>
+      `${name} did not answer within ${timeoutMs / 1000} s. Try again later, or ask for less.`,
+  },
+  'too-large': {
+    code: 'PROVIDER_PROTOCOL',
+    resend: 'never',
+    text: ({ name }, { message }) => `The answer of ${name} is too large: ${message} Ask for less.`,
+  },
+  protocol: {
+    code: 'PROVIDER_PROTOCOL',
+    resend: 'never',
+    text: ({ name }, { message }) => `The answer of ${name} cannot be read: ${message}`,
+  },
+  aborted: {
+    code: 'OVERLOADED',
+    resend: 'never',
+    text: ({ name }) => `The call to ${name} was given up, as this server is stopping. Try again.`,
+  },
+};
+
+// Not in the table as a link of the provider's and an address in the configuration are the faults of two parties.
+const LINKED: ReasonReport = {
+  code: 'PROVIDER_PROTOCOL',
+  resend: 'never',
+  text: ({ name }, { message }) => `The answer of ${name} contains a link that is not followed: ${message}`,
+};
+const CONFIGURED: ReasonReport = {
+  code: 'REQUEST_INVALID',
+  resend: 'never',
+  text: ({ name }, { message }) => `The call to ${name} cannot be made: ${message} Correct the configuration.`,
+};
+
+export function describeEgressError(error: EgressError, undertaking: Undertaking): FailedCall {
+  if (error.reason === 'no-room') return neverAgain(noRoom(error));
+  const report = getReport(error.reason, undertaking);
+  return {
+    error: new AppError(report.code, report.text(undertaking, error), { cause: error }),
+    resend: report.resend,
+    retryAfterMs: undefined,
+  };
+}
+
+function getReport(reason: Exclude<EgressReason, 'no-room'>, undertaking: Undertaking): ReasonReport {
+  if (reason === 'refused' || reason === 'invalid') return undertaking.linked ? LINKED : CONFIGURED;
+  return REPORT_OF_REASON[reason];
+}
+
+/** By name: this folder knows egress as an argument only. */
+export function isEgressError(error: unknown): error is EgressError {
+  return error instanceof Error && error.name === 'EgressError' && 'reason' in error;
+}
+
+const MAX_RETRIES = 2;
+const FIRST_BACKOFF_MS = 200;
+/** Longer waits are the caller's: it is told how long. */
+const MAX_WAIT_MS = 5_000;
+
+export interface RetrySituation {
+  readonly failed: FailedCall;
+  /** Retries already made. */
+  readonly retries: number;
+  readonly idempotent: boolean;
+  /** Until the deadline of the call. */
+  readonly remainingMs: number;
+}
+
+/** How long to wait before sending again; undefined: do not. Full jitter, or exactly what the provider asked for. */
+export function planRetry(random: { readonly fraction: () => number }, situation: RetrySituation): number | undefined {
+  const { failed, retries, remainingMs } = situation;
+  if (retries >= MAX_RETRIES || !mayResend(situation)) return undefined;
+  const waitMs = failed.retryAfterMs ?? random.fraction() * FIRST_BACKOFF_MS * 2 ** retries;
+  return waitMs <= MAX_WAIT_MS && waitMs < remainingMs ? waitMs : undefined;
+}
+
+function mayResend({ failed, idempotent }: RetrySituation): boolean {
+  return failed.resend === 'always' || (failed.resend === 'ifIdempotent' && idempotent);
+}
+
+const IDEMPOTENT_METHODS: ReadonlySet<string> = new Set(['GET', 'PUT', 'DELETE']);
+
+export function isIdempotent(request: ProviderRequest): boolean {
+  return request.idempotent ?? IDEMPOTENT_METHODS.has(request.method ?? 'GET');
 }

@@ -1,30 +1,39 @@
-import { isAppError } from '../../errors.ts';
+import { getHeapStatistics } from 'node:v8';
+import { sleep } from '../../clock.ts';
+import type { Egress } from '../../egress/index.ts';
+import { AppError, isAppError } from '../../errors.ts';
+import type { Logger } from '../../log.ts';
+import type { Metrics } from '../../metrics.ts';
 import type { Operation, ProviderRequest, ProviderResponse } from '../contract.ts';
-import { type Attempt, DEFAULT_TIMEOUT_MS, makeAttempt } from './attempt.ts';
-import { createBindings, createTokenBinder } from './binding.ts';
-import { createByteBudget } from './byte-budget.ts';
-import { execute } from './execute.ts';
-import { prepareOutgoing } from './outgoing.ts';
-import { type PassedAnswer, type PassedRequest, pass, passWithToken } from './passthrough.ts';
-import type { AccessTokens, ClientPorts, ProviderCall } from './ports.ts';
-import { isIdempotent, planRetry } from './retry.ts';
-import { resolveTarget } from './target.ts';
+import { createBindings, prepareOutgoing } from './binding.ts';
+import { type ByteBudget, createByteBudget } from './byte-budget.ts';
+import {
+  type AccessTokens,
+  DEFAULT_TIMEOUT_MS,
+  type Errand,
+  type ExchangePorts,
+  exchange,
+  type ProviderCall,
+} from './exchange.ts';
+import { type FailedCall, isIdempotent, planRetry } from './failure.ts';
+import { type PassedRequest, type PassedResponse, pass } from './passthrough.ts';
+import { logProviderCalls, measureBudget, measureProviderCalls, type Tell } from './telling.ts';
+import { followLink, resolveTarget } from './url.ts';
 
 export { type ByteBudget, createByteBudget, type Hold } from './byte-budget.ts';
-export { toUnreadable } from './execute.ts';
-export type { PassedAnswer, PassedRequest } from './passthrough.ts';
-export type { AccessTokens, ClientPorts, ProviderCall } from './ports.ts';
-export { judgeRateLimit, type RateLimitState, readRateLimit } from './rate-limit.ts';
+export type { AccessTokens, CallTally, ProviderCall } from './exchange.ts';
+export type { PassedRequest, PassedResponse } from './passthrough.ts';
 
 export interface ProviderClient {
   /** @returns what the connector or a 2xx status calls a success. @throws AppError for the rest; the reason of `signal` when it aborts. */
   readonly send: (call: ProviderCall, request: ProviderRequest) => Promise<ProviderResponse>;
-  /** As `send`, for an answer that is passed on byte for byte, whatever it is. */
+  /** As `send`, for a response that is passed on byte for byte, whatever it is. */
   readonly sendForFile: (call: ProviderCall, request: ProviderRequest) => Promise<ProviderFile>;
   /** Passes a request on as it is, but for the authentication. @returns what the provider says, whatever that is. @throws AppError where it says nothing */
-  readonly pass: (call: ProviderCall, request: PassedRequest) => Promise<PassedAnswer>;
+  readonly pass: (call: ProviderCall, request: PassedRequest) => Promise<PassedResponse>;
   /** What `send` would send first, with every secret masked; nothing is sent. */
   readonly preview: (call: Pick<ProviderCall, 'connector' | 'config'>, request: ProviderRequest) => RequestPreview;
+  /** @throws as `send`, and AppError PROVIDER_PROTOCOL when the connector cannot read the response */
   readonly execute: <Input, Output>(
     operation: Operation<Input, Output>,
     input: Input,
@@ -46,105 +55,166 @@ export interface RequestPreview {
   readonly body?: string;
 }
 
-/** One request on its way, whatever number of attempts it takes. */
-type Errand = Pick<Attempt, 'binding' | 'call' | 'request' | 'target' | 'expects'>;
+export interface ClientPorts extends ExchangePorts {
+  readonly random: { readonly fraction: () => number };
+  /** For the responses of calls that have no `hold`. Default: no bound. */
+  readonly budget?: ByteBudget;
+  /** Where the simulators run; without it an instance with `simulator: true` is refused. */
+  readonly simulatorsUrl?: string | undefined;
+}
+
+/** What of the platform the client stands on, which this level of the house must not know by name. */
+type Ground = Pick<ClientPorts, 'clock' | 'random'> & {
+  readonly egress: Egress;
+  readonly metrics: Metrics;
+  readonly log: Logger;
+};
+
+export interface ProviderClientSettings {
+  readonly simulatorsUrl: string | undefined;
+  /** For the responses of providers. Default: a third of the memory of the process. */
+  readonly memoryBytes: number | undefined;
+  /** A line for every request. */
+  readonly logsCalls: boolean;
+}
+
+const MEMORY_SHARE = 1 / 3;
+
+/** The client, and the memory that its responses are counted in. */
+export function composeProviderClient(
+  ground: Ground,
+  { simulatorsUrl, memoryBytes, logsCalls }: ProviderClientSettings,
+): { readonly client: ProviderClient; readonly budget: ByteBudget } {
+  const { metrics, log } = ground;
+  const budget = createByteBudget(memoryBytes ?? getHeapStatistics().heap_size_limit * MEMORY_SHARE);
+  measureBudget(budget, metrics);
+  const measure = measureProviderCalls(metrics);
+  const logCall = logProviderCalls(log);
+  const tell: Tell = (request) => {
+    measure(request);
+    if (logsCalls) logCall(request);
+  };
+  return { client: createProviderClient({ ...ground, tell, budget, simulatorsUrl }), budget };
+}
+
+const MAX_REDIRECTS = 3;
 
 export function createProviderClient(ports: ClientPorts): ProviderClient {
-  const budget = ports.budget ?? createByteBudget(Number.POSITIVE_INFINITY);
-  const getBinding = createBindings(ports);
-  const bindToken = createTokenBinder();
+  const { clock, budget = createByteBudget(Number.POSITIVE_INFINITY) } = ports;
+  const bind = createBindings(ports.simulatorsUrl);
 
+  /**
+   * One request on its way: over at most three redirects, with retries where they do no harm, and once more with another access token. A refused
+   * token was not enough to have anything done, so that with another one the same is sent again, whatever its method.
+   */
   async function send(
     call: ProviderCall,
     request: ProviderRequest,
-    expects: Attempt['expects'] = 'record',
+    expects: Errand['expects'] = 'record',
   ): Promise<ProviderResponse> {
-    if (call.hold !== undefined) return sendCounted(call, request, expects);
-    const hold = budget.open(call.accountId);
+    const { connector, config, signal } = call;
+    const target = resolveTarget(bind(connector, config), request);
+    const tokens = connector.auth.type === 'oauth2' && request.anonymous !== true ? tokensOf(call) : undefined;
+    const hold = call.hold ?? budget.open(call.accountId);
+    const setOut = (accessToken: string | undefined): Errand => {
+      const binding = bind(connector, config, accessToken);
+      const deadlineMs = clock.steady() + (connector.timeoutMs ?? DEFAULT_TIMEOUT_MS);
+      return { binding, call, request, expects, hold, target, deadlineMs, outgoing: prepareOutgoing(binding, request) };
+    };
     try {
-      return await sendCounted({ ...call, hold }, request, expects);
+      // Until it is replaced.
+      let held = tokens && { tokens, token: await tokens.current(signal) };
+      let errand = setOut(held?.token);
+      let url = target;
+      for (let redirects = 0, retries = 0; ; ) {
+        const outcome = await exchange(ports, errand, url);
+        if (outcome.kind === 'answered') return outcome.response;
+        if (outcome.kind === 'redirected') {
+          if (redirects++ === MAX_REDIRECTS) throw tooManyRedirects(connector.name);
+          url = followLink(errand.binding, outcome.location, url.href);
+          continue;
+        }
+        const { failed } = outcome;
+        if (held !== undefined && isAppError(failed.error, 'INSTANCE_CREDENTIALS_FAILED')) {
+          const another = await held.tokens.replace(held.token, signal);
+          if (another === held.token) throw failed.error;
+          held = undefined;
+          errand = setOut(another);
+          retries = 0;
+        } else {
+          await waitToRetry(errand, failed, retries++);
+        }
+        url = target;
+        redirects = 0;
+      }
     } finally {
-      hold.close();
+      if (call.hold === undefined) hold.close();
     }
   }
 
-  function sendCounted(
-    call: ProviderCall,
-    request: ProviderRequest,
-    expects: Attempt['expects'],
-  ): Promise<ProviderResponse> {
-    const binding = getBinding(call.connector, call.config);
-    const errand = { binding, call, request, target: resolveTarget(binding, request), expects };
-    const needsToken = call.connector.auth.type === 'oauth2' && request.anonymous !== true;
-    return needsToken ? sendWithToken(errand) : sendBound(errand);
-  }
-
-  /** A refused token was not enough to have anything done, so that with another one the same is sent again, whatever its method. */
-  async function sendWithToken(errand: Errand): Promise<ProviderResponse> {
-    const { binding, call } = errand;
-    const tokens = getTokens(call);
-    const token = await tokens.current(call.signal);
-    try {
-      return await sendBound({ ...errand, binding: bindToken(binding, token) });
-    } catch (error) {
-      if (!isAppError(error, 'INSTANCE_CREDENTIALS_FAILED')) throw error;
-      const another = await tokens.replace(token, call.signal);
-      if (another === token) throw error;
-      return sendBound({ ...errand, binding: bindToken(binding, another) });
-    }
-  }
-
-  async function sendBound({ binding, call, request, target, expects }: Errand): Promise<ProviderResponse> {
-    const deadlineMs = ports.now() + (call.connector.timeoutMs ?? DEFAULT_TIMEOUT_MS);
-    const outgoing = prepareOutgoing(binding, request);
-    const idempotent = isIdempotent(request);
-    for (let retries = 0; ; retries++) {
-      const outcome = await makeAttempt(ports, { binding, call, request, outgoing, target, expects, deadlineMs });
-      if (outcome.kind === 'answered') return outcome.response;
-      const { failed } = outcome;
-      const remainingMs = deadlineMs - ports.now();
-      const waitMs = planRetry(ports.random, { failed, retries, idempotent, remainingMs });
-      if (waitMs === undefined || call.retry === false) throw failed.error;
-      await sleepUnlessAborted(ports, waitMs, call.signal);
-    }
-  }
-
-  function preview(call: Pick<ProviderCall, 'connector' | 'config'>, request: ProviderRequest): RequestPreview {
-    const binding = getBinding(call.connector, call.config);
-    const { method, body } = prepareOutgoing(binding, request);
-    const { redact } = binding.redactor;
-    const url = redact(resolveTarget(binding, request).href);
-    return { method, url, ...(body !== undefined && { body: redact(body) }) };
-  }
-
-  async function sendForFile(call: ProviderCall, request: ProviderRequest): Promise<ProviderFile> {
-    const { headers, body } = await send(call, request, 'file');
-    if (!Buffer.isBuffer(body)) throw new Error('The client read a file as something else');
-    return { headers, bytes: body };
+  /** @throws the failure when there is to be no other try; the reason of the signal */
+  async function waitToRetry({ call, request, deadlineMs }: Errand, failed: FailedCall, retries: number) {
+    const remainingMs = deadlineMs - clock.steady();
+    const waitMs = planRetry(ports.random, { failed, retries, remainingMs, idempotent: isIdempotent(request) });
+    if (waitMs === undefined || call.retry === false) throw failed.error;
+    await sleep(clock, waitMs, call.signal);
   }
 
   return {
-    send: (call, request) => send(call, request),
-    sendForFile,
-    pass: async (call, request) => {
-      const binding = getBinding(call.connector, call.config);
-      if (call.connector.auth.type !== 'oauth2') return pass(ports, { call, binding }, request);
-      return passWithToken(ports, { call, bind: (token) => bindToken(binding, token) }, request);
+    send,
+
+    sendForFile: async (call, request) => {
+      const { headers, body } = await send(call, request, 'file');
+      if (!Buffer.isBuffer(body)) throw new Error('The client read a file as something else');
+      return { headers, bytes: body };
     },
-    preview,
-    execute: (operation, input, call) => execute(send, operation, input, call),
+
+    pass: async (call, request) => {
+      const tokens = call.connector.auth.type === 'oauth2' ? tokensOf(call) : undefined;
+      return pass(ports, { call, tokens, bind }, request);
+    },
+
+    preview: ({ connector, config }, request) => {
+      const binding = bind(connector, config);
+      const { method, body } = prepareOutgoing(binding, request);
+      const { redact } = binding.redactor;
+      const url = redact(resolveTarget(binding, request).href);
+      return { method, url, ...(body !== undefined && { body: redact(body) }) };
+    },
+
+    execute: async (operation, input, call) => {
+      const { config, signal } = call;
+      if ('run' in operation) {
+        try {
+          return await operation.run({ config, signal, send: send.bind(undefined, call) }, input);
+        } catch (error) {
+          signal.throwIfAborted();
+          throw toUnreadable(call, error);
+        }
+      }
+      const response = await send(call, operation.request(input, config));
+      try {
+        return operation.read(response, input);
+      } catch (error) {
+        throw toUnreadable(call, error);
+      }
+    },
   };
 }
 
-function getTokens({ tokens, connector }: ProviderCall): AccessTokens {
+function tokensOf({ tokens, connector }: ProviderCall): AccessTokens {
   if (tokens === undefined) throw new Error(`A call to ${connector.name} needs the access tokens of its instance`);
   return tokens;
 }
 
-async function sleepUnlessAborted(ports: ClientPorts, ms: number, signal: AbortSignal): Promise<void> {
-  try {
-    await ports.sleep(ms, signal);
-  } finally {
-    signal.throwIfAborted();
-  }
+function tooManyRedirects(name: string): AppError {
+  return new AppError('PROVIDER_PROTOCOL', `${name} redirected more than ${MAX_REDIRECTS} times.`);
+}
+
+/** A response of another shape than documented shows as a TypeError in the connector; the cause goes to the log. */
+export function toUnreadable({ connector }: Pick<ProviderCall, 'connector'>, error: unknown): AppError {
+  if (isAppError(error)) return error;
+  return new AppError('PROVIDER_PROTOCOL', `The answer of ${connector.name} is not one that Causeway understands.`, {
+    cause: error,
+  });
 }

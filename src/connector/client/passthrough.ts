@@ -1,11 +1,18 @@
 import type { EgressStream } from '../../egress/index.ts';
-import { AppError, isAppError } from '../../errors.ts';
+import { isAppError } from '../../errors.ts';
 import type { Redactor } from '../../redaction.ts';
-import { DEFAULT_TIMEOUT_MS } from './attempt.ts';
-import type { Binding } from './binding.ts';
-import { describeEgressError, isEgressError } from './egress-failure.ts';
-import type { ClientPorts, ProviderCall } from './ports.ts';
-import { resolveBelow } from './target.ts';
+import type { Bind, Binding } from './binding.ts';
+import {
+  type AccessTokens,
+  countRequest,
+  DEFAULT_TIMEOUT_MS,
+  type ExchangePorts,
+  noteRateLimit,
+  type ProviderCall,
+} from './exchange.ts';
+import { describeEgressError, isEgressError } from './failure.ts';
+import { told } from './telling.ts';
+import { resolveBelow } from './url.ts';
 
 /** A request that goes to the provider as it is, but for the instance's authentication. */
 export interface PassedRequest {
@@ -22,52 +29,81 @@ export interface PassedRequest {
 }
 
 /** Whatever the provider answered, refusals included. */
-export interface PassedAnswer extends EgressStream {
+export interface PassedResponse extends EgressStream {
   /** Of the secrets that the provider was sent. */
   readonly redactor: Redactor;
 }
 
-/** Sends once: what the provider says is the answer, so that only what it did not say is an error. @throws AppError */
+interface PassedOn {
+  readonly call: ProviderCall;
+  /** Where the connector uses OAuth. */
+  readonly tokens: AccessTokens | undefined;
+  readonly bind: Bind;
+}
+
+const UNAUTHORIZED = 401;
+
+/** What the provider says is the response, so that only what it did not say is an error. @throws AppError */
 export async function pass(
-  ports: ClientPorts,
+  ports: ExchangePorts,
+  { call, tokens, bind }: PassedOn,
+  request: PassedRequest,
+): Promise<PassedResponse> {
+  const { connector, config, signal } = call;
+  if (tokens === undefined) return passOnce(ports, { call, binding: bind(connector, config) }, request);
+  const token = await tokens.current(signal);
+  const response = await passOnce(ports, { call, binding: bind(connector, config, token) }, request);
+  if (response.status !== UNAUTHORIZED) return response;
+  try {
+    // A refused access token is replaced, and what can be sent again is.
+    const another = await tokens.replace(token, signal);
+    if (another === token || !canRepeat(request)) return response;
+    response.cancel();
+    return await passOnce(ports, { call, binding: bind(connector, config, another) }, request);
+  } catch (error) {
+    response.cancel();
+    throw error;
+  }
+}
+
+function canRepeat({ body }: PassedRequest): boolean {
+  return body === undefined || Buffer.isBuffer(body);
+}
+
+async function passOnce(
+  ports: ExchangePorts,
   { call, binding }: { readonly call: ProviderCall; readonly binding: Binding },
   request: PassedRequest,
-): Promise<PassedAnswer> {
-  const target = resolveBelow(binding, request.path, request.search);
-  const silenceMs = call.connector.timeoutMs ?? DEFAULT_TIMEOUT_MS;
-  call.signal.throwIfAborted();
-  call.onProviderCall?.();
-  const startedAtMs = performance.now();
-  const tell = (outcome: number | string) =>
-    ports.onRequest?.({
-      element: call.connector.key,
-      method: request.method,
-      url: target,
-      toSimulator: binding.simulator !== undefined,
-      outcome,
-      durationMs: performance.now() - startedAtMs,
-      redactor: binding.redactor,
-    });
+): Promise<PassedResponse> {
+  const { connector, signal } = call;
+  const { simulator, redactor } = binding;
+  const { method, body, bodyLength } = request;
+  const url = resolveBelow(binding, request.path, request.search);
+  const silenceMs = connector.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+  const toSimulator = simulator !== undefined;
+  countRequest(call);
   try {
-    const answer = await ports.egress.stream({
-      url: binding.simulator?.enter(target) ?? target,
-      method: request.method,
-      headers: headersOf(binding, request, target),
-      ...(request.body !== undefined && { body: request.body, bodyLength: request.bodyLength }),
-      silenceMs,
-      toSimulator: binding.simulator !== undefined,
-      signal: call.signal,
-    });
-    tell(answer.status);
-    call.onAnswer?.(answer.headers);
-    return { ...answer, redactor: binding.redactor };
+    const response = await told(
+      ports,
+      { element: connector.key, method, url, toSimulator, redactor },
+      ports.egress.stream({
+        url: simulator?.enter(url) ?? url,
+        method,
+        headers: headersOf(binding, request, url),
+        ...(body !== undefined && { body, bodyLength }),
+        silenceMs,
+        toSimulator,
+        signal,
+      }),
+    );
+    noteRateLimit(call, response.headers, ports.clock);
+    return { ...response, redactor };
   } catch (error) {
-    call.signal.throwIfAborted();
+    signal.throwIfAborted();
     if (!isEgressError(error)) throw error;
-    tell(error.reason);
     // What is wrong with the caller's body shows as a failure to send it.
     if (isAppError(error.cause)) throw error.cause;
-    throw describeEgressError(error, { name: call.connector.name, linked: false, timeoutMs: silenceMs }).error;
+    throw describeEgressError(error, { name: connector.name, linked: false, timeoutMs: silenceMs }).error;
   }
 }
 
@@ -81,32 +117,4 @@ function headersOf(binding: Binding, { headers }: PassedRequest, target: URL): R
     ...Object.fromEntries(authentication),
     ...(binding.simulator !== undefined && { forwarded: binding.simulator.forwarded(target) }),
   };
-}
-
-const UNAUTHORIZED = 401;
-
-/** With OAuth: a refused access token is replaced, and what can be sent again is. */
-export async function passWithToken(
-  ports: ClientPorts,
-  { call, bind }: { readonly call: ProviderCall; readonly bind: (accessToken: string) => Binding },
-  request: PassedRequest,
-): Promise<PassedAnswer> {
-  const { tokens, signal } = call;
-  if (tokens === undefined) throw new AppError('INTERNAL', `A call to ${call.connector.name} needs access tokens`);
-  const token = await tokens.current(signal);
-  const answer = await pass(ports, { call, binding: bind(token) }, request);
-  if (answer.status !== UNAUTHORIZED) return answer;
-  try {
-    const another = await tokens.replace(token, signal);
-    if (another === token || !canRepeat(request)) return answer;
-    answer.cancel();
-    return await pass(ports, { call, binding: bind(another) }, request);
-  } catch (error) {
-    answer.cancel();
-    throw error;
-  }
-}
-
-function canRepeat({ body }: PassedRequest): boolean {
-  return body === undefined || Buffer.isBuffer(body);
 }

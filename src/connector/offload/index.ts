@@ -1,5 +1,6 @@
 import { deserialize } from 'node:v8';
 import { Worker } from 'node:worker_threads';
+import type { Clock } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
 import { unusable } from '../define.ts';
 
@@ -66,7 +67,7 @@ interface Waiting {
 }
 
 /** A thread serves one text and ends: nothing of it is left for the next, and starting one takes less than a call to a provider. */
-export function createOffload(limits: OffloadLimits = LIMITS): Offload {
+export function createOffload(clock: Pick<Clock, 'after'>, limits: OffloadLimits = LIMITS): Offload {
   const waiting = new Set<Waiting>();
   const busyOwners = new Set<number>();
 
@@ -74,7 +75,7 @@ export function createOffload(limits: OffloadLimits = LIMITS): Offload {
     await takePlace(job);
     try {
       job.signal.throwIfAborted();
-      return await runInThread(job, limits);
+      return await runInThread(clock, job, limits);
     } finally {
       busyOwners.delete(job.owner);
       startNext();
@@ -134,7 +135,11 @@ export function createOffload(limits: OffloadLimits = LIMITS): Offload {
   return offload;
 }
 
-function runInThread({ module, text, signal }: OffloadJob, limits: OffloadLimits): Promise<Offloaded> {
+function runInThread(
+  clock: Pick<Clock, 'after'>,
+  { module, text, signal }: OffloadJob,
+  limits: OffloadLimits,
+): Promise<Offloaded> {
   const { timeoutMs, heapMegabytes, maxResultBytes } = limits;
   const workerData: ThreadData = { module: module.href, text, maxResultBytes };
   const worker = new Worker(new URL('./thread.ts', import.meta.url), {
@@ -143,7 +148,7 @@ function runInThread({ module, text, signal }: OffloadJob, limits: OffloadLimits
   });
   worker.unref();
   const { promise, resolve, reject } = Promise.withResolvers<Offloaded>();
-  const timer = setTimeout(() => reject(beyond(`more than ${timeoutMs / 1000} s`)), timeoutMs);
+  const endWait = clock.after(timeoutMs, () => reject(beyond(`more than ${timeoutMs / 1000} s`)));
   const giveUp = () => reject(signal.reason);
   signal.addEventListener('abort', giveUp, { once: true });
   worker.once('message', (message: ThreadMessage) => {
@@ -156,7 +161,7 @@ function runInThread({ module, text, signal }: OffloadJob, limits: OffloadLimits
   worker.once('error', (error) => reject(isOutOfMemory(error) ? beyond(`more than ${heapMegabytes} MB`) : error));
   worker.once('exit', (code) => reject(new Error(`The thread ended with ${code} and without an answer.`)));
   return promise.finally(() => {
-    clearTimeout(timer);
+    endWait();
     signal.removeEventListener('abort', giveUp);
     return worker.terminate();
   });

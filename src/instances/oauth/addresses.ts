@@ -1,5 +1,4 @@
-import { matchesHost } from '../../connector/client/hosts.ts';
-import { createSimulatorRoute, type SimulatorRoute } from '../../connector/client/simulator-route.ts';
+import { createSimulatorRoute, matchesHost, type SimulatorRoute } from '../../connector/client/url.ts';
 import type { Config, Connector } from '../../connector/contract.ts';
 import { AppError, inWords } from '../../errors.ts';
 import type { OAuthConnector } from './fields.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { appendQuery } from '../../connector/client/query.ts';
-import type { SimulatorRoute } from '../../connector/client/simulator-route.ts';
+import type { SimulatorRoute } from '../../connector/client/url.ts';
+import { appendQuery } from '../../connector/client/url.ts';
 import type { Config } from '../../connector/contract.ts';
 import { AppError, pointer } from '../../errors.ts';
 import { invalidConfiguration } from '../configuration.ts';

@@ -1,4 +1,4 @@
-import { toShowable } from '../../connector/client/provider-message.ts';
+import { toShowable } from '../../connector/client/response.ts';
 import type { Config } from '../../connector/contract.ts';
 import { AppError, pointer } from '../../errors.ts';
 import { createRedactor } from '../../redaction.ts';

@@ -1,13 +1,11 @@
 import * as oauth from 'oauth4webapi';
 import manifest from '../../../package.json' with { type: 'json' };
 import type { Clock } from '../../clock.ts';
-import type { TellingPorts } from '../../connector/client/ports.ts';
-import { readProviderMessage } from '../../connector/client/provider-message.ts';
-import { readWaitMs } from '../../connector/client/rate-limit.ts';
-import { sendTold } from '../../connector/client/send-told.ts';
-import type { SimulatorRoute } from '../../connector/client/simulator-route.ts';
+import { readProviderMessage, readWaitMs } from '../../connector/client/response.ts';
+import { type TellingPorts, told } from '../../connector/client/telling.ts';
+import type { SimulatorRoute } from '../../connector/client/url.ts';
 import type { Config } from '../../connector/contract.ts';
-import { EgressError, type EgressRequest, type EgressResponse } from '../../egress/index.ts';
+import { type Egress, EgressError, type EgressRequest, type EgressResponse } from '../../egress/index.ts';
 import { isAppError } from '../../errors.ts';
 import { parseJson } from '../../numbers/exact-json.ts';
 import { createRedactor, type Redactor } from '../../redaction.ts';
@@ -84,7 +82,8 @@ function askFor(
 }
 
 export interface TokenEndpointPorts extends TellingPorts {
-  readonly clock: Pick<Clock, 'now'>;
+  readonly egress: Pick<Egress, 'request'>;
+  readonly clock: Pick<Clock, 'now' | 'steady'>;
   /** Where the simulators run; without it a request with `simulator: true` is refused. */
   readonly simulatorsUrl?: string | undefined;
 }
@@ -101,9 +100,11 @@ export async function sendTokenRequest(
 ): Promise<TokenGrant> {
   const { connector } = request;
   const address = addressOf(ports.simulatorsUrl, request);
-  const told = { element: connector.key, url: address.url, redactor: createRedactor(secretsOf(request)) };
+  const { url, simulator } = address;
+  const redactor = createRedactor(secretsOf(request));
+  const sent = { element: connector.key, method: 'POST', url, toSimulator: simulator !== undefined, redactor };
   try {
-    const response = await sendTold(ports, told, { ...toHttpRequest(request, address), signal });
+    const response = await told(ports, sent, ports.egress.request({ ...toHttpRequest(request, address), signal }));
     return await processTokenResponse(request, { response, address, nowMs: ports.clock.now() });
   } catch (error) {
     throw error instanceof EgressError ? noResponse(connector, error) : error;

@@ -1,4 +1,4 @@
-import type { SimulatorRoute } from '../../connector/client/simulator-route.ts';
+import type { SimulatorRoute } from '../../connector/client/url.ts';
 import type { Config, OAuthValue } from '../../connector/contract.ts';
 import { pointer } from '../../errors.ts';
 import { ExactNumber } from '../../numbers/exact-json.ts';

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { SYSTEM_CLOCK } from '../../../src/clock.ts';
 import type { Config, OAuth2Auth, OAuthValue } from '../../../src/connector/index.ts';
 import { createEgress, type Egress } from '../../../src/egress/index.ts';
 import type { OAuthConnector } from '../../../src/instances/oauth/fields.ts';
@@ -65,7 +66,11 @@ describe('the token endpoint', () => {
   });
 
   const send = (request: TokenRequest, signal = AbortSignal.timeout(3000)) =>
-    sendTokenRequest({ egress, clock: { now: () => nowMs }, simulatorsUrl: server.url }, request, signal);
+    sendTokenRequest(
+      { egress, clock: { ...SYSTEM_CLOCK, now: () => nowMs }, simulatorsUrl: server.url },
+      request,
+      signal,
+    );
 
   async function exchange(behaviour: Behaviour, auth: Partial<OAuth2Auth> = {}, config = CONFIG) {
     server.answer('/token', behaviour);

@@ -1,8 +1,11 @@
+import type { Clock } from '../../clock.ts';
+import type { EgressResponse } from '../../egress/index.ts';
 import type { Logger } from '../../log.ts';
 import type { Metrics } from '../../metrics.ts';
 import { combineRedactors, type Redactor } from '../../redaction.ts';
 import { currentTrace } from '../../trace.ts';
 import type { ByteBudget } from './byte-budget.ts';
+import { isEgressError } from './failure.ts';
 
 /** One request to a provider and what came of it. */
 export interface SentRequest {
@@ -12,31 +15,52 @@ export interface SentRequest {
   /** The provider's, where a simulator is asked in its place too. */
   readonly url: URL;
   readonly toSimulator: boolean;
-  /** The status; or why there was no answer, like `timeout`. */
+  /** The status; or why there was no response, like `timeout`. */
   readonly outcome: number | string;
   readonly durationMs: number;
   /** Of the secrets that it carries. */
   readonly redactor: Redactor;
 }
 
+/** Takes every request that was sent, when it has ended. */
+export type Tell = (request: SentRequest) => void;
+
+export interface TellingPorts {
+  readonly clock: Pick<Clock, 'steady'>;
+  readonly tell?: Tell | undefined;
+}
+
+/** Tells of a request that was just sent, whatever comes of it. @returns its response */
+export async function told<Response extends Pick<EgressResponse, 'status'>>(
+  { clock, tell }: TellingPorts,
+  request: Omit<SentRequest, 'outcome' | 'durationMs'>,
+  response: Promise<Response>,
+): Promise<Response> {
+  const startedAtMs = clock.steady();
+  let outcome: SentRequest['outcome'] = 'failed';
+  try {
+    const received = await response;
+    outcome = received.status;
+    return received;
+  } catch (error) {
+    if (isEgressError(error)) outcome = error.reason;
+    throw error;
+  } finally {
+    tell?.({ ...request, outcome, durationMs: clock.steady() - startedAtMs });
+  }
+}
+
 const BUCKETS_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** For the `onRequest` of a provider client: requests by element and outcome, retries and redirects each on their own. */
-export function measureProviderCalls(metrics: Metrics): (request: SentRequest) => void {
-  const duration = metrics.histogram({
+/** Requests by element and outcome, retries and redirects each on their own. */
+export function measureProviderCalls(metrics: Metrics): Tell {
+  const observe = metrics.observer({
     name: 'causeway_provider_call_duration_seconds',
     help: 'Time of one request to a provider, by element and outcome: a class of status, or why there was no answer',
     labelNames: ['element', 'outcome'],
     buckets: BUCKETS_SECONDS,
   });
-  // Looking a series up by its labels costs more than the observation itself.
-  const series = new Map<string, ReturnType<typeof duration.labels>>();
-  return ({ element, outcome, durationMs }) => {
-    const key = `${element} ${classOf(outcome)}`;
-    const found = series.get(key) ?? duration.labels(element, classOf(outcome));
-    series.set(key, found);
-    found.observe(durationMs / 1000);
-  };
+  return ({ element, outcome, durationMs }) => observe(durationMs / 1000, element, classOf(outcome));
 }
 
 function classOf(outcome: SentRequest['outcome']): string {
@@ -44,7 +68,7 @@ function classOf(outcome: SentRequest['outcome']): string {
 }
 
 /** A line for each request, at the level `debug`. Of a query nothing is said: filters and keys stand there. */
-export function logProviderCalls(log: Logger): (request: SentRequest) => void {
+export function logProviderCalls(log: Logger): Tell {
   return ({ element, method, url, toSimulator, outcome, durationMs, redactor }) => {
     const { requestId, instanceId, redactor: ofCall } = currentTrace() ?? {};
     log.debug(

@@ -1,19 +1,17 @@
-import type { PassedAnswer, PassedRequest } from '../connector/client/index.ts';
+import type { PassedRequest, PassedResponse } from '../connector/client/index.ts';
 import type { ListOperation, ObjectSpec, Objects } from '../connector/index.ts';
-import { createOffload } from '../connector/offload/index.ts';
+import type { PlatformKeys } from '../db/platform-keys.ts';
 import { AppError, isAppError } from '../errors.ts';
-import { assertFullyPushed, type PreparedQuery, type QueryText, type Row } from '../where/index.ts';
-import { getChild, requireOperation } from './abilities.ts';
-import { type CallReport, type InstanceCall, startCall } from './call.ts';
+import type { Platform } from '../platform.ts';
+import { assertFullyPushed, type QueryText, type Row } from '../where/index.ts';
+import { type CallNeighbours, type CallReport, type ConnectedInstance, type InstanceCall, startCall } from './call.ts';
 import { createCatalog } from './catalog.ts';
-import { explainQuery, type QueryExplanation } from './explain.ts';
 import { chooseFile, describeFile, fetchFile, type RecordFile } from './media.ts';
-import { openPosition, type Position, sealPosition, type TokenScope } from './page-token.ts';
-import type { ConnectedInstance, ResourcePorts } from './ports.ts';
-import { createQueryCache, type Query } from './query-cache.ts';
-import { holdsReadOnly, writeRecord } from './record.ts';
-import { sizeOf } from './row-size.ts';
-import { firstPosition, type PartialReason, scan } from './scan.ts';
+import { getChild, requireOperation } from './objects.ts';
+import { explainQuery, firstPosition, openPosition, type QueryExplanation, sealPosition } from './page.ts';
+import { createQueryCache } from './query.ts';
+import { holdsReadOnly, sizeOf, writeRecord } from './record.ts';
+import { type PartialReason, scanAndSort, scanInOrder } from './scan.ts';
 
 /** Which record or list of an instance a request is about. */
 export interface Target {
@@ -73,56 +71,74 @@ export interface Resources {
   readonly pass: (
     target: Omit<Target, 'objectName'>,
     request: PassedRequest,
-  ) => Promise<{ readonly answer: PassedAnswer; readonly report: CallReport }>;
+  ) => Promise<{ readonly response: PassedResponse; readonly report: CallReport }>;
 }
 
-/** Normalised calls on an instance: each finds the object, does its work at the provider and answers our records. */
-export function createResources(ports: ResourcePorts): Resources {
-  const catalog = createCatalog({ now: ports.now, offload: createOffload() });
+/** Normalised calls on an instance: each finds the object, does its work at the provider and gives our records. */
+export function composeResources(
+  { clock, keys }: Pick<Platform, 'clock'> & { readonly keys: Pick<PlatformKeys, 'seal' | 'open'> },
+  neighbours: CallNeighbours,
+): Resources {
+  const catalog = createCatalog(clock);
   const prepare = createQueryCache();
 
   async function open(target: Target, action: Action): Promise<Opened> {
-    const call = startCall(ports, target.instance, target.signal, `${action} ${target.objectName}`);
+    const call = startCall(neighbours, target.instance, target.signal, `${action} ${target.objectName}`);
     const object = await catalog.getObject(call, target.objectName);
     return { call, object };
   }
 
-  async function list(call: InstanceCall, found: FoundList, request: ListRequest): Promise<RecordList> {
-    const { object, operation, parentId } = found;
+  async function openList(target: Target): Promise<OpenedList> {
+    const { call, object } = await open(target, 'list');
+    return { call, object, operation: requireOperation(target, object, 'list'), path: target.objectName };
+  }
+
+  async function openChildren(target: ChildTarget): Promise<OpenedList> {
+    const { objectName, id, child: name } = target;
+    const { call, object } = await open(target, `list ${name} of`);
+    const child = await catalog.complete(call, name, getChild(target, object, name));
+    const shown = { instance: target.instance, objectName: `${objectName}/…/${name}` };
+    const operation = requireOperation(shown, child, 'list');
+    return { call, object: child, operation, path: `${objectName}/${id}/${name}`, parentId: id };
+  }
+
+  async function list(opened: OpenedList | Promise<OpenedList>, request: ListRequest): Promise<RecordList> {
+    const { call, object, operation, path, parentId } = await opened;
     const query = prepare(object, request);
+    const { plan } = query;
+    if (request.pushdownOnly) assertFullyPushed(plan);
+    const { instance } = call;
+    const scope = { accountId: instance.accountId, instanceId: instance.id, object: path, query: query.canonical };
+    const { pageSize, maxProviderCalls, page = 1 } = request;
     const resultWindow = object.limits?.resultWindow;
-    if (request.pushdownOnly) assertFullyPushed(query.plan);
-    const scope = scopeOf(call.instance, found.path, query);
-    const result = await scan(call, {
-      list: operation,
-      plan: query.plan,
-      steps: query.steps,
-      pageSize: request.pageSize,
-      start: startOf(ports, request, scope, { operation, query, resultWindow }),
-      maxProviderCalls: request.maxProviderCalls,
-      resultWindow,
-      parentId,
-    });
+    // A token says all, and a page beside it means nothing (decisions D16).
+    const start =
+      request.nextPage === undefined
+        ? firstPosition(plan, operation, { page, pageSize, resultWindow })
+        : openPosition(keys, request.nextPage, scope);
+    const scan = plan.sortPushed ? scanInOrder : scanAndSort;
+    const input = { list: operation, query, pageSize, start, maxProviderCalls, resultWindow, parentId };
+    const { records, next, total, cutBy } = await scan(call, input);
     return {
-      records: result.records,
-      ...(result.next !== undefined && { nextPage: sealPosition(ports, result.next, scope) }),
-      ...(result.total !== undefined && { totalCount: result.total }),
-      pushdown: query.plan.sortPushed ? query.plan.pushdown : withoutSort(query.plan.pushdown),
-      ...(result.cutBy !== undefined && { cutBy: result.cutBy }),
-      ...call.report(),
+      records,
+      ...(next !== undefined && { nextPage: sealPosition(keys, next, scope) }),
+      ...(total !== undefined && { totalCount: total }),
+      pushdown: plan.sortPushed || plan.pushdown !== 'full' ? plan.pushdown : 'partial',
+      ...(cutBy !== undefined && { cutBy }),
+      ...call.tally,
     };
   }
 
-  function answer(call: InstanceCall, object: ObjectSpec, native: unknown): OneRecord {
+  function toRecord(call: InstanceCall, object: ObjectSpec, native: unknown): OneRecord {
     const record = prepare(object, {}).steps.map(native);
     call.keep(sizeOf(record));
-    return { record, ...call.report() };
+    return { record, ...call.tally };
   }
 
   async function readRecord(target: Target, id: string, { call, object }: Opened): Promise<OneRecord> {
     const operation = requireOperation(target, object, 'get');
     const { fields } = prepare(object, {});
-    return answer(call, object, await onRecord(target, id, call.execute(operation, { id, fields })));
+    return toRecord(call, object, await onRecord(target, id, call.execute(operation, { id, fields })));
   }
 
   async function write(target: Target, action: 'update' | 'replace', id: string, body: Row): Promise<OneRecord> {
@@ -133,49 +149,34 @@ export function createResources(ports: ResourcePorts): Resources {
     const values = writeRecord(body, object, 'update', stored);
     const { fields } = prepare(object, {});
     const record = await onRecord(target, id, call.execute(operation, { id, values, fields }));
-    return answer(call, object, record);
+    return toRecord(call, object, record);
   }
 
   return {
-    listObjects: async ({ instance, signal }) => catalog.getObjects(startCall(ports, instance, signal, undefined)),
+    listObjects: async ({ instance, signal }) => catalog.getObjects(startCall(neighbours, instance, signal, undefined)),
 
     getObject: async ({ instance, objectName, signal }) =>
-      catalog.getObject(startCall(ports, instance, signal, undefined), objectName),
+      catalog.getObject(startCall(neighbours, instance, signal, undefined), objectName),
 
-    listRecords: async (target, request) => {
-      const { call, object } = await open(target, 'list');
-      const operation = requireOperation(target, object, 'list');
-      return list(call, { object, operation, path: target.objectName }, request);
-    },
-
+    listRecords: (target, request) => list(openList(target), request),
     listChildren: async (target, request) => {
-      const { call, object } = await open(target, `list ${target.child} of`);
-      const objectName = `${target.objectName}/…/${target.child}`;
-      const child = await catalog.complete(call, target.child, getChild(target, object, target.child));
-      const operation = requireOperation({ ...target, objectName }, child, 'list');
-      const path = `${target.objectName}/${target.id}/${target.child}`;
-      return belowRecord(target, list(call, { object: child, operation, path, parentId: target.id }, request));
+      const opened = await openChildren(target);
+      return belowRecord(target, list(opened, request));
     },
 
     explain: async ({ instance, objectName, signal }, request) => {
-      const call = startCall(ports, instance, signal, undefined);
+      const call = startCall(neighbours, instance, signal, undefined);
       const object = await catalog.getObject(call, objectName);
       const operation = requireOperation({ instance, objectName }, object, 'list');
-      return {
-        objectName,
-        ...explainQuery(ports.client, {
-          instance,
-          operation,
-          query: prepare(object, request),
-          resultWindow: object.limits?.resultWindow,
-        }),
-      };
+      const { resultWindow } = object.limits ?? {};
+      const query = prepare(object, request);
+      return { objectName, ...explainQuery(neighbours.client, { instance, operation, query, resultWindow }) };
     },
 
     ping: async ({ instance, signal }) => {
-      const call = startCall(ports, instance, signal, 'ping');
+      const call = startCall(neighbours, instance, signal, 'ping');
       await call.send(instance.connector.probe);
-      return call.report();
+      return call.tally;
     },
 
     getRecord: async (target, id) => readRecord(target, id, await open(target, 'get')),
@@ -195,22 +196,22 @@ export function createResources(ports: ResourcePorts): Resources {
       const operation = requireOperation(target, object, 'create');
       const values = writeRecord(body, object, 'create');
       const { fields } = prepare(object, {});
-      return answer(call, object, await call.execute(operation, { values, fields }));
+      return toRecord(call, object, await call.execute(operation, { values, fields }));
     },
 
     updateRecord: (target, id, body) => write(target, 'update', id, body),
     replaceRecord: (target, id, body) => write(target, 'replace', id, body),
 
     pass: async ({ instance, signal }, request) => {
-      const call = startCall(ports, instance, signal, 'passthrough');
-      const answer = await call.pass(request);
-      return { answer, report: call.report() };
+      const call = startCall(neighbours, instance, signal, 'passthrough');
+      const response = await call.pass(request);
+      return { response, report: call.tally };
     },
 
     deleteRecord: async (target, id) => {
       const { call, object } = await open(target, 'delete');
       await onRecord(target, id, call.execute(requireOperation(target, object, 'remove'), { id }));
-      return call.report();
+      return call.tally;
     },
   };
 }
@@ -222,37 +223,11 @@ interface Opened {
   readonly object: ObjectSpec;
 }
 
-interface FoundList {
-  readonly object: ObjectSpec;
+interface OpenedList extends Opened {
   readonly operation: ListOperation<unknown>;
   /** Tells lists of one instance apart. */
   readonly path: string;
   readonly parentId?: string;
-}
-
-function scopeOf(instance: ConnectedInstance, path: string, query: PreparedQuery): TokenScope {
-  return { accountId: instance.accountId, instanceId: instance.id, object: path, query: query.canonical };
-}
-
-/** The caller's page, as a place in the provider's paging; a token says all, and a page beside it means nothing (decisions D16). */
-function startOf(
-  ports: ResourcePorts,
-  request: ListRequest,
-  scope: TokenScope,
-  { operation, query, resultWindow }: StartedQuery,
-): Position {
-  if (request.nextPage !== undefined) return openPosition(ports, request.nextPage, scope);
-  return firstPosition(query.plan, operation, { page: request.page ?? 1, pageSize: request.pageSize, resultWindow });
-}
-
-interface StartedQuery {
-  readonly operation: ListOperation<unknown>;
-  readonly query: Query;
-  readonly resultWindow: number | undefined;
-}
-
-function withoutSort(pushdown: RecordList['pushdown']): RecordList['pushdown'] {
-  return pushdown === 'full' ? 'partial' : pushdown;
 }
 
 /** A provider's "not found" says which record it was. */

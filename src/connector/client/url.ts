@@ -1,0 +1,164 @@
+import { AppError } from '../../errors.ts';
+import type { Connector, ProviderRequest } from '../contract.ts';
+
+/** Where a connector with one configuration may call. */
+export interface Place {
+  readonly connector: Pick<Connector, 'name'>;
+  /** The provider's base URL, without a slash at the end. Never the simulator's. */
+  readonly base: string;
+  readonly origin: string;
+  readonly protocol: string;
+  readonly hosts: readonly string[];
+  readonly simulator: SimulatorRoute | undefined;
+}
+
+/**
+ * The provider's URL of a request. A simulator's links are turned back into the provider's, so that the same rules hold for both.
+ * @throws AppError PROVIDER_PROTOCOL when a URL from a response leaves the connector's hosts.
+ */
+export function resolveTarget(place: Place, request: ProviderRequest): URL {
+  if (request.url === undefined) return resolvePath(place, request);
+  const url = followLink(place, request.url, `${place.base}/`);
+  const query = appendQuery(url.search, request.query);
+  return query === url.search ? url : new URL(query, url);
+}
+
+/** Below the base URL: as the path begins with a slash, it cannot change the host. */
+function resolvePath(place: Place, request: ProviderRequest): URL {
+  const path = request.path ?? '';
+  if (path !== '' && !path.startsWith('/')) throw new Error(`A provider path must begin with '/': '${path}'`);
+  return new URL(appendQuery(place.base + path, request.query));
+}
+
+/** Dots that climb, plain or encoded, alone or with a parameter behind them (`..;x`), which some servers drop before they resolve them. */
+const CLIMBING = /(?:^|\/)(?:\.|%2e){1,2}(?:;[^/]*)?(?=\/|$)/i;
+/** A slash, a backslash or a control character in disguise; what a segment is must be plain. */
+const DISGUISED = /%(?:2f|5c|[01][0-9a-f]|7f)/i;
+const ABSOLUTE = /^\/(?:\/|[a-z][a-z0-9+.-]*:\/)/i;
+
+/**
+ * The provider's URL of a path that a caller wrote, percent-encoded, with its query.
+ * @throws AppError REQUEST_INVALID for one that does not plainly stay below the base URL
+ */
+export function resolveBelow(place: Place, path: string, search: string): URL {
+  const url = isPlain(path) && !CONTROL.test(search) ? URL.parse(place.base + path + search) : null;
+  if (url?.origin === place.origin && url.href === new URL(place.base).href.replace(/\/$/, '') + path + url.search)
+    return url;
+  const message = `The path is not one below the address of ${place.connector.name}: it has segments of its own, without '.' and '..', encoded slashes, control characters or an address in it.`;
+  throw new AppError('REQUEST_INVALID', message, { details: [{ path: '/path/path', message }] });
+}
+
+const CONTROL = /\p{Cc}/u;
+
+function isPlain(path: string): boolean {
+  return (
+    path.startsWith('/') &&
+    ![CLIMBING, DISGUISED, ABSOLUTE, CONTROL, /[\\#?]/, /%(?![0-9a-f]{2})/i].some((bad) => bad.test(path))
+  );
+}
+
+/** A link in a provider's response, absolute or relative to `from`, checked against the connector's hosts. */
+export function followLink(place: Place, link: string, from: string): URL {
+  const url = leaveSimulator(place, parseLink(place, link, from));
+  if (!matchesHost(url.host, place.hosts)) {
+    throw protocolError(place, `pointed to another host, ${url.host || url.protocol}, which Causeway does not follow`);
+  }
+  if (url.protocol !== 'https:' && url.protocol !== place.protocol) {
+    throw protocolError(place, `pointed to an address without TLS at ${url.host}, which Causeway does not follow`);
+  }
+  return url;
+}
+
+function parseLink(place: Place, link: string, from: string): URL {
+  // The URL parser would drop line breaks and go on.
+  const url = /\p{Cc}/u.test(link) ? null : URL.parse(link, from);
+  if (url === null || url.username !== '' || url.password !== '') {
+    throw protocolError(place, 'contains a link that cannot be followed');
+  }
+  return url;
+}
+
+function leaveSimulator(place: Place, url: URL): URL {
+  const path = place.simulator?.leave(url);
+  return path === undefined ? url : new URL(place.origin + path);
+}
+
+function protocolError(place: Place, what: string): AppError {
+  return new AppError('PROVIDER_PROTOCOL', `The answer of ${place.connector.name} ${what}.`);
+}
+
+type Query = NonNullable<ProviderRequest['query']>;
+
+/** `a=1&b=x%20y`: blanks as %20, an array repeats its key, `undefined` is left out. */
+function encodeQuery(query: Query): string {
+  return Object.entries(query)
+    .flatMap(([key, value]) => encodeParameter(key, value))
+    .join('&');
+}
+
+function encodeParameter(key: string, value: Query[string]): string[] {
+  if (value === undefined) return [];
+  const values = typeof value === 'object' ? value : [value];
+  return values.map((single) => `${encodeKey(key)}=${encodeURIComponent(single)}`);
+}
+
+/** OData options ($filter) keep their dollar sign: not every server decodes it in a name. */
+function encodeKey(key: string): string {
+  return encodeURIComponent(key).replaceAll('%24', '$');
+}
+
+/** Adds the query to a URL or path that may have one already. */
+export function appendQuery(url: string, query: Query | undefined): string {
+  const encoded = query === undefined ? '' : encodeQuery(query);
+  if (encoded === '') return url;
+  return `${url}${url.includes('?') ? '&' : '?'}${encoded}`;
+}
+
+/** Whether a host (with its port, unless it is the scheme's own) is one of the patterns: `host[:port]`, or `*.` for exactly one label. */
+export function matchesHost(host: string, patterns: readonly string[]): boolean {
+  return patterns.some((pattern) => matchesPattern(host, pattern.toLowerCase()));
+}
+
+function matchesPattern(host: string, pattern: string): boolean {
+  if (!pattern.startsWith('*.')) return host === pattern;
+  const suffix = pattern.slice(1);
+  const label = host.slice(0, -suffix.length);
+  return host.endsWith(suffix) && label !== '' && !label.includes('.');
+}
+
+/** How an instance with `simulator: true` reaches its provider's simulator. */
+export interface SimulatorRoute {
+  /** Tells the simulator which host was meant: the value of `forwarded` (RFC 7239). */
+  readonly forwarded: (provider: URL) => string;
+  /** The simulator's URL of a provider's URL. */
+  readonly enter: (provider: URL) => URL;
+  /** The path and query at the provider of a URL that a simulator answered with; undefined when it is not the simulator's. */
+  readonly leave: (url: URL) => string | undefined;
+}
+
+/** @throws AppError REQUEST_INVALID where no simulators run. */
+export function createSimulatorRoute(
+  simulatorsUrl: string | undefined,
+  connector: Pick<Connector, 'key' | 'name'>,
+): SimulatorRoute {
+  if (simulatorsUrl === undefined) {
+    throw new AppError(
+      'REQUEST_INVALID',
+      `Simulators are not running here: set "simulator" to false to reach ${connector.name} itself.`,
+    );
+  }
+  const root = new URL(`${simulatorsUrl.replace(/\/+$/, '')}/${connector.key}`);
+  return {
+    forwarded: ({ host }) => `host=${quoteHost(host)}`,
+    enter: ({ pathname, search }) => new URL(root.href + pathname + search),
+    leave: ({ origin, pathname, search }) =>
+      origin === root.origin && pathname.startsWith(`${root.pathname}/`)
+        ? pathname.slice(root.pathname.length) + search
+        : undefined,
+  };
+}
+
+/** A colon is not allowed in a bare value of `forwarded`. */
+function quoteHost(host: string): string {
+  return host.includes(':') ? `"${host}"` : host;
+}

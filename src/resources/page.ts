@@ -1,0 +1,196 @@
+import type { ProviderClient, RequestPreview } from '../connector/client/index.ts';
+import type { ListInput, ListOperation, ListPage } from '../connector/index.ts';
+import type { PlatformKeys } from '../db/platform-keys.ts';
+import { AppError } from '../errors.ts';
+import { type Decision, type Plan, print, type Value } from '../where/index.ts';
+import type { ConnectedInstance } from './call.ts';
+import type { Query } from './query.ts';
+
+/** Where a query goes on: a place in the provider's paging, and what is still to be passed over from there. */
+export interface Position {
+  /** Which of the plan's queries; absent for the first. */
+  readonly query?: number;
+  /** The provider's cursor of the page; absent for the first. */
+  readonly cursor?: string;
+  /** Rows of the query before that page; absent for the first. */
+  readonly rowsBefore?: number;
+  /** Rows of that page to pass over. */
+  readonly skipRows: number;
+  /** Matching rows to pass over. */
+  readonly skipMatches: number;
+  /** Rows asked of the provider per page; stays the same over a query, because cursors may depend on it. */
+  readonly limit: number;
+}
+
+/** What a token belongs to; with anything else it does not open. */
+export interface TokenScope {
+  readonly accountId: number;
+  readonly instanceId: number;
+  readonly object: string;
+  /** The query in canonical spelling. */
+  readonly query: string;
+}
+
+export function sealPosition({ seal }: Pick<PlatformKeys, 'seal'>, position: Position, scope: TokenScope): string {
+  return seal(JSON.stringify(position), contextOf(scope));
+}
+
+/** @throws AppError REQUEST_INVALID for a token that was changed, or made for another query. */
+export function openPosition({ open }: Pick<PlatformKeys, 'open'>, token: string, scope: TokenScope): Position {
+  const plain = open(token, contextOf(scope));
+  // What opens was sealed here, so its form is known.
+  if (plain !== undefined) return JSON.parse(plain) as Position;
+  const message =
+    'nextPage does not belong to this query: send the token of the page before, with the same instance, object, where, orderBy and fields.';
+  throw new AppError('REQUEST_INVALID', message, {
+    details: [{ path: '/query/nextPage', message: 'Not a token of this query.' }],
+  });
+}
+
+function contextOf({ accountId, instanceId, object, query }: TokenScope): string {
+  return JSON.stringify(['page', accountId, instanceId, object, query]);
+}
+
+/** Whether the provider's rows are the answer's, so that page size and position can be passed on. */
+export function isDirect(plan: Plan): boolean {
+  return plan.residual === undefined && plan.sortPushed;
+}
+
+interface PageWanted {
+  readonly page: number;
+  readonly pageSize: number;
+  readonly resultWindow?: number | undefined;
+}
+
+/** Where the given page begins. */
+export function firstPosition(
+  plan: Plan,
+  list: ListOperation<unknown>,
+  { page, pageSize, resultWindow = Number.POSITIVE_INFINITY }: PageWanted,
+): Position {
+  const largest = Math.min(list.maxPageSize, resultWindow);
+  // Under a residual the provider's rows are not the answer's: its largest page needs the fewest calls.
+  const limit = isDirect(plan) ? Math.min(pageSize, largest) : largest;
+  const skip = (page - 1) * pageSize;
+  const canJump =
+    isDirect(plan) &&
+    plan.queries.length === 1 &&
+    skip > 0 &&
+    skip % limit === 0 &&
+    skip + limit <= resultWindow &&
+    list.cursorAt !== undefined;
+  if (canJump) return { cursor: list.cursorAt?.(skip), rowsBefore: skip, skipRows: 0, skipMatches: 0, limit };
+  return { skipRows: 0, skipMatches: skip, limit };
+}
+
+/** A query on its way through the provider's pages. */
+export interface Started {
+  readonly query: Query;
+  readonly start: Position;
+  /** Rows that the provider lets one query page through. */
+  readonly resultWindow?: number | undefined;
+  readonly parentId?: string | undefined;
+}
+
+/** What the connector is told of a query. */
+export function toListInput(
+  { query: { plan, steps }, start, parentId }: Started,
+  { query = 0, cursor }: Place,
+): ListInput<unknown> {
+  const { pushed, native } = plan.queries[query] ?? {};
+  return {
+    ...(pushed !== undefined && { filter: native }),
+    parameters: plan.parameters,
+    fields: steps.fields,
+    orderBy: plan.sortPushed ? plan.orderBy : [],
+    limit: start.limit,
+    ...(cursor !== undefined && { cursor }),
+    ...(parentId !== undefined && { parentId }),
+  };
+}
+
+export type Place = Pick<Position, 'query' | 'cursor' | 'rowsBefore'>;
+
+interface Onward {
+  /** Absent at the end. */
+  readonly next: Place | undefined;
+  /** The query has, or may have, rows that the provider does not show. */
+  readonly isCut: boolean;
+}
+
+/** The next page of the same query, or the first of the next one. */
+export function goOn(
+  { query: { plan }, resultWindow = Number.POSITIVE_INFINITY, start }: Started,
+  { query = 0, rowsBefore = 0 }: Place,
+  page: ListPage,
+): Onward {
+  const { next, records } = page;
+  const seen = rowsBefore + records.length;
+  // A provider that stops at its window may not say that there is more.
+  const isCut = next === undefined ? seen >= resultWindow && seen !== totalOf(page) : seen + start.limit > resultWindow;
+  if (next !== undefined && !isCut) return { next: { query, cursor: next, rowsBefore: seen }, isCut };
+  return { next: query + 1 < plan.queries.length ? { query: query + 1 } : undefined, isCut };
+}
+
+/** How many rows the query has, where what the provider says can be. */
+export function totalOf({ total }: ListPage): number | undefined {
+  return Number.isSafeInteger(total) && Number(total) >= 0 ? total : undefined;
+}
+
+/** How a query would be answered, for people. */
+export interface QueryExplanation {
+  readonly parsed?: string;
+  readonly pushed?: string;
+  readonly residual?: string;
+  readonly pushdown: Plan['pushdown'];
+  readonly predicates: readonly Decision[];
+  readonly parameters: Readonly<Record<string, string | boolean>>;
+  readonly sort: { readonly orderBy?: string; readonly pushed: boolean };
+  readonly limit: { readonly providerPageSize: number; readonly pushed: boolean; readonly reason?: string };
+  /** Absent when the connector needs more than one call for a list. */
+  readonly request?: RequestPreview;
+  readonly estimatedProviderCalls: number;
+}
+
+/** The page size of the API when a caller names none. */
+const PAGE_SIZE = 200;
+
+export function explainQuery(
+  client: Pick<ProviderClient, 'preview'>,
+  input: {
+    readonly instance: ConnectedInstance;
+    readonly operation: ListOperation<unknown>;
+    readonly query: Query;
+    readonly resultWindow: number | undefined;
+  },
+): QueryExplanation {
+  const { instance, operation, query, resultWindow } = input;
+  const { plan, condition } = query;
+  const start = firstPosition(plan, operation, { page: 1, pageSize: PAGE_SIZE, resultWindow });
+  const listInput = toListInput({ query, start }, {});
+  return {
+    ...(condition !== undefined && { parsed: print(condition) }),
+    ...(plan.pushed !== undefined && { pushed: print(plan.pushed) }),
+    ...(plan.residual !== undefined && { residual: print(plan.residual) }),
+    pushdown: plan.pushdown,
+    predicates: plan.decisions,
+    parameters: Object.fromEntries(Object.entries(plan.parameters).map(([name, value]) => [name, plainValue(value)])),
+    sort: { ...(plan.orderBy.length > 0 && { orderBy: printOrder(plan) }), pushed: plan.sortPushed },
+    limit: { providerPageSize: start.limit, pushed: isDirect(plan), ...limitReason(plan) },
+    ...('request' in operation && { request: client.preview(instance, operation.request(listInput, instance.config)) }),
+    estimatedProviderCalls: Math.max(plan.queries.length, isDirect(plan) ? Math.ceil(PAGE_SIZE / start.limit) : 1),
+  };
+}
+
+function plainValue(value: Value): string | boolean {
+  return value.kind === 'string' || value.kind === 'boolean' ? value.value : value.text;
+}
+
+function printOrder({ orderBy }: Plan): string {
+  return orderBy.map(({ field, direction }) => `${field.name} ${direction}`).join(', ');
+}
+
+function limitReason(plan: Plan): { readonly reason?: string } {
+  if (isDirect(plan)) return {};
+  return { reason: plan.sortPushed ? 'rows are checked again in the service' : 'rows are sorted in the service' };
+}
