@@ -4,7 +4,7 @@ import type { Notification } from '../events/notifications/notifications.ts';
 import type { Subscription } from '../events/subscriptions/subscriptions.ts';
 import { MASK } from '../instances/configuration.ts';
 import { parseJson } from '../numbers/exact-json.ts';
-import type { OperationResult } from './operation-types.ts';
+import type { OperationResult } from './operation.ts';
 
 type SubscriptionRecord = OperationResult<'getSubscription'>;
 type DeliveryRecord = OperationResult<'redeliver'>;

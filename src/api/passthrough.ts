@@ -4,15 +4,14 @@ import type { Request, Response } from 'express';
 import { AppError } from '../errors.ts';
 import type { Resources } from '../resources/resources.ts';
 import { withTrace } from '../trace.ts';
-import { traceOf } from './access-log.ts';
 import type { Caller } from './authorization.ts';
-import { sizeText } from './body-limits.ts';
-import { safeFileHeaders } from './file-answer.ts';
-import type { PassthroughOperationId } from './handler.ts';
-import { askForBody, hasBody } from './json-body.ts';
+import { askForBody, hasBody, MB, sizeText } from './body-bytes.ts';
+import type { PassthroughOperationId } from './operation.ts';
 import { notFound, wrongMethod } from './problem.ts';
 import { callHeaders } from './records.ts';
 import { signalEnd } from './request-end.ts';
+import { traceOf } from './request-record.ts';
+import { safeFileHeaders } from './response.ts';
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -24,7 +23,6 @@ const METHODS: Readonly<Record<Method, PassthroughOperationId>> = {
   DELETE: 'passDelete',
 };
 
-const MB = 1024 * 1024;
 const MOST_BYTES = 100 * MB;
 /** A body that can be sent again with another access token is kept; a larger one is only passed on. */
 const MOST_KEPT_BYTES = MB;

@@ -1,39 +1,54 @@
+import { parse } from 'node:querystring';
 import type { Request, RequestHandler, Response } from 'express';
 import { middleware as createMiddlewares } from 'express-openapi-validator';
 import type { OpenAPIV3 } from 'express-openapi-validator/dist/framework/types.js';
 import document from '../../generated/openapi.json' with { type: 'json' };
-import type { OperationId } from '../../generated/operations.ts';
+import type { OPERATIONS, OperationId } from '../../generated/operations.ts';
 import { AppError, pointer } from '../errors.ts';
-import { type Scope, scopedDocument } from './scoped-document.ts';
 
-type Params = Readonly<Record<string, string>>;
+/** What is checked of a request, and converted: numbers are numbers, defaults are filled in. */
+export interface Input {
+  readonly path: Readonly<Record<string, unknown>>;
+  readonly query: Readonly<Record<string, unknown>>;
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly body: unknown;
+}
+
+/** What a request has before it is checked. */
+export interface RawInput {
+  /** Decoded. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Request['query'];
+}
+
+/** Checks and converts a request for an operation, in place where it can. @throws what the problem handler makes a REQUEST_INVALID of */
+export type Validate = (request: Request, response: Response, raw: RawInput) => Promise<Input>;
 
 /** What the validator knows of the operation that a request is for. */
 interface Metadata {
-  readonly pathParams: Readonly<Record<string, unknown>>;
-  readonly schema: { readonly operationId?: string; readonly parameters?: readonly { readonly $ref?: string }[] };
+  readonly pathParams: Record<string, unknown>;
+  readonly schema: { readonly operationId?: string };
 }
 
-export interface ValidatedRequest extends Request {
-  openapi?: Metadata;
-}
-
-/** Checks and converts a request for an operation. @throws what the problem handler makes a REQUEST_INVALID of */
-export type Validate = (request: ValidatedRequest, response: Response, params: Params) => Promise<void>;
-
-export interface ValidationOptions {
-  /** Checks every answer against the spec; one that does not fit becomes an INTERNAL error. */
-  readonly validateResponses: boolean;
+/**
+ * What the validator is shown in place of the request, and converts. It would parse the whole URL for a query that is here already, and redefine
+ * the `query` of Express.
+ */
+interface Shown extends Pick<Request, 'app' | 'method' | 'baseUrl' | 'path' | 'originalUrl' | 'headers'> {
+  readonly query: Request['query'];
+  readonly body: unknown;
+  params: Record<string, unknown>;
+  openapi: Metadata | undefined;
 }
 
 /** Of the validator's steps those that depend on the request; the others find the operation, over and over by compiling the paths of the document. */
 const OF_THE_REQUEST: ReadonlySet<string> = new Set(['requestMiddleware', 'responseMiddleware']);
 
-/** The operations of a scope as the spec has them. The validator is one for all of them: it keeps the schemas that it compiled. */
-export function createValidation(
-  scope: Scope,
-  { validateResponses }: ValidationOptions,
-): (id: OperationId) => Validate {
+/**
+ * The operations of a scope as the spec has them. The validator is one for all of them: it keeps the schemas that it compiled.
+ * @param validateResponses checks every response against the spec as well; one that does not fit becomes an INTERNAL error
+ */
+export function createValidation(scope: Scope, validateResponses: boolean): (id: OperationId) => Validate {
   const steps: readonly RequestHandler[] = createMiddlewares({
     // Checked by the validator's own meta-schema in test/spec; TypeScript widens what it imports from JSON.
     apiSpec: scopedDocument(document, scope) as unknown as OpenAPIV3.DocumentV3,
@@ -49,33 +64,162 @@ export function createValidation(
 
   return (id) => {
     let metadata: Metadata | undefined;
-    return async (request, response, params) => {
-      if (metadata !== undefined) request.openapi = { ...metadata, pathParams: { ...params } };
-      for (const step of metadata === undefined ? steps : repeated) await take(step, request, response);
-      metadata ??= metadataOf(request, id);
-      assertDigits(request, params);
+    return async (request, response, { params, query }) => {
+      const { app, method, baseUrl, path, headers, body } = request;
+      // The validator compiles its schemas anew for every spelling of the type, and keeps them all.
+      headers['content-type'] = 'application/json';
+      const openapi = metadata && { ...metadata, pathParams: { ...params } };
+      const shown: Shown = {
+        app,
+        method,
+        baseUrl,
+        path,
+        originalUrl: baseUrl + path,
+        headers,
+        query,
+        body,
+        params: {},
+        openapi,
+      };
+      for (const step of metadata === undefined ? steps : repeated) await take(step, { request, shown, response });
+      metadata ??= metadataOf(shown, id);
+      assertDigits(shown.params, params);
+      return { path: shown.params, query, headers, body };
     };
   };
 }
 
-function take(step: RequestHandler, request: Request, response: Response): Promise<void> {
+interface Step {
+  readonly request: Request;
+  readonly shown: Shown;
+  readonly response: Response;
+}
+
+function take(step: RequestHandler, { request, shown, response }: Step): Promise<void> {
   return new Promise((resolve, reject) => {
-    void step(request, response, (error?: unknown) => (error === undefined ? resolve() : reject(error)));
+    let isTaken = false;
+    const next = (error?: unknown) => {
+      // A response that does not fit is found when it is sent.
+      if (isTaken) return request.next?.(error);
+      isTaken = true;
+      if (error === undefined) resolve();
+      else reject(error);
+    };
+    // It reads what it is shown, and no more.
+    void step(shown as unknown as Request, response, next);
   });
 }
 
-function metadataOf({ openapi }: ValidatedRequest, id: OperationId): Metadata {
+function metadataOf({ openapi }: Shown, id: OperationId): Metadata {
   if (openapi?.schema.operationId !== id)
     throw new Error(`The validator took ${id} for ${openapi?.schema.operationId}`);
   return openapi;
 }
 
 /** @throws AppError REQUEST_INVALID for a number in another spelling than its digits: to the validator `0x1`, `1e0` and `+1` are 1 */
-function assertDigits({ openapi }: ValidatedRequest, params: Params): void {
-  for (const [name, value] of Object.entries(openapi?.pathParams ?? {})) {
+function assertDigits(converted: Readonly<Record<string, unknown>>, params: RawInput['params']): void {
+  for (const [name, value] of Object.entries(converted)) {
     if (typeof value !== 'number' || params[name] === String(value)) continue;
     const message = 'must be integer';
     const details = [{ path: pointer('path', name), message }];
     throw new AppError('REQUEST_INVALID', `path.${name} ${message}.`, { details });
   }
+}
+
+/**
+ * Whom an operation is for: calls without an `Element` token, calls with one on the service's own paths or on the
+ * element's objects, or the paths outside the base path.
+ */
+export type Scope = (typeof OPERATIONS)[OperationId]['scopes'][number];
+
+interface ScopedOperation {
+  readonly 'x-causeway-scopes'?: readonly string[];
+}
+
+interface Parameter {
+  readonly name: string;
+  readonly in: string;
+  readonly allowReserved?: boolean;
+}
+
+/** The members of the bundled document that differ between scopes. */
+export interface ApiDocument {
+  readonly paths: Readonly<Record<string, object>>;
+  readonly components: {
+    readonly parameters: Readonly<Record<string, Parameter>>;
+    readonly examples: Readonly<Record<string, object>>;
+  };
+}
+
+/**
+ * The document as a validator for one scope needs it, a copy that the validator may change. The same URL is two
+ * operations: `GET /elements` is the catalogue without a token and the provider's object `elements` with one (D2), so
+ * each scope is validated against its own operations only.
+ *
+ * Three habits of express-openapi-validator 5.6 are met here. It takes any bracket in a parameter's name for nesting and
+ * then calls `tags[]` unknown, so it is `tags` for the validator, and `parseQuery` does the same to the URL. And it
+ * refuses a quote or a colon that the client did not percent-encode unless `allowReserved` is set, which must not be
+ * published: clients that obey it would leave `&` and `+` as they are and break the `where`. And it gives Ajv the whole document, which takes the `id` of every record in an example for
+ * the name of a schema, and refuses all answers when two have the same: so the examples are empty here.
+ */
+export function scopedDocument<Api extends ApiDocument>(document: Api, scope: Scope): Api {
+  const { parameters, examples } = document.components;
+  return structuredClone({
+    ...document,
+    paths: scopedPaths(document.paths, scope),
+    components: {
+      ...document.components,
+      parameters: mapValues(parameters, forValidator),
+      examples: mapValues(examples, () => ({})),
+    },
+  });
+}
+
+function scopedPaths(paths: ApiDocument['paths'], scope: Scope): ApiDocument['paths'] {
+  const scoped = Object.entries(paths).map(([path, item]) => [path, scopedItem(item, scope)] as const);
+  return Object.fromEntries(scoped.filter(([, item]) => Object.values(item).some(isOperation)));
+}
+
+function scopedItem(item: object, scope: Scope): object {
+  return Object.fromEntries(
+    Object.entries(item).filter(([, member]) => !isOperation(member) || member['x-causeway-scopes']?.includes(scope)),
+  );
+}
+
+function isOperation(member: unknown): member is ScopedOperation {
+  return typeof member === 'object' && member !== null && 'operationId' in member;
+}
+
+function forValidator(parameter: Parameter): Parameter {
+  const name = bareName(parameter.name);
+  return parameter.in === 'query' ? { ...parameter, name, allowReserved: true } : { ...parameter, name };
+}
+
+function bareName(name: string): string {
+  return name.endsWith('[]') ? name.slice(0, -2) : name;
+}
+
+function mapValues<Value, Mapped>(record: Readonly<Record<string, Value>>, map: (value: Value) => Mapped) {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]));
+}
+
+/**
+ * Express's `query parser` for this API: a parameter that comes once is a string, one that is repeated is an array, and
+ * `name[]` is always an array under `name`. Nothing nests. What has no value is not there (decisions D16). Text that is not
+ * well percent-encoded is kept as it is.
+ */
+export function parseQuery(text: string | null): Record<string, string | string[]> {
+  const given: [string, string | string[]][] = [];
+  for (const [name, value = ''] of Object.entries(parse(text ?? ''))) {
+    const isList = name.endsWith('[]');
+    if (typeof value === 'string' && !isList) {
+      if (value !== '') given.push([name, value]);
+      continue;
+    }
+    const values = [value].flat().filter((each) => each !== '');
+    const [first, ...more] = values;
+    if (first !== undefined) given.push([bareName(name), isList || more.length > 0 ? values : first]);
+  }
+  // Not by assignment: one may be called `__proto__`.
+  return Object.fromEntries(given);
 }

@@ -1,29 +1,13 @@
 import { randomBytes } from 'node:crypto';
+import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getHeapStatistics } from 'node:v8';
 import { createAccounts } from '../accounts/accounts.ts';
 import { writeCredentials } from '../accounts/credentials-file.ts';
 import { createIdempotency } from '../accounts/idempotency/index.ts';
-import { OPERATIONAL_URL } from '../accounts/settings.ts';
-import { createAuthorization } from '../api/authorization.ts';
-import { createRedactCall } from '../api/call-redactor.ts';
-import { createCallerLimits } from '../api/caller-limits.ts';
-import { createElementHandlers } from '../api/elements.ts';
-import { createEventHandlers } from '../api/events.ts';
-import { createFailedAuthorizations } from '../api/failed-authorizations.ts';
-import { createInstanceHandlers } from '../api/instances.ts';
-import { createMeasurements, createMeasurementsRouter, servesMeasurements } from '../api/measurements.ts';
-import { createNotificationHandlers } from '../api/notifications.ts';
-import { createProxyHandlers } from '../api/oauth-proxies.ts';
-import { createPassthrough } from '../api/passthrough.ts';
-import { createQueryHandlers } from '../api/query.ts';
-import { createRecordHandlers } from '../api/records.ts';
-import { createProxyTrust } from '../api/remote-address.ts';
-import { BASE_PATH, createServer } from '../api/server.ts';
-import { createServiceRouter } from '../api/service.ts';
-import { createSettingsHandlers } from '../api/settings.ts';
-import { createTokenBuckets } from '../api/token-buckets.ts';
+import { BASE_PATH, composeApi } from '../api/index.ts';
+import { SYSTEM_CLOCK } from '../clock.ts';
 import { type Config, publicUrlOf } from '../config/index.ts';
 import { createByteBudget, createProviderClient } from '../connector/client/index.ts';
 import { logProviderCalls, measureBudget, measureProviderCalls } from '../connector/client/measure.ts';
@@ -44,7 +28,6 @@ import type { EngineOptions } from '../events/options.ts';
 import { createPartitions } from '../events/upkeep/partitions.ts';
 import { createUpkeep } from '../events/upkeep/upkeep.ts';
 import { createAuthenticate } from '../instances/authenticate.ts';
-import { secretKeysOf } from '../instances/configuration.ts';
 import { withEventCallbacks } from '../instances/event-callbacks.ts';
 import { assertUsable } from '../instances/fault.ts';
 import { createInstances } from '../instances/instances.ts';
@@ -58,6 +41,7 @@ import { createJobs } from '../jobs/jobs.ts';
 import { createQueues } from '../jobs/queues.ts';
 import type { Logger } from '../log.ts';
 import { createMetrics, measureBuild } from '../metrics.ts';
+import type { Platform } from '../platform.ts';
 import { createResources } from '../resources/resources.ts';
 import { type Cleanup, createCleanup } from './cleanup.ts';
 import { createDeliveryParts } from './deliveries.ts';
@@ -79,13 +63,6 @@ export interface App {
   /** Takes no more requests, lets those under way end, then closes everything in the order opposite to the start. */
   readonly stop: () => Promise<void>;
 }
-
-/** Browsers of one address that come back from providers. */
-const REDIRECTS_PER_MINUTE = 600;
-const KEPT_NETWORKS = 20_000;
-
-/** Bytes. As one account may have half of it, the largest body that is taken always fits. */
-const LEAST_BODY_MEMORY = 16 * 1024 * 1024;
 
 const NEVER = new AbortController().signal;
 
@@ -187,6 +164,19 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
     },
     ...(simulatorsUrl !== undefined && { simulatorsUrl }),
   });
+
+  const platform: Platform = {
+    knex,
+    shares,
+    keyring,
+    keys: platformKeys,
+    notifier,
+    egress,
+    log,
+    metrics,
+    clock: SYSTEM_CLOCK,
+    random: { bytes: randomBytes, fraction: Math.random },
+  };
 
   let listeningPort = config.port;
   const publicUrl = () => publicUrlOf(config, listeningPort);
@@ -291,80 +281,47 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
     beforeCommit: async (created) => void (await writeCredentials(dataDir, { created, baseUrl: baseUrl() })),
   });
 
-  const redactCall = createRedactCall(secretKeysOf(registry.connectors));
-  const trust = createProxyTrust(config.trustProxy);
-  const nowMs = performance.now.bind(performance);
-  const measurements = { metrics, token: config.metricsToken };
-  const server = createServer({
-    log,
-    redactCall,
-    metrics,
-    trust,
-    root: createServiceRouter({
-      role,
+  const api = composeApi(
+    platform,
+    {
+      ...delivery,
+      accounts,
+      instances,
+      registry,
+      authorizations,
+      proxies,
+      resources,
+      idempotency,
+      findSource,
+      accept: events.accept,
+      ensureSubscription: callbacks.ensureSubscription,
+    },
+    {
       checks: { database: database.isReachable, queue: jobs.isReachable },
       isStuck: liveness.isStuck,
       publicUrl,
       connectorFolders: folders,
-      metrics: servesMeasurements(config) ? createMeasurements(measurements) : undefined,
-      proxies,
-      redirects: createTokenBuckets({ perMinute: REDIRECTS_PER_MINUTE, kept: KEPT_NETWORKS, nowMs }),
-    }),
-    ...(role !== 'worker' && {
-      api: {
-        handlers: {
-          ...createElementHandlers({ registry, authorizations }),
-          ...createInstanceHandlers({ accounts, instances, registry, seal, open }),
-          ...createProxyHandlers(proxies),
-          ...createRecordHandlers(resources),
-          ...createSettingsHandlers(delivery.settings),
-          ...createNotificationHandlers({ ...delivery, findUser: findCallbackUser, seal, open }),
-          ...createEventHandlers({
-            findSource,
-            accept: events.accept,
-            ensureSubscription: callbacks.ensureSubscription,
-          }),
-          ...createQueryHandlers(resources),
-        },
-        passthrough: createPassthrough(resources),
-        publicUrl,
-        listObjects: resources.listObjects,
-        corsOrigins: config.corsOrigins,
-        authorization: createAuthorization({ accounts, instances, shares }),
-        failedAuthorizations: createFailedAuthorizations({ nowMs }),
-        bodyBudget: createByteBudget(Math.max(getHeapStatistics().heap_size_limit / 8, LEAST_BODY_MEMORY)),
-        callerLimits: createCallerLimits({
-          perUser: config.rateLimitUser,
-          perAccount: config.rateLimitAccount,
-          nowMs,
-        }),
-        idempotency,
-        validateResponses: config.validateResponses,
-      },
-    }),
-  });
+    },
+    config,
+  );
   const { host, port, maxConnections, metricsPort } = config;
-  const listener = await openListener(server, { host, port, maxConnections, trust, log }).catch(
+  const listening = { host, maxConnections, trust: api.trust, log, clock: platform.clock };
+  const listener = await openListener(api.server, { ...listening, port }).catch(
     refusedPort({ variable: 'PORT', host, port }),
   );
   cleanup.add('http', () => listener.close(config.shutdownTimeoutMs));
   listeningPort = listener.port;
-  const metricsUrl = metricsPort === undefined ? undefined : await serveMetrics(metricsPort);
+  const { metricsServer } = api;
+  const metricsUrl =
+    metricsServer === undefined || metricsPort === undefined
+      ? undefined
+      : await serveMetrics(metricsServer, metricsPort);
   const credentialsFile = await writeCredentials(dataDir, { baseUrl: baseUrl() });
   return { url: publicUrl(), baseUrl: baseUrl(), simulatorsUrl, metricsUrl, credentialsFile, stop: cleanup.run };
 
-  async function findCallbackUser(accountId: number, url: string): Promise<string | undefined> {
-    const id = await instances.findByCallback(accountId, url);
-    if (id !== undefined) return `instance ${id}`;
-    const settings = await delivery.settings.get(accountId);
-    return settings[OPERATIONAL_URL] === url ? `the setting ${OPERATIONAL_URL}` : undefined;
-  }
-
   /** The measurements alone, on a port that need not be reached from outside. */
-  async function serveMetrics(ownPort: number): Promise<string> {
-    const root = createMeasurementsRouter(measurements);
-    const measured = createServer({ log, redactCall, trust, root });
-    const own = await openListener(measured, { host, port: ownPort, maxConnections, trust, log }).catch(
+  async function serveMetrics(server: RequestListener, ownPort: number): Promise<string> {
+    const own = await openListener(server, { ...listening, port: ownPort }).catch(
       refusedPort({ variable: 'METRICS_PORT', host, port: ownPort }),
     );
     cleanup.add('metrics', () => own.close(config.shutdownTimeoutMs));

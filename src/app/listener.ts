@@ -1,12 +1,15 @@
 import { createServer, type RequestListener } from 'node:http';
-import { createClientErrorAnswer } from '../api/client-error.ts';
+import { createClientErrorHandler } from '../api/client-error.ts';
+import { handOnInARow } from '../api/connection.ts';
 import { startFairly } from '../api/fair-start.ts';
 import { addressOf, networkOf } from '../api/remote-address.ts';
-import { handOnInARow } from '../api/requests-in-a-row.ts';
+import type { Clock } from '../clock.ts';
 import type { Config } from '../config/index.ts';
 import { type ConnectionsOptions, watchConnections } from './connections.ts';
 
-export interface ListenerOptions extends ConnectionsOptions, Pick<Config, 'host' | 'port'> {}
+export interface ListenerOptions extends ConnectionsOptions, Pick<Config, 'host' | 'port'> {
+  readonly clock: Clock;
+}
 
 export interface Listener {
   readonly port: number;
@@ -31,9 +34,9 @@ export async function openListener(handler: RequestListener, options: ListenerOp
   const fair = startFairly(handler, (request) => networkOf(addressOf(request, trust)));
   const server = createServer(LIMITS, handOnInARow(fair));
   const connections = watchConnections(server, options);
-  // Whoever waits for the word before it sends a body is authorized first; json-body.ts gives the word. Node would, unasked.
+  // Whoever waits for the word before it sends a body is authorized first; body-bytes.ts gives the word. Node would, unasked.
   server.on('checkContinue', (request, response) => server.emit('request', request, response));
-  server.on('clientError', createClientErrorAnswer(options.log));
+  server.on('clientError', createClientErrorHandler(options));
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(options.port, options.host, resolve);

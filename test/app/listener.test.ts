@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createProxyTrust } from '../../src/api/remote-address.ts';
 import { type Listener, openListener } from '../../src/app/listener.ts';
+import { SYSTEM_CLOCK } from '../../src/clock.ts';
 import { createLogger } from '../../src/log.ts';
 import { waitUntil } from '../api/support/wait-until.ts';
 
@@ -32,7 +33,7 @@ describe('the listener', () => {
 
   async function listen(handler: Handler, options: { maxConnections?: number; trust?: readonly string[] } = {}) {
     const { maxConnections = 1000, trust = [] } = options;
-    const place = { host: '127.0.0.1', port: 0, log };
+    const place = { host: '127.0.0.1', port: 0, log, clock: SYSTEM_CLOCK };
     const listener = await openListener(handler, { ...place, maxConnections, trust: createProxyTrust(trust) });
     listeners.add(listener);
     return listener;
