@@ -5,20 +5,8 @@ import ts from 'typescript';
 
 /** Who may know whom (the plan of the house); a room may import from rooms of lower levels only. */
 const LEVELS: readonly (readonly string[])[] = [
-  ['redaction'],
-  [
-    'clock',
-    'collected-bytes',
-    'config',
-    'errors',
-    'log',
-    'metrics',
-    'numbers',
-    'pace',
-    'retry-after',
-    'trace',
-    'turn-budget',
-  ],
+  ['clock', 'redaction'],
+  ['collected-bytes', 'config', 'errors', 'log', 'metrics', 'numbers', 'pace', 'retry-after', 'trace', 'turn-budget'],
   ['where', 'connector', 'db', 'egress'],
   ['platform'],
   ['accounts', 'instances', 'resources', 'events'],
