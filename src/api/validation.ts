@@ -134,19 +134,23 @@ export type Scope = (typeof OPERATIONS)[OperationId]['scopes'][number];
 
 interface ScopedOperation {
   readonly 'x-causeway-scopes'?: readonly string[];
+  readonly parameters?: readonly { readonly $ref?: string }[];
 }
+
+type Parameters = Readonly<Record<string, Parameter>>;
 
 interface Parameter {
   readonly name: string;
   readonly in: string;
   readonly allowReserved?: boolean;
+  readonly $ref?: never;
 }
 
 /** The members of the bundled document that differ between scopes. */
 export interface ApiDocument {
   readonly paths: Readonly<Record<string, object>>;
   readonly components: {
-    readonly parameters: Readonly<Record<string, Parameter>>;
+    readonly parameters: Parameters;
     readonly examples: Readonly<Record<string, object>>;
   };
 }
@@ -156,34 +160,45 @@ export interface ApiDocument {
  * operations: `GET /elements` is the catalogue without a token and the provider's object `elements` with one (D2), so
  * each scope is validated against its own operations only.
  *
- * Three habits of express-openapi-validator 5.6 are met here. It takes any bracket in a parameter's name for nesting and
- * then calls `tags[]` unknown, so it is `tags` for the validator, and `parseQuery` does the same to the URL. And it
+ * Habits of express-openapi-validator 5.6 that are met here. It takes any bracket in a parameter's name for nesting and
+ * then calls `tags[]` unknown, so it is `tags` for the validator, and `parseQuery` does the same to the URL. It
  * refuses a quote or a colon that the client did not percent-encode unless `allowReserved` is set, which must not be
- * published: clients that obey it would leave `&` and `+` as they are and break the `where`. And it gives Ajv the whole document, which takes the `id` of every record in an example for
- * the name of a schema, and refuses all answers when two have the same: so the examples are empty here.
+ * published: clients that obey it would leave `&` and `+` as they are and break the `where`. It gives Ajv the whole
+ * document, which takes the `id` of every record in an example for the name of a schema, and refuses all responses when two
+ * have the same: so the examples are empty here. And it looks every parameter that is a `$ref` up again for every request, so
+ * each stands where it is referred to.
  */
 export function scopedDocument<Api extends ApiDocument>(document: Api, scope: Scope): Api {
   const { parameters, examples } = document.components;
+  const forThisValidator = mapValues(parameters, forValidator);
+  const paths = Object.entries(document.paths).map(([path, item]) => [path, scopedItem(item, scope, forThisValidator)]);
   return structuredClone({
     ...document,
-    paths: scopedPaths(document.paths, scope),
+    paths: Object.fromEntries(paths.filter(([, item]) => Object.values(item ?? {}).some(isOperation))),
     components: {
       ...document.components,
-      parameters: mapValues(parameters, forValidator),
+      parameters: forThisValidator,
       examples: mapValues(examples, () => ({})),
     },
   });
 }
 
-function scopedPaths(paths: ApiDocument['paths'], scope: Scope): ApiDocument['paths'] {
-  const scoped = Object.entries(paths).map(([path, item]) => [path, scopedItem(item, scope)] as const);
-  return Object.fromEntries(scoped.filter(([, item]) => Object.values(item).some(isOperation)));
+/** The operations of an item that belong to the scope, beside what is no operation. */
+function scopedItem(item: object, scope: Scope, parameters: Parameters): object {
+  const members = Object.entries(item).filter(
+    ([, member]) => !isOperation(member) || member['x-causeway-scopes']?.includes(scope),
+  );
+  return Object.fromEntries(
+    members.map(([name, member]) => [name, isOperation(member) ? withParameters(member, parameters) : member]),
+  );
 }
 
-function scopedItem(item: object, scope: Scope): object {
-  return Object.fromEntries(
-    Object.entries(item).filter(([, member]) => !isOperation(member) || member['x-causeway-scopes']?.includes(scope)),
-  );
+function withParameters(operation: ScopedOperation, parameters: Parameters): ScopedOperation {
+  const resolved = operation.parameters?.map((given) => {
+    const name = given.$ref?.slice(given.$ref.lastIndexOf('/') + 1);
+    return name === undefined ? given : (parameters[name] ?? given);
+  });
+  return resolved === undefined ? operation : { ...operation, parameters: resolved };
 }
 
 function isOperation(member: unknown): member is ScopedOperation {
