@@ -4,11 +4,11 @@ import type { Response } from 'express';
 import { createPacer } from '../pace.ts';
 import { COMPRESSORS, type Encoding, encodingOf, LEAST_COMPRESSED, MOST_COMPRESSED_AT_ONCE } from './compression.ts';
 
-/** A caller that reads nothing for so long gets no more: what it was answered is kept for it in memory. */
+/** A caller that reads nothing for so long gets no more: its response is kept for it in memory. */
 const STALL_MS = 60_000;
 
 /**
- * `response.json` for answers of any size: a large one is printed and sent piece by piece, as fast as the caller takes it. Packed where
+ * `response.json` for responses of any size: a large one is printed and sent piece by piece, as fast as the caller takes it. Packed where
  * the caller takes that and it may be (compression.ts).
  */
 export function sendJson(this: Response, body: unknown): Response {
@@ -23,7 +23,7 @@ export function sendJson(this: Response, body: unknown): Response {
   return this;
 }
 
-/** What Express does besides is of no use for answers that no cache keeps. */
+/** What Express does besides is of no use for responses that no cache keeps. */
 function sendBytes(response: Response, body: string | Buffer): void {
   response.setHeader('Content-Length', Buffer.byteLength(body));
   response.end(body);
@@ -37,7 +37,7 @@ async function sendPacked(response: Response, bytes: Buffer, encoding: Encoding)
 }
 
 async function sendPieces(response: Response, body: unknown, encoding: Encoding | undefined): Promise<void> {
-  // Gone before its answer was there: no event would tell so any more.
+  // Gone before its response was there: no event would tell so any more.
   if (response.destroyed) return;
   const ended = new AbortController();
   response.once('close', () => ended.abort());
@@ -59,7 +59,7 @@ async function sendPieces(response: Response, body: unknown, encoding: Encoding 
   sink.end();
 }
 
-/** Where pieces are written. What goes wrong in it ends the answer, and with it the writing. */
+/** Where pieces are written. What goes wrong in it ends the response, and with it the writing. */
 function openSink(response: Response, encoding: Encoding | undefined): Writable {
   if (encoding === undefined) return response;
   response.setHeader('Content-Encoding', encoding);

@@ -104,7 +104,7 @@ const CODE_OF_STATUS: Readonly<Record<number, ErrorCode>> = {
   415: 'UNSUPPORTED_MEDIA_TYPE',
 };
 
-/** Answers a path that leads nowhere. */
+/** For a path that leads nowhere. @throws AppError NOT_FOUND */
 export function notFound(request: Request): never {
   throw nothingThere(request);
 }

@@ -7,7 +7,7 @@ import type { Metrics } from '../metrics.ts';
 import type { Platform } from '../platform.ts';
 import { combineRedactors, createRedactor, type Redactor } from '../redaction.ts';
 import type { Trace } from '../trace.ts';
-import type { Caller } from './authorization.ts';
+import type { Authorized, Caller } from './authorization.ts';
 import { addressOf, type ProxyTrust } from './remote-address.ts';
 
 export interface RecordParts {
@@ -72,11 +72,10 @@ function cutOf({ writableFinished }: Response): object {
 }
 
 /** The trace of the call, once it is known who calls. */
-export function traceOf(response: Response): Trace {
-  const { redactor, instance }: Caller = response.locals.caller;
+export function traceOf(response: Response, { caller: { redactor, instance }, scope }: Authorized): Trace {
   const trace: Trace = response.locals.trace;
   trace.redactor = instance === undefined ? redactor : combineRedactors([redactor, instance.redactor]);
-  if (instance !== undefined && response.locals.scope !== 'platform') trace.instanceId = instance.id;
+  if (instance !== undefined && scope !== 'platform') trace.instanceId = instance.id;
   return trace;
 }
 

@@ -75,10 +75,11 @@ function createApi(api: ApiParts): RequestHandler {
     response.setHeader('Cache-Control', 'no-store');
     if (sendPreflight(request, response)) return;
     takeHeadForGet(request, response);
-    const { caller, scope } = await authorize(request, response);
-    if (await api.passthrough(request, response)) return;
+    const authorized = await authorize(request, response);
+    if (await api.passthrough(request, response, authorized)) return;
     assertPath(request);
     const query = readQuery(request);
+    const { caller, scope } = authorized;
     const { findRoute, operations } = scopes[scope];
     const route = findRoute(request.path);
     const limits = bodyLimitsOf(route?.operations[request.method]);
@@ -101,7 +102,7 @@ function createApi(api: ApiParts): RequestHandler {
     const handle = handlers[id] as (call: unknown) => Promise<HandlerResponse> | HandlerResponse;
     const key = idempotencyKeyOf(request, id, call);
     // Not for the whole request: events of its socket come from outside of what would be run here.
-    const result = await withTrace(traceOf(response), () =>
+    const result = await withTrace(traceOf(response, authorized), () =>
       key === undefined ? handle(call) : idempotency.once(key, async () => handle(call)),
     );
     sendResponse(response, result);
