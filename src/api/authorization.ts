@@ -76,7 +76,7 @@ export function createAuthorization(parts: AuthorizationParts): Authorize {
     return { caller, scope };
   };
 
-  async function findCaller({ user, organization = '' }: Secrets, network: string): Promise<Caller> {
+  async function findCaller({ user, organization = '' }: HeaderSecrets, network: string): Promise<Caller> {
     const key = `${user} ${organization}`;
     const load = () => loadCaller(user, organization);
     return failedAuthorizations.attempt({ network, secrets: key }, async () => {
@@ -118,7 +118,7 @@ export function createAuthorization(parts: AuthorizationParts): Authorize {
 }
 
 /** The secrets of an `Authorization` header, by the keyword in front of each. */
-interface Secrets {
+interface HeaderSecrets {
   readonly user: string;
   readonly organization?: string;
   readonly element?: string;
@@ -133,7 +133,7 @@ const MAX_HEADER_LENGTH = 4096;
  * Reads the header: parts in any order, keywords in any case, any blanks.
  * @throws AppError UNAUTHENTICATED for a missing or malformed header
  */
-function readSecrets(header: string | undefined): Secrets {
+function readSecrets(header: string | undefined): HeaderSecrets {
   if (header === undefined || header.trim() === '') refuse(`The Authorization header is missing; it is ${FORM}.`);
   if (header.length > MAX_HEADER_LENGTH) refuse('The Authorization header is too long.');
   const secrets: { user?: string; organization?: string; element?: string } = {};
@@ -159,7 +159,7 @@ const PLATFORM_SEGMENTS = firstSegments('platform');
 const INSTANCE_SEGMENTS = firstSegments('instance').union(new Set(['query', 'bulk', 'ping']));
 
 /** By what a request has sent: `'record'` is the platform's where the element has no such object. */
-function scopeOf(path: string, { element }: Secrets): ApiScope {
+function scopeOf(path: string, { element }: HeaderSecrets): ApiScope {
   const [, first = '', second = ''] = path.split('/');
   if (element === undefined) {
     const isPlatform = PLATFORM_SEGMENTS.has(first) && !(first === 'hubs' && second !== '');
@@ -178,7 +178,7 @@ function assertPlatformPath({ method, baseUrl, path }: Request): void {
   throw new AppError('NOT_FOUND', `There is no ${method} ${cutText(baseUrl + path)}. ${hint}`);
 }
 
-function assertOrganization({ organization }: Secrets): void {
+function assertOrganization({ organization }: HeaderSecrets): void {
   if (organization === undefined)
     refuse('This path needs `Organization <secret>` in the Authorization header as well.');
 }

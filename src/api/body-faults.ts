@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { AppError, type ErrorDetail, inWords, listFaults, MOST_FAULTS, pointer, summarise } from '../errors.ts';
 import { MASK } from '../instances/configuration.ts';
 
-export interface Shown {
+export interface ReadBefore {
   /** The thing as the API shows it now. */
   readonly shown: object;
   /** Members that change by themselves: what was read of them may be old. */
@@ -14,7 +14,7 @@ export interface Shown {
  * secret may be masked.
  * @throws AppError REQUEST_INVALID that names the members that are not known, or are not what they say
  */
-export function assertAsRead(rest: object, { shown, drifting = [] }: Shown): void {
+export function assertAsRead(rest: object, { shown, drifting = [] }: ReadBefore): void {
   const faults: ErrorDetail[] = [];
   const now = new Map(Object.entries(shown));
   for (const [name, value] of Object.entries(rest)) {

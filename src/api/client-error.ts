@@ -7,15 +7,15 @@ import type { Platform } from '../platform.ts';
 import type { Problem } from './problem.ts';
 import { peerOf } from './remote-address.ts';
 
-interface Refusal {
+interface ClientRefusal {
   readonly code: ErrorCode;
   readonly message: string;
 }
 
-const MALFORMED: Refusal = { code: 'REQUEST_INVALID', message: 'The request is not well-formed HTTP.' };
+const MALFORMED: ClientRefusal = { code: 'REQUEST_INVALID', message: 'The request is not well-formed HTTP.' };
 
 /** What Node's parser and its time limits refuse before there is a request, by their `code`. */
-const REFUSALS: Readonly<Record<string, Refusal>> = {
+const REFUSALS: Readonly<Record<string, ClientRefusal>> = {
   HPE_HEADER_OVERFLOW: {
     code: 'HEADERS_TOO_LARGE',
     message: 'The request line and the headers are larger than 64 KB together.',
@@ -66,7 +66,7 @@ function hasResponseBegun(socket: Duplex): boolean {
   return Object(Object(socket)._httpMessage)._headerSent === true;
 }
 
-function responseText({ code, message }: Refusal, requestId: string): string {
+function responseText({ code, message }: ClientRefusal, requestId: string): string {
   const status = ERROR_STATUS[code];
   const problem: Problem = { requestId, code, message };
   const body = JSON.stringify(problem);

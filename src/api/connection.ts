@@ -45,7 +45,7 @@ const READ_WHILE_WAITING = 16;
 /** A connection with more is closed: a piece of 64 kB has room for two thousand, and they take some megabytes. */
 const MOST_WAITING = 256;
 
-interface Row {
+interface RequestRow {
   begun: number;
   readonly waiting: (() => void)[];
   /** While nothing is read. */
@@ -57,7 +57,7 @@ interface Row {
  * they would be worked on, kept and, when the connection breaks, ended together. A connection that is sent too many is closed.
  */
 export function handOnInARow(handle: RequestListener): RequestListener {
-  const rows = new WeakMap<Socket, Row>();
+  const rows = new WeakMap<Socket, RequestRow>();
 
   return (request, response) => {
     const { socket } = request;
@@ -86,7 +86,7 @@ async function closeInTurn(socket: Socket): Promise<void> {
   socket.destroy();
 }
 
-function goOn(socket: Socket, row: Row): void {
+function goOn(socket: Socket, row: RequestRow): void {
   if (socket.destroyed) return;
   row.waiting.shift()?.();
   if (row.waiting.length >= READ_WHILE_WAITING) return;

@@ -16,7 +16,7 @@ export interface FailedAuthorizations {
   ) => Promise<Found>;
 }
 
-interface Network {
+interface GuessingNetwork {
   failures: number;
   blockedUntilMs: number;
   /** Secrets that are being looked up, and for how many requests. */
@@ -45,12 +45,12 @@ const KNOWN_MS = 24 * 60 * 60_000;
  */
 export function createFailedAuthorizations({ steady }: Clock): FailedAuthorizations {
   const exactly = { perf: { now: steady }, ttlResolution: 0 };
-  const networks = new LRUCache<string, Network>({ max: KEPT_NETWORKS, ttl: FORGET_MS, ...exactly });
+  const networks = new LRUCache<string, GuessingNetwork>({ max: KEPT_NETWORKS, ttl: FORGET_MS, ...exactly });
   // Not the secrets themselves: nothing needs them for a day.
   const salt = randomBytes(16).toString('base64');
   const known = new LRUCache<string, true>({ max: KEPT_SECRETS, ttl: KNOWN_MS, ...exactly });
 
-  function assertAllowed({ failures, blockedUntilMs, underWay }: Network, key: string): void {
+  function assertAllowed({ failures, blockedUntilMs, underWay }: GuessingNetwork, key: string): void {
     // Many requests may wait for one look-up.
     if (underWay.has(key)) return;
     const waitMs = blockedUntilMs - steady();
@@ -59,7 +59,7 @@ export function createFailedAuthorizations({ steady }: Clock): FailedAuthorizati
     if (underWay.size >= most) throw tooManyFailures(FIRST_DELAY_MS);
   }
 
-  const stateOf = (name: string): Network =>
+  const stateOf = (name: string): GuessingNetwork =>
     networks.get(name) ?? { failures: 0, blockedUntilMs: 0, underWay: new Map() };
 
   function noteFailure(name: string): void {

@@ -73,7 +73,7 @@ function openSink(response: Response, encoding: Encoding | undefined): Writable 
 /** Characters, roughly, that are printed at a time: less than a millisecond. */
 const PIECE_CHARACTERS = 64 * 1024;
 
-type Members = unknown[] | Record<string, unknown>;
+type JsonMembers = unknown[] | Record<string, unknown>;
 
 /** Whether a value prints to more than a piece. Looks no further than it must. */
 export function isLarge(value: unknown, pieceCharacters = PIECE_CHARACTERS): boolean {
@@ -132,7 +132,7 @@ function* printTokens(value: unknown, pieceCharacters: number): Generator<string
 }
 
 /** What has a way of its own to be printed, like a date, is printed in one go. */
-function isMembers(value: unknown): value is Members {
+function isMembers(value: unknown): value is JsonMembers {
   return typeof value === 'object' && value !== null && !hasOwnWay(value);
 }
 

@@ -59,21 +59,21 @@ export const showCallback: RequestHandler = (request, response) => {
     .send(html);
 };
 
-type Parameters = readonly (readonly [name: string, value: string])[];
+type SentParameters = readonly (readonly [name: string, value: string])[];
 
-function callbackPage(sent: Parameters) {
+function callbackPage(sent: SentParameters) {
   const parameters = inOrder(sent).slice(0, MAX_PARAMETERS);
   const { title, words } = describe(parameters);
   const next = findValue(parameters, 'code') === undefined ? '' : nextStep(parameters);
   return createPage({ title, body: `<h1>${title}</h1>\n<p>${words}</p>\n${table(parameters)}\n${next}` });
 }
 
-function inOrder(sent: Parameters): Parameters {
+function inOrder(sent: SentParameters): SentParameters {
   const known = KNOWN.flatMap((name) => sent.filter(([given]) => given === name));
   return [...known, ...sent.filter(([name]) => !KNOWN.includes(name))];
 }
 
-function describe(parameters: Parameters): { readonly title: string; readonly words: string } {
+function describe(parameters: SentParameters): { readonly title: string; readonly words: string } {
   if (findValue(parameters, 'error') !== undefined) {
     return {
       title: 'The authorization was not given',
@@ -95,11 +95,11 @@ function describe(parameters: Parameters): { readonly title: string; readonly wo
   };
 }
 
-function findValue(parameters: Parameters, name: string): string | undefined {
+function findValue(parameters: SentParameters, name: string): string | undefined {
   return parameters.find(([given]) => given === name)?.[1];
 }
 
-function table(parameters: Parameters): string {
+function table(parameters: SentParameters): string {
   if (parameters.length === 0) return '';
   const rows = parameters.map(([name, value]) => {
     return `<tr><th scope="row">${escapeHtml(name)}</th><td><code>${escapeHtml(value)}</code></td></tr>`;
@@ -108,7 +108,7 @@ function table(parameters: Parameters): string {
 }
 
 /** To be copied: every parameter counts, as some providers need more than the code. */
-function nextStep(parameters: Parameters): string {
+function nextStep(parameters: SentParameters): string {
   const body = {
     element: { key: '<element key>' },
     name: '<a name>',

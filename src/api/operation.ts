@@ -3,12 +3,12 @@ import type { OPERATIONS, OperationId } from '../../generated/operations.ts';
 import type { Principal } from '../accounts/accounts.ts';
 import type { Instance } from '../instances/instance.ts';
 
-type Scope<Id extends OperationId> = (typeof OPERATIONS)[Id]['scopes'][number];
+type ScopeOf<Id extends OperationId> = (typeof OPERATIONS)[Id]['scopes'][number];
 
 /** An instance where the scopes of the operation promise one. */
 type InstanceOf<Id extends OperationId> =
-  | (Extract<Scope<Id>, 'instance' | 'record'> extends never ? never : Instance)
-  | ('platform' extends Scope<Id> ? undefined : never);
+  | (Extract<ScopeOf<Id>, 'instance' | 'record'> extends never ? never : Instance)
+  | ('platform' extends ScopeOf<Id> ? undefined : never);
 
 /** A request as a handler sees it: authorized, validated, converted. */
 export interface OperationRequest<Id extends OperationId> {
@@ -55,7 +55,7 @@ export type Handler<Id extends OperationId> = (
 
 /** The operations outside the base path; they are served without authorization. */
 export type RootOperationId = {
-  [Id in OperationId]: 'root' extends Scope<Id> ? Id : never;
+  [Id in OperationId]: 'root' extends ScopeOf<Id> ? Id : never;
 }[OperationId];
 
 /** Requests that are passed on as they are: they have no handler that sees them validated. */
@@ -73,28 +73,30 @@ export type Handlers = { readonly [Id in ApiOperationId]: Handler<Id> };
  * values before a handler sees them: numbers are numbers, defaults are filled in, header names are in lower case.
  */
 
-type Parameters<Id extends OperationId> = operations[Id]['parameters'];
+type ParameterGroups<Id extends OperationId> = operations[Id]['parameters'];
 
 /** The members of an optional parameter group, or none. */
-type Members<Group> = [Exclude<Group, undefined>] extends [never] ? Record<never, never> : Exclude<Group, undefined>;
+type GroupMembers<Group> = [Exclude<Group, undefined>] extends [never]
+  ? Record<never, never>
+  : Exclude<Group, undefined>;
 
 /** `tags[]` reaches a handler as `tags`: see `scopedDocument`. */
 type WithoutBrackets<Name> = Name extends `${infer Bare}[]` ? Bare : Name;
 
 /** The path parameters, by name. */
-export type OperationPath<Id extends OperationId> = Readonly<Members<Parameters<Id>['path']>>;
+export type OperationPath<Id extends OperationId> = Readonly<GroupMembers<ParameterGroups<Id>['path']>>;
 
 /** The query parameters, by name. */
 export type OperationQuery<Id extends OperationId> = {
-  readonly [Name in keyof Members<Parameters<Id>['query']> as WithoutBrackets<Name>]: Members<
-    Parameters<Id>['query']
+  readonly [Name in keyof GroupMembers<ParameterGroups<Id>['query']> as WithoutBrackets<Name>]: GroupMembers<
+    ParameterGroups<Id>['query']
   >[Name];
 };
 
 /** The header parameters, by name in lower case. */
 export type OperationHeaders<Id extends OperationId> = {
-  readonly [Name in keyof Members<Parameters<Id>['header']> as Lowercase<Name & string>]: Members<
-    Parameters<Id>['header']
+  readonly [Name in keyof GroupMembers<ParameterGroups<Id>['header']> as Lowercase<Name & string>]: GroupMembers<
+    ParameterGroups<Id>['header']
   >[Name];
 };
 

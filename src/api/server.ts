@@ -132,14 +132,14 @@ function readQuery({ query }: Request): Request['query'] {
   throw new AppError('REQUEST_INVALID', message, { details: [{ path: pointer('query', nested), message }] });
 }
 
-interface Operation {
+interface ServedOperation {
   readonly id: ApiOperationId;
   readonly validate: Validate;
 }
 
 interface ScopedOperations {
   readonly findRoute: FindRoute;
-  readonly operations: ReadonlyMap<OperationId, Operation>;
+  readonly operations: ReadonlyMap<OperationId, ServedOperation>;
 }
 
 function createScope(scope: ApiScope, { handlers, validateResponses }: ApiParts): ScopedOperations {
@@ -156,7 +156,7 @@ function findOperation(
   request: Request,
   route: Route | undefined,
   operations: ScopedOperations['operations'],
-): Operation {
+): ServedOperation {
   if (route === undefined) return notFound(request);
   const id = route.operations[request.method];
   if (id === undefined) throw wrongMethod(request, Object.keys(route.operations).sort());

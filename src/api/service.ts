@@ -14,11 +14,11 @@ import type { TokenBuckets } from './rate-limits.ts';
 import { createShared } from './shared.ts';
 
 /** Whether a part the service needs can be reached. */
-export type Check = (signal: AbortSignal) => Promise<boolean>;
+export type HealthCheck = (signal: AbortSignal) => Promise<boolean>;
 
 /** What the process knows of itself. */
 export interface ProcessState {
-  readonly checks: Readonly<Record<string, Check>>;
+  readonly checks: Readonly<Record<string, HealthCheck>>;
   /** The process does nothing any more and should be started again. */
   readonly isStuck: () => boolean;
   /** Without a slash at the end. */

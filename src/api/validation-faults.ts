@@ -15,7 +15,7 @@ import {
 } from '../errors.ts';
 import type { Redactor } from '../redaction.ts';
 
-export interface Fault {
+export interface ValidationFault {
   readonly status: number | undefined;
   readonly message: string;
   /** Not all of them, where there are more than are told. */
@@ -23,7 +23,7 @@ export interface Fault {
 }
 
 /** What the validator or Express threw, in the words of this service. */
-export function readFault(thrown: unknown, request: Request, redact: Redactor['redact']): Fault {
+export function readFault(thrown: unknown, request: Request, redact: Redactor['redact']): ValidationFault {
   const { status, message, errors } = Object(thrown);
   const found: readonly unknown[] = Array.isArray(errors) ? errors : [];
   return {
@@ -78,7 +78,7 @@ function cutNames(message: string): string {
   return message.replace(/'([^']*)'/g, (_, name: string) => `'${cutText(name)}'`);
 }
 
-export function sentence({ faults, message }: Fault): string {
+export function sentence({ faults, message }: ValidationFault): string {
   const [first, ...others] = faults;
   if (first === undefined) return message;
   // Some of the validator's messages are sentences of their own.

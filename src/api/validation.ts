@@ -25,7 +25,7 @@ export interface RawInput {
 export type Validate = (request: Request, response: Response, raw: RawInput) => Promise<Input>;
 
 /** What the validator knows of the operation that a request is for. */
-interface Metadata {
+interface OperationMetadata {
   readonly pathParams: Record<string, unknown>;
   readonly schema: { readonly operationId?: string };
 }
@@ -34,11 +34,11 @@ interface Metadata {
  * What the validator is shown in place of the request, and converts. It would parse the whole URL for a query that is here already, and redefine
  * the `query` of Express.
  */
-interface Shown extends Pick<Request, 'app' | 'method' | 'baseUrl' | 'path' | 'originalUrl' | 'headers'> {
+interface ShownRequest extends Pick<Request, 'app' | 'method' | 'baseUrl' | 'path' | 'originalUrl' | 'headers'> {
   readonly query: Request['query'];
   readonly body: unknown;
   params: Record<string, unknown>;
-  openapi: Metadata | undefined;
+  openapi: OperationMetadata | undefined;
 }
 
 /** Of the validator's steps those that depend on the request; the others find the operation, over and over by compiling the paths of the document. */
@@ -63,13 +63,13 @@ export function createValidation(scope: Scope, validateResponses: boolean): (id:
     throw new Error('The validator has not the steps that are looked for');
 
   return (id) => {
-    let metadata: Metadata | undefined;
+    let metadata: OperationMetadata | undefined;
     return async (request, response, { params, query }) => {
       const { app, method, baseUrl, path, headers, body } = request;
       // The validator compiles its schemas anew for every spelling of the type, and keeps them all.
       headers['content-type'] = 'application/json';
       const openapi = metadata && { ...metadata, pathParams: { ...params } };
-      const shown: Shown = {
+      const shown: ShownRequest = {
         app,
         method,
         baseUrl,
@@ -89,13 +89,13 @@ export function createValidation(scope: Scope, validateResponses: boolean): (id:
   };
 }
 
-interface Step {
+interface ValidatorStep {
   readonly request: Request;
-  readonly shown: Shown;
+  readonly shown: ShownRequest;
   readonly response: Response;
 }
 
-function take(step: RequestHandler, { request, shown, response }: Step): Promise<void> {
+function take(step: RequestHandler, { request, shown, response }: ValidatorStep): Promise<void> {
   return new Promise((resolve, reject) => {
     let isTaken = false;
     const next = (error?: unknown) => {
@@ -110,7 +110,7 @@ function take(step: RequestHandler, { request, shown, response }: Step): Promise
   });
 }
 
-function metadataOf({ openapi }: Shown, id: OperationId): Metadata {
+function metadataOf({ openapi }: ShownRequest, id: OperationId): OperationMetadata {
   if (openapi?.schema.operationId !== id)
     throw new Error(`The validator took ${id} for ${openapi?.schema.operationId}`);
   return openapi;
@@ -137,7 +137,7 @@ interface ScopedOperation {
   readonly parameters?: readonly { readonly $ref?: string }[];
 }
 
-type Parameters = Readonly<Record<string, Parameter>>;
+type ParametersByName = Readonly<Record<string, Parameter>>;
 
 interface Parameter {
   readonly name: string;
@@ -150,7 +150,7 @@ interface Parameter {
 export interface ApiDocument {
   readonly paths: Readonly<Record<string, object>>;
   readonly components: {
-    readonly parameters: Parameters;
+    readonly parameters: ParametersByName;
     readonly examples: Readonly<Record<string, object>>;
   };
 }
@@ -184,7 +184,7 @@ export function scopedDocument<Api extends ApiDocument>(document: Api, scope: Sc
 }
 
 /** The operations of an item that belong to the scope, beside what is no operation. */
-function scopedItem(item: object, scope: Scope, parameters: Parameters): object {
+function scopedItem(item: object, scope: Scope, parameters: ParametersByName): object {
   const members = Object.entries(item).filter(
     ([, member]) => !isOperation(member) || member['x-causeway-scopes']?.includes(scope),
   );
@@ -193,7 +193,7 @@ function scopedItem(item: object, scope: Scope, parameters: Parameters): object 
   );
 }
 
-function withParameters(operation: ScopedOperation, parameters: Parameters): ScopedOperation {
+function withParameters(operation: ScopedOperation, parameters: ParametersByName): ScopedOperation {
   const resolved = operation.parameters?.map((given) => {
     const name = given.$ref?.slice(given.$ref.lastIndexOf('/') + 1);
     return name === undefined ? given : (parameters[name] ?? given);
