@@ -32,8 +32,8 @@ import { createSettingsHandlers } from './settings.ts';
 
 export { BASE_PATH } from './server.ts';
 
-/** The rooms behind the API. */
-export interface ApiServices extends NotificationServices, EventServices {
+/** The rooms behind the API, and what the process knows of itself. */
+export interface ApiServices extends ProcessState, NotificationServices, EventServices {
   readonly settings: Settings;
   readonly accounts: Pick<Accounts, 'findPrincipal' | 'getUser' | 'findUsers'>;
   readonly instances: Instances;
@@ -58,19 +58,23 @@ const LEAST_BODY_MEMORY = 16 * 1024 * 1024;
 const REDIRECTS = { perMinute: 600, kept: 20_000 };
 
 /** The API over the rooms behind it; nothing listens yet. A worker has its health and its measurements alone. */
-export function composeApi(platform: Platform, services: ApiServices, state: ProcessState, config: Config): Api {
+export function composeApi(platform: Platform, services: ApiServices, config: Config): Api {
   const { clock } = platform;
   const trust = createProxyTrust(config.trustProxy);
   const redactCall = createRedactCall(secretKeysOf(services.registry.connectors));
   const measurements = createMeasurements(platform, config.metricsToken);
+  const { checks, isStuck, publicUrl, connectorFolders, proxies } = services;
   const root = createServiceRouter(clock, {
-    ...state,
+    checks,
+    isStuck,
+    publicUrl,
+    connectorFolders,
+    proxies,
     role: config.role,
     metrics: servesMeasurements(config) ? measurements : undefined,
-    proxies: services.proxies,
     redirects: createTokenBuckets(clock, REDIRECTS),
   });
-  const api = config.role === 'worker' ? undefined : composeOperations(platform, services, state, config);
+  const api = config.role === 'worker' ? undefined : composeOperations(platform, services, config);
   const recorded = { trust, redactCall };
   return {
     server: createServer(platform, { ...recorded, isMeasured: true, root, api }),
@@ -82,13 +86,8 @@ export function composeApi(platform: Platform, services: ApiServices, state: Pro
   };
 }
 
-function composeOperations(
-  { clock, keys, shares }: Platform,
-  services: ApiServices,
-  { publicUrl }: Pick<ProcessState, 'publicUrl'>,
-  config: Config,
-): ApiParts {
-  const { accounts, instances, resources, idempotency } = services;
+function composeOperations({ clock, keys, shares }: Platform, services: ApiServices, config: Config): ApiParts {
+  const { accounts, instances, resources, idempotency, publicUrl } = services;
   return {
     authorize: createAuthorization({
       accounts,

@@ -3,6 +3,7 @@ import type { Request, RequestHandler, Response } from 'express';
 import type { Principal } from '../accounts/accounts.ts';
 import type { ErrorCode } from '../errors.ts';
 import { MASK } from '../instances/configuration.ts';
+import type { Instance } from '../instances/instance.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Platform } from '../platform.ts';
 import { combineRedactors, createRedactor, type Redactor } from '../redaction.ts';
@@ -40,35 +41,36 @@ export function recordRequests(
     response.once('close', () => {
       const ms = clock.steady() - startedAtMs;
       observe?.(locals.operation ?? NO_OPERATION, response.statusCode, ms / 1000);
-      log.info({ ...readLine(request, response, method), ms: Math.round(ms * 10) / 10, ...cutOf(response) }, 'request');
+      log.info({ ...readLine(request, response, method), ms: Math.round(ms * 10) / 10 }, 'request');
     });
     next();
   };
 
-  function readLine(request: Request, response: Response, method: string): object {
-    const principal: Principal | undefined = response.locals.principal;
-    const instance = response.locals.caller?.instance;
-    const errorCode: ErrorCode | undefined = response.locals.errorCode;
-    const trace: Trace = response.locals.trace;
+  /** What is undefined is left out. */
+  function readLine(request: Request, response: Response, method: string) {
+    const { statusCode: status, writableFinished, locals } = response;
+    const principal: Principal | undefined = locals.principal;
+    const instance: Instance | undefined = locals.caller?.instance;
+    const { requestId, providerCalls }: Trace = locals.trace;
+    const errorCode: ErrorCode | undefined = locals.errorCode;
     // The path only: a query may hold personal data.
     const [path = ''] = request.originalUrl.split('?', 1);
     return {
-      requestId: trace.requestId,
-      address: response.locals.address,
-      ...(principal !== undefined && { accountId: principal.accountId, userId: principal.userId }),
-      ...(instance !== undefined && { instanceId: instance.id, element: instance.connector.key }),
+      requestId,
+      address: locals.address,
+      accountId: principal?.accountId,
+      userId: principal?.userId,
+      instanceId: instance?.id,
+      element: instance?.connector.key,
       method,
       // Redacted here: the rest of the line has no foreign text, and is written for every request.
       path: redactCall(request, response).redact(path),
-      status: response.statusCode,
-      ...(errorCode !== undefined && { errorCode }),
-      ...((instance !== undefined || trace.providerCalls > 0) && { providerCalls: trace.providerCalls }),
+      status,
+      errorCode,
+      providerCalls: instance !== undefined || providerCalls > 0 ? providerCalls : undefined,
+      cut: writableFinished ? undefined : true,
     };
   }
-}
-
-function cutOf({ writableFinished }: Response): object {
-  return writableFinished ? {} : { cut: true };
 }
 
 /** The trace of the call, once it is known who calls. */

@@ -295,8 +295,6 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
       findSource,
       accept: events.accept,
       ensureSubscription: callbacks.ensureSubscription,
-    },
-    {
       checks: { database: database.isReachable, queue: jobs.isReachable },
       isStuck: liveness.isStuck,
       publicUrl,
