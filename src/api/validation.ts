@@ -99,11 +99,11 @@ function take(step: RequestHandler, { request, shown, response }: ValidatorStep)
   return new Promise((resolve, reject) => {
     let isTaken = false;
     const next = (error?: unknown) => {
-      // A response that does not fit is found when it is sent.
-      if (isTaken) return request.next?.(error);
-      isTaken = true;
       if (error === undefined) resolve();
+      // A response that does not fit is found when it is sent.
+      else if (isTaken) request.next?.(error);
       else reject(error);
+      isTaken = true;
     };
     // It reads what it is shown, and no more.
     void step(shown as unknown as Request, response, next);
