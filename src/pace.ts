@@ -1,4 +1,4 @@
-import { performance } from 'node:perf_hooks';
+import { type Clock, SYSTEM_CLOCK } from './clock.ts';
 
 /** Work over bytes that somebody else chose is done in slices, so that it keeps nobody waiting, however much it is. */
 export interface Pacer {
@@ -13,14 +13,14 @@ export interface Pacer {
 /** What one request may add to the wait of all others; a thousandth of it is lost to the pauses. */
 const SLICE_MS = 5;
 
-/** The first slice begins now. `nowMs` is a clock that only goes on. */
-export function createPacer(signal: AbortSignal, nowMs = () => performance.now()): Pacer {
-  let startedAtMs = nowMs();
+/** The first slice begins now. */
+export function createPacer(signal: AbortSignal, { steady }: Pick<Clock, 'steady'> = SYSTEM_CLOCK): Pacer {
+  let startedAtMs = steady();
   const begin = () => {
-    startedAtMs = nowMs();
+    startedAtMs = steady();
   };
   return {
-    isDue: () => nowMs() - startedAtMs >= SLICE_MS,
+    isDue: () => steady() - startedAtMs >= SLICE_MS,
     begin,
     pause: async () => {
       await takeTurn();

@@ -10,7 +10,7 @@ import { discoverAll } from '../../test/support/discover-all.ts';
 
 /** What of a filter each provider answers itself, as Markdown made from the declarations of the connectors. */
 export async function describePushdown(): Promise<string> {
-  const { server, port } = await listen({ port: 0, host: '127.0.0.1', folders: [OWN_CONNECTORS] });
+  const { server, port } = await listen({ port: 0, folders: [OWN_CONNECTORS] });
   const simulatorsUrl = `http://127.0.0.1:${port}`;
   const egress = createEgress({ allow: [], simulatorsUrl });
   try {

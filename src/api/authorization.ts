@@ -1,17 +1,19 @@
+import type { Request, Response } from 'express';
+import { OPERATIONS } from '../../generated/operations.ts';
 import type { Accounts, Principal } from '../accounts/accounts.ts';
 import type { PoolShares } from '../db/pool-shares.ts';
 import { createSecretCache } from '../db/secret-cache.ts';
-import { AppError } from '../errors.ts';
+import { AppError, cutText } from '../errors.ts';
 import type { Instance } from '../instances/instance.ts';
 import type { Instances } from '../instances/instances.ts';
 import { createRedactor, type Redactor } from '../redaction.ts';
-
-/** The secrets of an `Authorization` header, by the keyword in front of each. */
-export interface Secrets {
-  readonly user?: string;
-  readonly organization?: string;
-  readonly element?: string;
-}
+import type { Resources } from '../resources/index.ts';
+import type { FailedAuthorizations } from './failed-authorizations.ts';
+import type { CallerLimits } from './rate-limits.ts';
+import { networkOf } from './remote-address.ts';
+import { signalEnd } from './request-end.ts';
+import { setBudget } from './response.ts';
+import type { Scope } from './validation.ts';
 
 /** Who calls, and on which instance. */
 export interface Caller {
@@ -19,6 +21,107 @@ export interface Caller {
   /** Of the secrets that the principal was known by. */
   readonly redactor: Redactor;
   readonly instance?: Instance;
+}
+
+export type ApiScope = Exclude<Scope, 'root'>;
+
+/** Who asks, and which operations a request may mean (decisions D2). */
+export interface Authorized {
+  readonly caller: Caller;
+  readonly scope: ApiScope;
+}
+
+/**
+ * Finds out who calls and what may be meant, before a byte of the body is read, and bounds what both cost. What is known is put into
+ * `response.locals` as soon as it is, for the log and for whatever refuses the request.
+ * @throws AppError UNAUTHENTICATED, RATE_LIMITED, NOT_FOUND
+ */
+export type Authorize = (request: Request, response: Response) => Promise<Authorized>;
+
+export interface AuthorizationParts {
+  readonly accounts: Pick<Accounts, 'findPrincipal'>;
+  readonly instances: Pick<Instances, 'findByToken'>;
+  readonly shares: Pick<PoolShares, 'lookUp'>;
+  readonly listObjects: Resources['listObjects'];
+  readonly failedAuthorizations: FailedAuthorizations;
+  readonly callerLimits: CallerLimits;
+}
+
+/** A caller that was seen a moment ago costs no query. */
+export function createAuthorization(parts: AuthorizationParts): Authorize {
+  const { accounts, instances, shares, listObjects, failedAuthorizations, callerLimits } = parts;
+  const callers = createSecretCache<Caller>();
+
+  return async (request, response) => {
+    const secrets = readSecrets(request.headers.authorization);
+    const sought = scopeOf(request.path, secrets);
+    response.locals.scope = sought;
+    if (sought === 'platform') assertOrganization(secrets);
+    const found = await findCaller(secrets, networkOf(response.locals.address));
+    response.locals.principal = found.principal;
+    const budget = callerLimits.count(found.principal);
+    // On an instance `RateLimit-*` is the provider's budget (decisions D3), save in a refusal of ours.
+    if (budget !== undefined && sought === 'platform') setBudget(response, budget);
+    const caller = secrets.element === undefined ? found : await withInstance(found, secrets.element);
+    response.locals.caller = caller;
+    const scope = sought === 'record' && (await isForPlatform(request, response, caller)) ? 'platform' : sought;
+    response.locals.scope = scope;
+    if (scope !== 'platform') {
+      // On refusals too: they say which instance they are about.
+      if (caller.instance !== undefined) response.setHeader('Elements-Element-Instance-Id', caller.instance.id);
+      return { caller, scope };
+    }
+    assertOrganization(secrets);
+    assertPlatformPath(request);
+    return { caller, scope };
+  };
+
+  async function findCaller({ user, organization = '' }: HeaderSecrets, network: string): Promise<Caller> {
+    const key = `${user} ${organization}`;
+    const load = () => loadCaller(user, organization);
+    return failedAuthorizations.attempt({ network, secrets: key }, async () => {
+      // However many guess, they have a few connections between them: whoever was here before does not wait behind them.
+      const caller = await callers.find(key, (known) =>
+        known === undefined ? shares.lookUp('stranger', load) : load(),
+      );
+      return caller ?? refuse('The User or Organization secret is not valid.');
+    });
+  }
+
+  async function loadCaller(user: string, organization: string): Promise<Caller | undefined> {
+    const organizationSecret = organization === '' ? undefined : organization;
+    const principal = await accounts.findPrincipal({ userSecret: user, organizationSecret });
+    return principal && { principal, redactor: createRedactor([user, organization]) };
+  }
+
+  async function withInstance(caller: Caller, token: string): Promise<Caller> {
+    const instance = await instances.findByToken(caller.principal.accountId, token);
+    return instance === undefined
+      ? refuse('The Element token is not valid, or its instance was deleted.')
+      : { ...caller, instance };
+  }
+
+  /**
+   * A path of the platform that came with a token and is no object of the element. Objects that cannot be told now leave it to the
+   * element, whose response says why: a record must not seem to be gone because its provider is.
+   */
+  async function isForPlatform({ path }: Request, response: Response, { instance }: Caller): Promise<boolean> {
+    const [, first = ''] = path.split('/');
+    if (instance === undefined || !PLATFORM_SEGMENTS.has(first)) return false;
+    try {
+      return !Object.hasOwn(await listObjects({ instance, signal: signalEnd(response) }), first);
+    } catch (error) {
+      if (error instanceof AppError) return false;
+      throw error;
+    }
+  }
+}
+
+/** The secrets of an `Authorization` header, by the keyword in front of each. */
+interface HeaderSecrets {
+  readonly user: string;
+  readonly organization?: string;
+  readonly element?: string;
 }
 
 const KEYWORDS = ['user', 'organization', 'element'] as const;
@@ -30,69 +133,57 @@ const MAX_HEADER_LENGTH = 4096;
  * Reads the header: parts in any order, keywords in any case, any blanks.
  * @throws AppError UNAUTHENTICATED for a missing or malformed header
  */
-export function readSecrets(header: string | undefined): Secrets {
-  if (header === undefined || header.trim() === '')
-    throw unauthenticated(`The Authorization header is missing; it is ${FORM}.`);
-  if (header.length > MAX_HEADER_LENGTH) throw unauthenticated('The Authorization header is too long.');
+function readSecrets(header: string | undefined): HeaderSecrets {
+  if (header === undefined || header.trim() === '') refuse(`The Authorization header is missing; it is ${FORM}.`);
+  if (header.length > MAX_HEADER_LENGTH) refuse('The Authorization header is too long.');
   const secrets: { user?: string; organization?: string; element?: string } = {};
   for (const part of header.split(',')) {
     const [, word = '', secret] = /^\s*([A-Za-z]+)(?:\s+(\S+))?\s*$/.exec(part) ?? [];
     const keyword = KEYWORDS.find((known) => known === word.toLowerCase());
-    if (keyword === undefined) throw unauthenticated(`The Authorization header cannot be read; it is ${FORM}.`);
-    if (secret === undefined) throw unauthenticated(`The Authorization header has no secret after ${word}.`);
-    if (secrets[keyword] !== undefined) throw unauthenticated(`The Authorization header has ${word} twice.`);
+    if (keyword === undefined) refuse(`The Authorization header cannot be read; it is ${FORM}.`);
+    if (secret === undefined) refuse(`The Authorization header has no secret after ${word}.`);
+    if (secrets[keyword] !== undefined) refuse(`The Authorization header has ${word} twice.`);
     secrets[keyword] = secret;
   }
-  if (secrets.user === undefined) throw unauthenticated(`The Authorization header has no User; it is ${FORM}.`);
-  return secrets;
+  const { user, ...others } = secrets;
+  return user === undefined ? refuse(`The Authorization header has no User; it is ${FORM}.`) : { user, ...others };
 }
 
-export function unauthenticated(message: string): AppError {
-  return new AppError('UNAUTHENTICATED', message);
+function firstSegments(scope: ApiScope): ReadonlySet<string | undefined> {
+  const inScope = Object.values(OPERATIONS).filter(({ scopes }) => (scopes as readonly Scope[]).includes(scope));
+  return new Set(inScope.map(({ path }) => path.split('/')[1]));
 }
 
-export interface AuthorizationPorts {
-  readonly accounts: Pick<Accounts, 'findPrincipal'>;
-  readonly instances: Pick<Instances, 'findByToken'>;
-  readonly shares: Pick<PoolShares, 'lookUp'>;
-}
+const PLATFORM_SEGMENTS = firstSegments('platform');
+/** Kept for the service on an instance, with those that later operations will need (decisions D2). */
+const INSTANCE_SEGMENTS = firstSegments('instance').union(new Set(['query', 'bulk', 'ping']));
 
-export interface Authorization {
-  /**
-   * `admit` is called as soon as it is known who calls, before the instance is looked up; it throws to refuse.
-   * @throws AppError UNAUTHENTICATED for secrets that are unknown or do not belong together
-   */
-  readonly authorize: (secrets: Secrets, admit: (principal: Principal) => void) => Promise<Caller>;
-}
-
-/** Turns secrets into a caller; one that was seen a moment ago costs no query. */
-export function createAuthorization({ accounts, instances, shares }: AuthorizationPorts): Authorization {
-  const callers = createSecretCache<Caller>();
-
-  function findCaller(secrets: Secrets): Promise<Caller | undefined> {
-    const { user, organization = '' } = secrets;
-    const load = () => loadCaller(secrets);
-    // However many guess, they have a few connections between them: whoever was here before does not wait behind them.
-    return callers.find(`${user} ${organization}`, (known) =>
-      known === undefined ? shares.lookUp('stranger', load) : load(),
-    );
+/** By what a request has sent: `'record'` is the platform's where the element has no such object. */
+function scopeOf(path: string, { element }: HeaderSecrets): ApiScope {
+  const [, first = '', second = ''] = path.split('/');
+  if (element === undefined) {
+    const isPlatform = PLATFORM_SEGMENTS.has(first) && !(first === 'hubs' && second !== '');
+    if (isPlatform || !INSTANCE_SEGMENTS.has(first)) return 'platform';
+    refuse('This path is for calls on an instance: add `Element <token>` to the Authorization header.');
   }
+  if (first === 'instances' && second !== '') return 'platform';
+  return INSTANCE_SEGMENTS.has(first) ? 'instance' : 'record';
+}
 
-  async function loadCaller({ user = '', organization }: Secrets): Promise<Caller | undefined> {
-    const principal = await accounts.findPrincipal({ userSecret: user, organizationSecret: organization });
-    if (principal === undefined) return undefined;
-    return { principal, redactor: createRedactor([user, organization ?? '']) };
-  }
+/** A stranger is not told what there is: it is asked only of callers who are known. */
+function assertPlatformPath({ method, baseUrl, path }: Request): void {
+  const [, first = ''] = path.split('/');
+  if (PLATFORM_SEGMENTS.has(first)) return;
+  const hint = 'If it is an object of an element, add `Element <token>` to the Authorization header.';
+  throw new AppError('NOT_FOUND', `There is no ${method} ${cutText(baseUrl + path)}. ${hint}`);
+}
 
-  return {
-    authorize: async (secrets, admit) => {
-      const caller = await findCaller(secrets);
-      if (caller === undefined) throw unauthenticated('The User or Organization secret is not valid.');
-      admit(caller.principal);
-      if (secrets.element === undefined) return caller;
-      const instance = await instances.findByToken(caller.principal.accountId, secrets.element);
-      if (instance === undefined) throw unauthenticated('The Element token is not valid, or its instance was deleted.');
-      return { ...caller, instance };
-    },
-  };
+function assertOrganization({ organization }: HeaderSecrets): void {
+  if (organization === undefined)
+    refuse('This path needs `Organization <secret>` in the Authorization header as well.');
+}
+
+/** @throws AppError UNAUTHENTICATED */
+export function refuse(message: string): never {
+  throw new AppError('UNAUTHENTICATED', message);
 }

@@ -1,13 +1,17 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib';
 import { CollectedBytes } from '../collected-bytes.ts';
+import type { ByteBudget, Hold } from '../connector/client/index.ts';
 import { AppError } from '../errors.ts';
 import { takeTurn } from '../pace.ts';
 import { countPiece, type Flow } from '../turn-budget.ts';
-import { sizeText } from './body-limits.ts';
-import { type BodyRoom, LARGE_BYTES } from './body-room.ts';
-import { holdReading } from './held-reading.ts';
+import { holdReading } from './connection.ts';
+
+export const KB = 1024;
+export const MB = 1024 * KB;
+/** Everyday bodies are smaller. They are not counted, and not worked on in steps. */
+export const LARGE_BYTES = 64 * 1024;
 
 /** A body in chunks of one byte is hundreds of thousands of them: then the bodies that come so take turns, as each brings ten thousand at a time. */
 const PIECES_A_TURN = 512;
@@ -47,6 +51,16 @@ export async function readBody(request: IncomingMessage, maxBytes: number, room:
   return unpacked;
 }
 
+/** A length of 0 is no body. */
+export function hasBody({ 'content-length': length, 'transfer-encoding': encoding }: IncomingHttpHeaders): boolean {
+  return encoding !== undefined || (length !== undefined && Number(length) !== 0);
+}
+
+/** The caller waits for the word before it sends a body (RFC 9110, 10.1.1): by now it is authorized and the length is right. */
+export function askForBody(request: IncomingMessage, response: ServerResponse): void {
+  if (/(?:^|\W)100-continue(?:$|\W)/i.test(request.headers.expect ?? '')) response.writeContinue();
+}
+
 /** As soon as its length tells, before any of it has come. @throws AppError PAYLOAD_TOO_LARGE */
 export function assertLength({ headers }: Pick<IncomingMessage, 'headers'>, maxBytes: number): void {
   const { 'content-length': length, 'content-encoding': encoding } = headers;
@@ -54,7 +68,7 @@ export function assertLength({ headers }: Pick<IncomingMessage, 'headers'>, maxB
   if (!isPacked && Number(length) > maxBytes) throw tooLarge(maxBytes);
 }
 
-/** What is too much is read and not kept: an answer before the end of the body would be lost by who still sends. */
+/** What is too much is read and not kept: a response before the end of the body would be lost by who still sends. */
 function collect(request: IncomingMessage, maxBytes: number, room: BodyRoom): Promise<CollectedBytes> {
   const body = new CollectedBytes();
   let size = 0;
@@ -112,6 +126,11 @@ function flowOf({ socket }: IncomingMessage): Flow {
   };
 }
 
+/** @returns `256 kB`, `8 MB` */
+export function sizeText(bytes: number): string {
+  return bytes % MB === 0 ? `${bytes / MB} MB` : `${Math.round(bytes / KB)} kB`;
+}
+
 function tooLarge(maxBytes: number): AppError {
   return new AppError('PAYLOAD_TOO_LARGE', `The body is larger than ${sizeText(maxBytes)}.`);
 }
@@ -129,4 +148,42 @@ function noRoom(): AppError {
 
 function brokenOff(cause?: unknown): AppError {
   return new AppError('REQUEST_INVALID', 'The body breaks off.', { cause });
+}
+
+/** The memory for one body. */
+export interface BodyRoom {
+  /** @returns false when there is no room for more of it */
+  readonly take: (bytes: number) => boolean;
+  /** Nothing of the body is kept. */
+  readonly give: () => void;
+}
+
+/**
+ * A body is counted until its request ends: what it was parsed to takes about as much.
+ * @param budget the memory of this process for the bodies of requests, shared by all accounts
+ * @param account undefined stands for all that are not known
+ */
+export function openBodyRoom(budget: ByteBudget, account: number | undefined, response: ServerResponse): BodyRoom {
+  let hold: Hold | undefined;
+  let size = 0;
+  let counted = 0;
+
+  function open(): Hold {
+    const opened = budget.open(account);
+    if (response.destroyed) opened.close();
+    else response.once('close', opened.close);
+    return opened;
+  }
+
+  return {
+    take: (bytes) => {
+      size += bytes;
+      if (size <= LARGE_BYTES) return true;
+      hold ??= open();
+      if (!hold.take(size - counted)) return false;
+      counted = size;
+      return true;
+    },
+    give: () => hold?.close(),
+  };
 }

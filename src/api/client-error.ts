@@ -1,20 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
+import type { Clock } from '../clock.ts';
 import { ERROR_STATUS, type ErrorCode } from '../errors.ts';
-import type { Logger } from '../log.ts';
+import type { Platform } from '../platform.ts';
 import type { Problem } from './problem.ts';
 import { peerOf } from './remote-address.ts';
 
-interface Refusal {
+interface ClientRefusal {
   readonly code: ErrorCode;
   readonly message: string;
 }
 
-const MALFORMED: Refusal = { code: 'REQUEST_INVALID', message: 'The request is not well-formed HTTP.' };
+const MALFORMED: ClientRefusal = { code: 'REQUEST_INVALID', message: 'The request is not well-formed HTTP.' };
 
 /** What Node's parser and its time limits refuse before there is a request, by their `code`. */
-const REFUSALS: Readonly<Record<string, Refusal>> = {
+const REFUSALS: Readonly<Record<string, ClientRefusal>> = {
   HPE_HEADER_OVERFLOW: {
     code: 'HEADERS_TOO_LARGE',
     message: 'The request line and the headers are larger than 64 KB together.',
@@ -31,10 +32,10 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
 
 const LINGER_MS = 500;
 
-/** Answers, in the form of every other error, what never becomes a request. For the `clientError` of an HTTP server. */
-export function createClientErrorAnswer(log: Logger) {
+/** Refuses, in the form of every other error, what never becomes a request. For the `clientError` of an HTTP server. */
+export function createClientErrorHandler({ log, clock }: Pick<Platform, 'log' | 'clock'>) {
   return (error: NodeJS.ErrnoException, socket: Duplex): void => {
-    if (error.code === 'ECONNRESET' || !socket.writable || hasAnswerBegun(socket)) {
+    if (error.code === 'ECONNRESET' || !socket.writable || hasResponseBegun(socket)) {
       socket.destroy();
       return;
     }
@@ -44,28 +45,28 @@ export function createClientErrorAnswer(log: Logger) {
       { requestId, address: peerOf(Object(socket)), reason: error.code, status: ERROR_STATUS[refusal.code] },
       'refused what is not a request',
     );
-    socket.end(answerText(refusal, requestId));
-    linger(socket);
+    socket.end(responseText(refusal, requestId));
+    linger(socket, clock);
   };
 }
 
 /**
  * The other end may never close, and a descriptor would be lost for ever. But closing with bytes unread resets the
- * connection, and the answer may be lost on the way: what still comes is thrown away for a moment.
+ * connection, and the response may be lost on the way: what still comes is thrown away for a moment.
  */
-function linger(socket: Duplex): void {
+function linger(socket: Duplex, clock: Clock): void {
   socket.removeAllListeners('data');
   socket.on('data', () => {});
-  const timer = setTimeout(() => socket.destroy(), LINGER_MS);
-  socket.once('close', () => clearTimeout(timer));
+  const endWait = clock.after(LINGER_MS, () => socket.destroy());
+  socket.once('close', endWait);
 }
 
-/** A second answer into the middle of the first would be worse than none. Node keeps the answer under way here. */
-function hasAnswerBegun(socket: Duplex): boolean {
+/** A second response into the middle of the first would be worse than none. Node keeps the one under way here. */
+function hasResponseBegun(socket: Duplex): boolean {
   return Object(Object(socket)._httpMessage)._headerSent === true;
 }
 
-function answerText({ code, message }: Refusal, requestId: string): string {
+function responseText({ code, message }: ClientRefusal, requestId: string): string {
   const status = ERROR_STATUS[code];
   const problem: Problem = { requestId, code, message };
   const body = JSON.stringify(problem);

@@ -21,7 +21,7 @@ export const LEAST_COMPRESSED = 1024;
 /** Bytes. */
 export const MOST_COMPRESSED_AT_ONCE = 8 * 1024;
 
-/** About as fast as gzip and a little smaller; the window is what a large answer costs in memory (512 kB). */
+/** About as fast as gzip and a little smaller; the window is what a large response costs in memory (512 kB). */
 const BROTLI: BrotliOptions = {
   params: { [constants.BROTLI_PARAM_QUALITY]: 4, [constants.BROTLI_PARAM_LGWIN]: 19 },
 };
@@ -53,7 +53,7 @@ export const COMPRESSORS: Readonly<Record<Encoding, Compressor>> = {
   },
 };
 
-/** Tags of operations whose answers are descriptions and records: no secret of this service is in them. */
+/** Tags of operations whose responses are descriptions and records: no secret of this service is in them. */
 const OPEN_TAGS: ReadonlySet<string> = new Set(['objects', 'query', 'records']);
 const OPEN_OPERATIONS: ReadonlySet<string> = new Set<OperationId>([
   'listElements',
@@ -64,7 +64,7 @@ const OPEN_OPERATIONS: ReadonlySet<string> = new Set<OperationId>([
 ]);
 
 /**
- * How to pack the JSON of an answer; undefined: not at all. Answers with tokens and secrets are never packed, because their
+ * How to pack the JSON of a response; undefined: not at all. Responses with tokens and secrets are never packed, because their
  * length would then tell of what is in them (BREACH).
  */
 export function encodingOf(response: Response): Encoding | undefined {

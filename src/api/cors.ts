@@ -1,15 +1,15 @@
 import type { Request, Response } from 'express';
 import document from '../../generated/openapi.json' with { type: 'json' };
 
-/** All that the contract puts on answers; without this a page would see none of it. */
+/** All that the contract puts on responses; without this a page would see none of it. */
 const EXPOSED = Object.keys(document.components.headers).join(', ');
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
 const PREFLIGHT_SECONDS = 600;
 
 /**
- * Lets the pages of these origins call and read the answers (Fetch, "CORS protocol"). What they may do is decided by the secrets they
- * send, so there are no credentials of the browser to allow, and a preflight, which has no secrets, is answered without any.
- * @returns a function that says whether it answered the request
+ * Lets the pages of these origins call and read the responses (Fetch, "CORS protocol"). What they may do is decided by the secrets they
+ * send, so there are no credentials of the browser to allow, and a preflight, which has no secrets, is met without any.
+ * @returns a function that says whether it has sent the response
  */
 export function createCors(origins: readonly string[]): (request: Request, response: Response) => boolean {
   const allowed = new Set(origins);

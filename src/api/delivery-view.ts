@@ -4,11 +4,11 @@ import type { Notification } from '../events/notifications/notifications.ts';
 import type { Subscription } from '../events/subscriptions/subscriptions.ts';
 import { MASK } from '../instances/configuration.ts';
 import { parseJson } from '../numbers/exact-json.ts';
-import type { OperationResult } from './operation-types.ts';
+import type { OperationResult } from './operation.ts';
 
 type SubscriptionRecord = OperationResult<'getSubscription'>;
 type DeliveryRecord = OperationResult<'redeliver'>;
-type AttemptRecord = OperationResult<'getDelivery'>['attemptHistory'][number];
+type DeliveryAttempt = OperationResult<'getDelivery'>['attemptHistory'][number];
 type NotificationRecord = OperationResult<'listNotifications'>[number];
 
 const CHANNEL = 'webhook';
@@ -63,7 +63,7 @@ function toEvent({ eventId, type, payload }: Delivery): DeliveryRecord['event'] 
   return parseJson(payload) as DeliveryRecord['event'];
 }
 
-export function toAttemptRecord(attempt: AttemptRow): AttemptRecord {
+export function toAttemptRecord(attempt: AttemptRow): DeliveryAttempt {
   const { statusCode, error, answer } = attempt;
   return {
     attempt: attempt.attempt,

@@ -1,5 +1,5 @@
 import type { ConfigField, Connector } from '../connector/contract.ts';
-import type { OperationResult } from './operation-types.ts';
+import type { OperationResult } from './operation.ts';
 
 type Element = OperationResult<'listElements'>[number];
 type Configuration = OperationResult<'getElement'>['configuration'];

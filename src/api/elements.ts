@@ -2,18 +2,19 @@ import type { Connector } from '../connector/contract.ts';
 import type { Registry } from '../connector/registry.ts';
 import { configurationFields } from '../instances/configuration.ts';
 import type { AuthorizationCaller, Authorizations, UrlRequest } from '../instances/oauth/authorizations.ts';
+import { inBody, withPlaces } from './body-faults.ts';
 import { toConfiguration, toElement } from './element-view.ts';
-import { inBody, withPlaces } from './fault-places.ts';
-import type { Handlers } from './handler.ts';
+import type { Handlers } from './operation.ts';
 
 type ElementHandlers = Pick<Handlers, 'listElements' | 'getElement' | 'getOAuthUrl' | 'beginOAuth' | 'listHubs'>;
 
-export interface ElementHandlerPorts {
+export function createElementHandlers({
+  registry,
+  authorizations,
+}: {
   readonly registry: Registry;
   readonly authorizations: Pick<Authorizations, 'begin'>;
-}
-
-export function createElementHandlers({ registry, authorizations }: ElementHandlerPorts): ElementHandlers {
+}): ElementHandlers {
   async function beginOAuth(caller: AuthorizationCaller, keyOrId: string, request: UrlRequest) {
     const connector = registry.getConnector(keyOrId);
     return { body: { oauthUrl: await authorizations.begin(caller, connector, request), element: connector.key } };

@@ -2,9 +2,9 @@ import { AppError } from '../errors.ts';
 import type { Accepted, FindSource, NewEvent, ReadySubscription } from '../events/model.ts';
 import { wantsType } from '../events/subscriptions/event-types.ts';
 import { instanceNotFound } from '../instances/instance.ts';
-import type { Handlers } from './handler.ts';
+import type { Handlers } from './operation.ts';
 
-export interface EventHandlerPorts {
+export interface EventServices {
   readonly findSource: FindSource;
   readonly accept: (events: readonly NewEvent[]) => Promise<Accepted>;
   readonly ensureSubscription: (accountId: number, url: string) => Promise<ReadySubscription>;
@@ -13,18 +13,18 @@ export interface EventHandlerPorts {
 /** The default of the spec. */
 const TEST_TYPE = 'test.created';
 
-export function createEventHandlers(ports: EventHandlerPorts): Pick<Handlers, 'sendTestEvent'> {
+export function createEventHandlers(services: EventServices): Pick<Handlers, 'sendTestEvent'> {
   return {
     sendTestEvent: async ({ principal: { accountId }, body }) => {
       const { instanceId, type = TEST_TYPE, data } = body;
-      const source = await ports.findSource(accountId, instanceId);
+      const source = await services.findSource(accountId, instanceId);
       if (source === undefined) throw instanceNotFound(instanceId);
       const { callbackUrl } = source;
       if (callbackUrl === undefined) throw eventsAreOff(instanceId);
-      const { id: subscriptionId, url, eventTypes } = await ports.ensureSubscription(accountId, callbackUrl);
+      const { id: subscriptionId, url, eventTypes } = await services.ensureSubscription(accountId, callbackUrl);
       if (!wantsType(eventTypes, type)) throw unwanted(type, subscriptionId);
       const objectName = type.slice(0, type.lastIndexOf('.'));
-      const { eventIds } = await ports.accept([{ accountId, instanceId, type, objectName, object: data }]);
+      const { eventIds } = await services.accept([{ accountId, instanceId, type, objectName, object: data }]);
       const [eventId] = eventIds;
       if (eventId === undefined) throw eventsAreOff(instanceId);
       return { body: { eventId, subscriptionId, config: { url } } };

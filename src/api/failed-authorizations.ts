@@ -1,26 +1,22 @@
 import { hash, randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import type { Clock } from '../clock.ts';
 import { AppError, isAppError } from '../errors.ts';
-import { inSeconds } from './caller-limits.ts';
+import { inSeconds } from './rate-limits.ts';
 
 export interface FailedAuthorizations {
   /**
-   * Looks secrets up for somebody at a network, where the number of its failures allows it. `lookUp` says by its
-   * argument that the secrets are somebody's; rejecting with UNAUTHENTICATED before that is a failure.
+   * Looks secrets up for somebody at a network, where the number of its failures allows it. A `lookUp` that rejects with
+   * UNAUTHENTICATED is a failure.
    * @throws AppError RATE_LIMITED without looking anything up, and what `lookUp` throws
    */
   readonly attempt: <Found>(
     from: { readonly network: string; readonly secrets: string },
-    lookUp: (found: () => void) => Promise<Found>,
+    lookUp: () => Promise<Found>,
   ) => Promise<Found>;
 }
 
-export interface FailedAuthorizationsOptions {
-  /** A clock that never goes back. */
-  readonly nowMs: () => number;
-}
-
-interface Network {
+interface GuessingNetwork {
   failures: number;
   blockedUntilMs: number;
   /** Secrets that are being looked up, and for how many requests. */
@@ -47,30 +43,30 @@ const KNOWN_MS = 24 * 60 * 60_000;
  *
  * Both tables are bounded. A guesser who gets a network forgotten had to fail from 20,000 others.
  */
-export function createFailedAuthorizations({ nowMs }: FailedAuthorizationsOptions): FailedAuthorizations {
-  const clock = { perf: { now: nowMs }, ttlResolution: 0 };
-  const networks = new LRUCache<string, Network>({ max: KEPT_NETWORKS, ttl: FORGET_MS, ...clock });
+export function createFailedAuthorizations({ steady }: Clock): FailedAuthorizations {
+  const exactly = { perf: { now: steady }, ttlResolution: 0 };
+  const networks = new LRUCache<string, GuessingNetwork>({ max: KEPT_NETWORKS, ttl: FORGET_MS, ...exactly });
   // Not the secrets themselves: nothing needs them for a day.
   const salt = randomBytes(16).toString('base64');
-  const known = new LRUCache<string, true>({ max: KEPT_SECRETS, ttl: KNOWN_MS, ...clock });
+  const known = new LRUCache<string, true>({ max: KEPT_SECRETS, ttl: KNOWN_MS, ...exactly });
 
-  function assertAllowed({ failures, blockedUntilMs, underWay }: Network, key: string): void {
+  function assertAllowed({ failures, blockedUntilMs, underWay }: GuessingNetwork, key: string): void {
     // Many requests may wait for one look-up.
     if (underWay.has(key)) return;
-    const waitMs = blockedUntilMs - nowMs();
+    const waitMs = blockedUntilMs - steady();
     if (waitMs > 0) throw tooManyFailures(waitMs);
     const most = failures < FREE_FAILURES ? MOST_UNDER_WAY : 1;
     if (underWay.size >= most) throw tooManyFailures(FIRST_DELAY_MS);
   }
 
-  const stateOf = (name: string): Network =>
+  const stateOf = (name: string): GuessingNetwork =>
     networks.get(name) ?? { failures: 0, blockedUntilMs: 0, underWay: new Map() };
 
   function noteFailure(name: string): void {
     const network = stateOf(name);
     network.failures += 1;
     const doublings = network.failures - FREE_FAILURES;
-    if (doublings >= 0) network.blockedUntilMs = nowMs() + Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** doublings);
+    if (doublings >= 0) network.blockedUntilMs = steady() + Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** doublings);
     // For its time from now on.
     networks.set(name, network);
   }
@@ -95,14 +91,12 @@ export function createFailedAuthorizations({ nowMs }: FailedAuthorizationsOption
       const key = hash('sha256', salt + secrets, 'base64');
       const isKnown = known.has(key);
       const leave = isKnown ? undefined : enter(name, key);
-      let isFound = false;
       try {
-        return await lookUp(() => {
-          isFound = true;
-          if (!isKnown) known.set(key, true);
-        });
+        const found = await lookUp();
+        if (!isKnown) known.set(key, true);
+        return found;
       } catch (error) {
-        if (!isFound && isAppError(error, 'UNAUTHENTICATED')) {
+        if (isAppError(error, 'UNAUTHENTICATED')) {
           known.delete(key);
           noteFailure(name);
         }

@@ -1,7 +1,11 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { SYSTEM_CLOCK } from '../clock.ts';
 
 /** What the beginnings of requests may take of one turn of the event loop before everything else that is ready goes on. */
 const TURN_MS = 5;
+
+/** What is counted is the time of this process, whatever the time of the service is. */
+const { steady } = SYSTEM_CLOCK;
 
 /** @returns whose request it is; requests of one are begun in their order */
 export type CallerOf = (request: IncomingMessage) => string;
@@ -18,7 +22,7 @@ export function startFairly(handle: RequestListener, callerOf: CallerOf): Reques
 
   /** Each request comes in a callback of its own, so that the promises of the one before are kept by now: their work is counted. */
   function hasTime(): boolean {
-    const nowMs = performance.now();
+    const nowMs = steady();
     if (turnEndsAtMs === undefined) {
       turnEndsAtMs = nowMs + TURN_MS;
       setImmediate(giveTurn);
@@ -29,13 +33,13 @@ export function startFairly(handle: RequestListener, callerOf: CallerOf): Reques
   async function giveTurn(): Promise<void> {
     turnEndsAtMs = undefined;
     if (lines.size === 0) return;
-    const endsAtMs = performance.now() + TURN_MS;
+    const endsAtMs = steady() + TURN_MS;
     turnEndsAtMs = endsAtMs;
     for (let begin = takeNext(); begin !== undefined; begin = takeNext()) {
       begin();
       // A request goes on in promises that are kept already; they are part of its beginning.
       await promisesKept();
-      if (performance.now() >= endsAtMs) break;
+      if (steady() >= endsAtMs) break;
     }
     setImmediate(giveTurn);
   }

@@ -3,7 +3,7 @@ import { maskSecrets } from '../instances/configuration.ts';
 import { readEventSettings } from '../instances/event-settings.ts';
 import type { Instance } from '../instances/instance.ts';
 import { toElement, toElementSummary } from './element-view.ts';
-import type { OperationResult } from './operation-types.ts';
+import type { OperationResult } from './operation.ts';
 
 type InstanceRecord = OperationResult<'getInstance'>;
 type AccountInstanceRecord = OperationResult<'listAccountInstances'>[number];

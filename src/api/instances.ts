@@ -3,18 +3,15 @@ import type { Registry } from '../connector/registry.ts';
 import { AppError, cutText } from '../errors.ts';
 import type { Instance } from '../instances/instance.ts';
 import type { Instances, NewInstance } from '../instances/instances.ts';
-import { assertAsRead } from './as-read.ts';
-import { withPlaces } from './fault-places.ts';
-import type { Handlers } from './handler.ts';
+import { assertAsRead, withPlaces } from './body-faults.ts';
 import {
   toAccountInstanceRecord,
   toConfigurationRecord,
   toInstanceRecord,
   toNewInstanceRecord,
 } from './instance-view.ts';
-import { listHeaders } from './list-answer.ts';
-import type { OperationBody, OperationQuery } from './operation-types.ts';
-import { createPageTokens, type PageSeal } from './page-token.ts';
+import { createPageTokens, listHeaders, type PageSeal } from './listing.ts';
+import type { Handlers, OperationBody, OperationQuery } from './operation.ts';
 
 type InstanceHandlers = Pick<
   Handlers,
@@ -37,7 +34,7 @@ type InstanceHandlers = Pick<
   | 'createElementInstance'
 >;
 
-export interface InstanceHandlerPorts extends PageSeal {
+export interface InstanceServices {
   readonly accounts: Pick<Accounts, 'getUser' | 'findUsers'>;
   readonly instances: Instances;
   readonly registry: Pick<Registry, 'getConnector'>;
@@ -52,9 +49,10 @@ interface PageRequest {
 /** Unless the caller asks for another number: the default of the spec. */
 const PAGE_SIZE = 200;
 
-export function createInstanceHandlers(ports: InstanceHandlerPorts): InstanceHandlers {
-  const { accounts, instances, registry } = ports;
-
+export function createInstanceHandlers(
+  { accounts, instances, registry }: InstanceServices,
+  seal: PageSeal,
+): InstanceHandlers {
   async function show(instance: Instance) {
     return { body: toInstanceRecord(instance, await accounts.getUser(instance.accountId, instance.userId)) };
   }
@@ -97,7 +95,7 @@ export function createInstanceHandlers(ports: InstanceHandlerPorts): InstanceHan
   async function listPage({ accountId }: Principal, { query, url, elementKey }: PageRequest) {
     const { tags, searchText, where, pageSize = PAGE_SIZE, nextPage } = query;
     const filter = { elementKey, tags, searchText, where };
-    const tokens = createPageTokens(ports, `instances:${accountId}:${JSON.stringify(filter)}`);
+    const tokens = createPageTokens(seal, `instances:${accountId}:${JSON.stringify(filter)}`);
     const page = await instances.list(accountId, { ...filter, limit: pageSize, afterId: tokens.read(nextPage) });
     const body = await showAll(accountId, page.instances);
     return { body, headers: listHeaders(body.length, { url, token: tokens.write(page.nextAfterId) }) };

@@ -1,16 +1,35 @@
 import { isUtf8 } from 'node:buffer';
-import type { IncomingHttpHeaders } from 'node:http';
 import type { Request, Response } from 'express';
+import { OPERATIONS, type OperationId } from '../../generated/operations.ts';
 import type { Principal } from '../accounts/accounts.ts';
 import type { ByteBudget } from '../connector/client/index.ts';
 import { AppError } from '../errors.ts';
 import { parseJson } from '../numbers/exact-json.ts';
 import { takeTurn } from '../pace.ts';
-import { assertLength, readBody } from './body-bytes.ts';
-import type { BodyLimits } from './body-limits.ts';
-import { type BodyRoom, createBodyRoom, LARGE_BYTES } from './body-room.ts';
+import { askForBody, assertLength, hasBody, KB, LARGE_BYTES, MB, openBodyRoom, readBody } from './body-bytes.ts';
 import { type JsonShape, measureJson } from './json-shape.ts';
 import { assertThere } from './request-end.ts';
+
+/** What a JSON body may be. */
+export interface BodyLimits extends JsonShape {
+  readonly bytes: number;
+}
+
+const MOST_MEMBERS = 10_000;
+/** Far more than any record has. Text goes through recursive functions further on, JSON.stringify among them. */
+const MOST_DEPTH = 100;
+
+const ORDINARY: BodyLimits = { bytes: 256 * KB, depth: MOST_DEPTH, members: MOST_MEMBERS, ownMembers: MOST_MEMBERS };
+/**
+ * Records and events are what providers and callers make of them. Their bytes alone would be no bound: 8 MB of empty objects, or
+ * of names, take the parser half a second, and nothing else happens meanwhile.
+ */
+const LARGE: BodyLimits = { bytes: 8 * MB, depth: MOST_DEPTH, members: 100_000, ownMembers: MOST_MEMBERS };
+
+/** Of the operation that a request is for; undefined: it is for none, and its body will be refused with it. */
+export function bodyLimitsOf(id: OperationId | undefined): BodyLimits {
+  return id !== undefined && OPERATIONS[id].largeBody ? LARGE : ORDINARY;
+}
 
 export interface BodyBounds {
   readonly limits: BodyLimits;
@@ -23,35 +42,14 @@ export interface BodyBounds {
  * @throws AppError UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, OVERLOADED where `budget` has no room for a large one, or REQUEST_INVALID for
  * what is not well-formed JSON in UTF-8
  */
-export async function readJsonBody(request: Request, response: Response, bounds: BodyBounds): Promise<void> {
-  const { headers } = request;
-  const isThere = hasBody(headers);
-  if (isThere) assertJsonType(headers['content-type'] ?? '');
-  // The validator compiles its schemas anew for every spelling of the type, and keeps them all.
-  headers['content-type'] = 'application/json';
-  request.body = isThere ? await askAndRead(request, response, bounds) : undefined;
-}
-
-function askAndRead(request: Request, response: Response, { limits, budget }: BodyBounds): Promise<unknown> {
+export async function readJsonBody(request: Request, response: Response, bounds: BodyBounds): Promise<unknown> {
+  if (!hasBody(request.headers)) return undefined;
+  const { limits, budget } = bounds;
+  assertJsonType(request.headers['content-type'] ?? '');
   assertLength(request, limits.bytes);
   askForBody(request, response);
   const principal: Principal | undefined = response.locals.principal;
-  const room = createBodyRoom({ budget, account: principal?.accountId, response });
-  return readJson(request, response, { limits, room });
-}
-
-/** The caller waits for the word before it sends a body (RFC 9110, 10.1.1): by now it is authorized and the length is right. */
-export function askForBody(request: Request, response: Response): void {
-  if (/(?:^|\W)100-continue(?:$|\W)/i.test(request.headers.expect ?? '')) response.writeContinue();
-}
-
-interface Bounds {
-  readonly limits: BodyLimits;
-  readonly room: BodyRoom;
-}
-
-async function readJson(request: Request, response: Response, { limits, room }: Bounds): Promise<unknown> {
-  const bytes = await readBody(request, limits.bytes, room);
+  const bytes = await readBody(request, limits.bytes, openBodyRoom(budget, principal?.accountId, response));
   const isLarge = bytes.length > LARGE_BYTES;
   if (isLarge) await takeTurnOf(response);
   // Decoding would put replacement characters in place of what cannot be read.
@@ -98,11 +96,6 @@ function assertShape({ depth, members, ownMembers }: JsonShape, limits: BodyLimi
   if (ownMembers > limits.ownMembers) {
     throw new AppError('PAYLOAD_TOO_LARGE', `The body has more than ${limits.ownMembers} members.`);
   }
-}
-
-/** A length of 0 is no body. */
-export function hasBody({ 'content-length': length, 'transfer-encoding': encoding }: IncomingHttpHeaders): boolean {
-  return encoding !== undefined || (length !== undefined && Number(length) !== 0);
 }
 
 function assertJsonType(type: string): void {

@@ -1,28 +1,28 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { type RequestHandler, Router } from 'express';
 import { type Config, isLoopback } from '../config/index.ts';
-import type { Metrics } from '../metrics.ts';
-import { unauthenticated } from './authorization.ts';
+import type { Platform } from '../platform.ts';
+import { refuse } from './authorization.ts';
 import { createShared } from './shared.ts';
-
-export interface MeasurementsPorts {
-  readonly metrics: Metrics;
-  /** What whoever asks must know; undefined: nothing. */
-  readonly token: string | undefined;
-}
 
 /** Several who ask at once, or one who asks without end, are told the same figures. */
 const KEEP_MS = 100;
 
-/** Answers the measurements of this process. */
-export function createMeasurements({ metrics: { registry }, token }: MeasurementsPorts): RequestHandler {
-  const print = createShared(() => registry.metrics(), KEEP_MS);
+/**
+ * Responds with the measurements of this process.
+ * @param token what whoever asks must know; undefined: nothing
+ */
+export function createMeasurements(
+  { metrics: { registry }, clock }: Pick<Platform, 'metrics' | 'clock'>,
+  token: string | undefined,
+): RequestHandler {
+  const print = createShared(clock, () => registry.metrics(), KEEP_MS);
   const expected = token === undefined ? undefined : digestOf(`Bearer ${token}`);
   return async (request, response) => {
     const given = request.headers.authorization ?? '';
     if (expected !== undefined && !timingSafeEqual(digestOf(given), expected)) {
       response.setHeader('WWW-Authenticate', 'Bearer realm="causeway metrics"');
-      throw unauthenticated('The measurements need `Authorization: Bearer <METRICS_TOKEN>`.');
+      refuse('The measurements need `Authorization: Bearer <METRICS_TOKEN>`.');
     }
     response.set('Content-Type', registry.contentType).send(await print());
   };
@@ -42,6 +42,6 @@ export function servesMeasurements({
 }
 
 /** For a port of their own. */
-export function createMeasurementsRouter(ports: MeasurementsPorts): Router {
-  return Router().get('/metrics', createMeasurements(ports));
+export function createMeasurementsRouter(measurements: RequestHandler): Router {
+  return Router().get('/metrics', measurements);
 }

@@ -1,8 +1,10 @@
+import { OPERATIONAL_URL, type Settings } from '../accounts/settings.ts';
 import { AppError } from '../errors.ts';
 import type { Deliveries } from '../events/deliveries/deliveries.ts';
 import type { Notifications } from '../events/notifications/notifications.ts';
 import type { Subscriptions } from '../events/subscriptions/subscriptions.ts';
-import { assertAsRead } from './as-read.ts';
+import type { Instances } from '../instances/instances.ts';
+import { assertAsRead } from './body-faults.ts';
 import {
   toAttemptRecord,
   toDeliveryRecord,
@@ -10,9 +12,8 @@ import {
   toNotificationRecord,
   toSubscriptionRecord,
 } from './delivery-view.ts';
-import type { Handlers } from './handler.ts';
-import { listHeaders } from './list-answer.ts';
-import { createPageTokens, type PageSeal } from './page-token.ts';
+import { createPageTokens, listHeaders, type PageSeal } from './listing.ts';
+import type { Handlers } from './operation.ts';
 
 type NotificationHandlers = Pick<
   Handlers,
@@ -31,12 +32,12 @@ type NotificationHandlers = Pick<
   | 'listNotifications'
 >;
 
-export interface NotificationHandlerPorts extends PageSeal {
+export interface NotificationServices {
   readonly subscriptions: Pick<Subscriptions, 'list' | 'get' | 'rotateSecret' | 'setEventTypes'>;
   readonly deliveries: Deliveries;
   readonly notifications: Pick<Notifications, 'list'>;
-  /** What sends events to the URL, in words; undefined: nothing does. */
-  readonly findUser: (accountId: number, url: string) => Promise<string | undefined>;
+  readonly instances: Pick<Instances, 'findByCallback'>;
+  readonly settings: Pick<Settings, 'get'>;
 }
 
 /** Unless the caller asks for another number: the default of the spec. */
@@ -45,9 +46,17 @@ const PAGE_SIZE = 200;
 const DRIFTING = ['queued', 'retrying', 'updatedDate', 'stateChangedDate', 'reason', 'previousSecretExpiresAt'];
 const BY_CALLER = 'by the caller';
 
-export function createNotificationHandlers(ports: NotificationHandlerPorts): NotificationHandlers {
-  const { subscriptions, deliveries, notifications } = ports;
-  const tokensOf = (...listing: readonly unknown[]) => createPageTokens(ports, JSON.stringify(listing));
+export function createNotificationHandlers(services: NotificationServices, seal: PageSeal): NotificationHandlers {
+  const { subscriptions, deliveries, notifications, instances, settings } = services;
+  const tokensOf = (...listing: readonly unknown[]) => createPageTokens(seal, JSON.stringify(listing));
+
+  /** @returns what sends events to the URL, in words; undefined: nothing does */
+  async function findUser(accountId: number, url: string): Promise<string | undefined> {
+    const id = await instances.findByCallback(accountId, url);
+    if (id !== undefined) return `instance ${id}`;
+    const { [OPERATIONAL_URL]: operationalUrl } = await settings.get(accountId);
+    return operationalUrl === url ? `the setting ${OPERATIONAL_URL}` : undefined;
+  }
 
   return {
     listSubscriptions: async ({ principal: { accountId }, query, url }) => {
@@ -77,7 +86,7 @@ export function createNotificationHandlers(ports: NotificationHandlerPorts): Not
 
     deleteSubscription: async ({ principal: { accountId }, path: { id } }) => {
       const { url } = await subscriptions.get(accountId, id);
-      const user = await ports.findUser(accountId, url);
+      const user = await findUser(accountId, url);
       if (user !== undefined) {
         throw new AppError('CONFLICT', `Subscription ${id} is in use: ${user} sends events to ${url}.`);
       }

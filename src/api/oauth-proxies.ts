@@ -1,7 +1,7 @@
 import { MASK } from '../instances/configuration.ts';
 import type { Proxies, ProxyClient } from '../instances/oauth/proxies/proxies.ts';
 import type { OAuthProxy } from '../instances/oauth/proxies/proxy.ts';
-import type { Handlers } from './handler.ts';
+import type { Handlers } from './operation.ts';
 
 type ProxyHandlers = Pick<
   Handlers,

@@ -4,15 +4,14 @@ import type { Request, Response } from 'express';
 import { AppError } from '../errors.ts';
 import type { Resources } from '../resources/index.ts';
 import { withTrace } from '../trace.ts';
-import { traceOf } from './access-log.ts';
-import type { Caller } from './authorization.ts';
-import { sizeText } from './body-limits.ts';
-import { safeFileHeaders } from './file-answer.ts';
-import type { PassthroughOperationId } from './handler.ts';
-import { askForBody, hasBody } from './json-body.ts';
+import type { Authorized } from './authorization.ts';
+import { askForBody, hasBody, MB, sizeText } from './body-bytes.ts';
+import type { PassthroughOperationId } from './operation.ts';
 import { notFound, wrongMethod } from './problem.ts';
 import { callHeaders } from './records.ts';
 import { signalEnd } from './request-end.ts';
+import { traceOf } from './request-record.ts';
+import { safeFileHeaders } from './response.ts';
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -24,7 +23,6 @@ const METHODS: Readonly<Record<Method, PassthroughOperationId>> = {
   DELETE: 'passDelete',
 };
 
-const MB = 1024 * 1024;
 const MOST_BYTES = 100 * MB;
 /** A body that can be sent again with another access token is kept; a larger one is only passed on. */
 const MOST_KEPT_BYTES = MB;
@@ -32,14 +30,14 @@ const MOST_KEPT_BYTES = MB;
 const PLACE = '/passthrough/';
 
 /**
- * Any request to the provider, made as the instance: the answer is the provider's. It stands before the validation of the API, which
+ * Any request to the provider, made as the instance: the response is the provider's. It stands before the validation of the API, which
  * knows none of this. @returns whether the request was one
  */
-export type Passthrough = (request: Request, response: Response) => Promise<boolean>;
+export type Passthrough = (request: Request, response: Response, authorized: Authorized) => Promise<boolean>;
 
 export function createPassthrough(resources: Pick<Resources, 'pass'>): Passthrough {
-  return async (request, response) => {
-    const { scope, caller }: { readonly scope: string; readonly caller: Caller } = Object(response.locals);
+  return async (request, response, authorized) => {
+    const { scope, caller } = authorized;
     if (scope !== 'instance' || request.path.split('/')[1] !== 'passthrough') return false;
     if (!request.path.startsWith(PLACE)) return notFound(request);
     const method = methodOf(request);
@@ -53,13 +51,13 @@ export function createPassthrough(resources: Pick<Resources, 'pass'>): Passthrou
       headers: passedHeaders(request.headers),
       ...(await takeBody(request, response)),
     };
-    const { response: answer, report } = await withTrace(traceOf(response), () =>
+    const { response: answer, report } = await withTrace(traceOf(response, authorized), () =>
       resources.pass({ instance, signal: signalEnd(response) }, passed),
     );
     assertLength(answer.headers, answer.cancel);
     for (const [name, value] of Object.entries({ ...callHeaders(instance, report) }))
       if (value !== undefined) response.setHeader(name, value);
-    for (const [name, value] of Object.entries(answerHeaders(answer.headers)))
+    for (const [name, value] of Object.entries(passedBackHeaders(answer.headers)))
       if (value !== undefined) response.setHeader(name, answer.redactor.redact(value));
     response.status(answer.status);
     // The words of an address that is not public are not shown, unless the call succeeded.
@@ -70,7 +68,7 @@ export function createPassthrough(resources: Pick<Resources, 'pass'>): Passthrou
       response.end();
       return true;
     }
-    await sendBody(limited(answer.body, tooMuchAnswered), response);
+    await sendBody(limited(answer.body, tooMuchReceived), response);
     return true;
   };
 }
@@ -118,14 +116,14 @@ function tooMuchSent(): AppError {
   return new AppError('PAYLOAD_TOO_LARGE', `The body is larger than ${sizeText(MOST_BYTES)}.`);
 }
 
-function tooMuchAnswered(): AppError {
+function tooMuchReceived(): AppError {
   return new AppError('PROVIDER_PROTOCOL', `The answer of the provider is larger than ${sizeText(MOST_BYTES)}.`);
 }
 
 function assertLength(headers: Readonly<Record<string, string>>, cancel: () => void): void {
   if (!(Number(headers['content-length']) > MOST_BYTES)) return;
   cancel();
-  throw tooMuchAnswered();
+  throw tooMuchReceived();
 }
 
 /** What began cannot become an error: it ends where it broke, which the caller sees by its framing and the access line by `cut`. */
@@ -157,13 +155,13 @@ function passedHeaders(headers: IncomingHttpHeaders): Record<string, string> {
 }
 
 /**
- * What of an answer is passed on beside its type: what describes the body, and the provider's own headers. Nothing that a browser, a
+ * What of a response is passed on beside its type: what describes the body, and the provider's own headers. Nothing that a browser, a
  * cache or a proxy in front of this service would obey as if it were ours: cookies, challenges, policies, `X-Accel-Redirect`.
  */
 const PASSED_ON =
   /^(?:content-(?:encoding|language|length|location|range)|accept-ranges|etag|last-modified|date|location|link|retry-after|preference-applied|x-(?!accel-|sendfile|lighttpd-|reproxy-|content-type-options$|frame-options$|xss-protection$|permitted-|dns-prefetch|robots-tag$|forwarded-|powered-by$).+)$/;
 
-function answerHeaders(headers: Readonly<Record<string, string>>): Record<string, string | undefined> {
+function passedBackHeaders(headers: Readonly<Record<string, string>>): Record<string, string | undefined> {
   return {
     ...Object.fromEntries(Object.entries(headers).filter(([name]) => PASSED_ON.test(name))),
     ...safeFileHeaders({ contentType: headers['content-type'], contentDisposition: headers['content-disposition'] }),

@@ -1,25 +1,12 @@
 import type { ErrorRequestHandler, Request, Response } from 'express';
 import { DatabaseUnavailableError, isOutOfTime } from '../db/unavailable.ts';
-import {
-  AppError,
-  cutText,
-  type ErrorCode,
-  type ErrorDetail,
-  escapeName,
-  inWords,
-  listFaults,
-  MOST_FAULTS,
-  redactAppError,
-  redactPointer,
-  segmentsOf,
-  summarise,
-} from '../errors.ts';
+import { AppError, cutText, type ErrorCode, type ErrorDetail, listFaults, redactAppError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { Redactor } from '../redaction.ts';
-import { setBudget } from './answer.ts';
-import type { RedactCall } from './call-redactor.ts';
-import { suggestQueryName } from './query-names.ts';
 import { isHangUp } from './request-end.ts';
+import type { RedactCall } from './request-record.ts';
+import { setBudget } from './response.ts';
+import { readFault, sentence } from './validation-faults.ts';
 
 /** The body of every error (decisions D4). */
 export interface Problem {
@@ -33,13 +20,8 @@ export interface Problem {
 /** A restart of PostgreSQL or a fail-over takes about as long. */
 const DATABASE_RETRY_SECONDS = 5;
 
-export interface ProblemPorts {
-  readonly log: Logger;
-  readonly redactCall: RedactCall;
-}
-
 /** The only place where an error becomes a response. */
-export function createProblemHandler({ log, redactCall }: ProblemPorts): ErrorRequestHandler {
+export function createProblemHandler(log: Logger, redactCall: RedactCall): ErrorRequestHandler {
   return (thrown: unknown, request, response, _next) => {
     if (isHangUp(thrown) && response.destroyed) return;
     const redactor = redactCall(request, response);
@@ -53,7 +35,7 @@ export function createProblemHandler({ log, redactCall }: ProblemPorts): ErrorRe
     }
     setHeaders(response, error);
     const text = JSON.stringify(toProblem(redactAppError(error, redactor), response.locals.requestId));
-    // Said here for the answers to HEAD, where Node sees no body to count.
+    // Said here for the responses to HEAD, where Node sees no body to count.
     response
       .status(error.status)
       .type('application/json')
@@ -90,7 +72,7 @@ function toAppError(thrown: unknown, request: Request, redact: Redactor['redact'
   if (thrown instanceof DatabaseUnavailableError)
     return overloaded('The database cannot be reached at the moment.', thrown);
   if (isOutOfTime(thrown)) return overloaded('The database did not get to this in time.', thrown);
-  const fault = readFault(thrown, (error) => toDetail(error, request, redact));
+  const fault = readFault(thrown, request, redact);
   const code = fault.status === undefined ? undefined : CODE_OF_STATUS[fault.status];
   switch (code) {
     case undefined:
@@ -122,77 +104,7 @@ const CODE_OF_STATUS: Readonly<Record<number, ErrorCode>> = {
   415: 'UNSUPPORTED_MEDIA_TYPE',
 };
 
-interface Fault {
-  readonly status: number | undefined;
-  readonly message: string;
-  /** Not all of them, where there are more than are told. */
-  readonly faults: readonly ErrorDetail[];
-}
-
-function readFault(thrown: unknown, toDetail: (error: ValidatorError) => ErrorDetail): Fault {
-  const { status, message, errors } = Object(thrown);
-  const found: readonly unknown[] = Array.isArray(errors) ? errors : [];
-  return {
-    status: typeof status === 'number' ? status : undefined,
-    message: String(message ?? ''),
-    faults: found.slice(0, MOST_FAULTS + 1).map((fault) => toDetail(Object(fault))),
-  };
-}
-
-interface ValidatorError {
-  readonly path?: unknown;
-  readonly message?: unknown;
-  /** The JSON Schema keyword with a suffix: `required.openapi.validation`. */
-  readonly errorCode?: unknown;
-}
-
-/** Where the validator's words do not fit behind the place that they are about. */
-const WORDS: Readonly<Record<string, string>> = { additionalProperties: 'is not known here', required: 'is missing' };
-
-/** The validator writes `/body/name`, and `/params/id` for what is in the path. */
-function toDetail(
-  { path, message, errorCode }: ValidatorError,
-  request: Request,
-  redact: Redactor['redact'],
-): ErrorDetail {
-  const [keyword = ''] = String(errorCode).split('.');
-  const text = WORDS[keyword] ?? cutNames(String(message ?? ''));
-  const isUnknownParameter = text.startsWith('Unknown query parameter ');
-  const namesUnknown = isUnknownParameter || keyword === 'additionalProperties';
-  const pointed = namesUnknown ? escapeEnd(String(path ?? ''), request) : String(path ?? '');
-  const place = redactPointer(pointed, redact).replace(/^\/params(?=\/|$)/, '/path');
-  if (!isUnknownParameter) return { path: place, message: text };
-  const { hint, nearest } = suggestQueryName(request, segmentsOf(place).at(-1) ?? '');
-  return { path: place, message: `${text}${hint === '' ? '' : `.${hint}`}`, ...nearest };
-}
-
-/** The validator escapes the names that lead to a name which is not known, and not that name itself. It is not cut here: secrets are looked for first. */
-function escapeEnd(path: string, { body, query }: Request): string {
-  let holder: unknown = { body, query };
-  let at = 1;
-  while (!Object.hasOwn(Object(holder), path.slice(at))) {
-    const end = path.indexOf('/', at);
-    const [name = ''] = segmentsOf(path.slice(at - 1, end));
-    if (end < 0 || !Object.hasOwn(Object(holder), name)) return path;
-    holder = Reflect.get(Object(holder), name);
-    at = end + 1;
-  }
-  return path.slice(0, at) + escapeName(path.slice(at));
-}
-
-function cutNames(message: string): string {
-  return message.replace(/'([^']*)'/g, (_, name: string) => `'${cutText(name)}'`);
-}
-
-function sentence({ faults, message }: Fault): string {
-  const [first, ...others] = faults;
-  if (first === undefined) return message;
-  // Some of the validator's messages are sentences of their own.
-  const subject = /^[A-Z]/.test(first.message) ? '' : `${inWords(first.path ?? '')} `;
-  return summarise([{ message: subject + first.message + (first.message.endsWith('?') ? '' : '.') }, ...others]);
-}
-
-/** Answers a path that leads nowhere. */
+/** For a path that leads nowhere. @throws AppError NOT_FOUND */
 export function notFound(request: Request): never {
   throw nothingThere(request);
 }

@@ -1,6 +1,6 @@
 import type { Resources } from '../resources/index.ts';
-import { inBody, withPlaces } from './fault-places.ts';
-import type { Handlers } from './handler.ts';
+import { inBody, withPlaces } from './body-faults.ts';
+import type { Handlers } from './operation.ts';
 
 export function createQueryHandlers(resources: Pick<Resources, 'explain'>): Pick<Handlers, 'explainQuery'> {
   return {

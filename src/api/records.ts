@@ -1,12 +1,12 @@
+import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import type { Instance } from '../instances/instance.ts';
 import type { CallReport } from '../resources/call.ts';
 import type { ListRequest, RecordList, Resources } from '../resources/index.ts';
 import { describeObject, describeObjects } from '../resources/objects.ts';
-import { fileAnswer } from './file-answer.ts';
-import type { Handlers } from './handler.ts';
-import { listHeaders } from './list-answer.ts';
-import type { OperationHeaders, OperationQuery } from './operation-types.ts';
+import { listHeaders } from './listing.ts';
+import type { Handlers, OperationHeaders, OperationQuery } from './operation.ts';
+import { fileResponse } from './response.ts';
 
 type RecordHandlers = Pick<
   Handlers,
@@ -32,7 +32,7 @@ type RecordHandlers = Pick<
   | 'pingHub'
 >;
 
-export function createRecordHandlers(resources: Resources): RecordHandlers {
+export function createRecordHandlers(resources: Resources, clock: Clock): RecordHandlers {
   const target = ({ instance, path, signal }: Addressed) => ({ instance, objectName: path.objectName, signal });
 
   const direct = {
@@ -50,32 +50,33 @@ export function createRecordHandlers(resources: Resources): RecordHandlers {
 
     ping: async ({ instance, signal }) => {
       const report = await resources.ping({ instance, signal });
-      const body = { dateTime: new Date().toISOString(), endpoint: instance.connector.key };
+      const body = { dateTime: new Date(clock.now()).toISOString(), endpoint: instance.connector.key };
       return { body, headers: callHeaders(instance, report) };
     },
 
     listRecords: async (request) => {
       const list = await resources.listRecords(target(request), toListRequest(request));
-      return listAnswer(list, request);
+      return listResponse(list, request);
     },
 
     listChildRecords: async (request) => {
       const { objectId: id, childObjectName: child } = request.path;
       const list = await resources.listChildren({ ...target(request), id, child }, toListRequest(request));
-      return listAnswer(list, request);
+      return listResponse(list, request);
     },
 
     getRecord: async (request) => {
       const found = await resources.getRecordOrFile(target(request), request.path.objectId, request.accept);
-      if ('record' in found) return recordAnswer(request, found);
-      const { file, headers } = fileAnswer(found);
+      if ('record' in found) return recordResponse(request, found);
+      const { file, headers } = fileResponse(found);
       return { file, headers: { ...headers, ...callHeaders(request.instance, found) } };
     },
-    createRecord: async (request) => recordAnswer(request, await resources.createRecord(target(request), request.body)),
+    createRecord: async (request) =>
+      recordResponse(request, await resources.createRecord(target(request), request.body)),
     updateRecord: async (request) =>
-      recordAnswer(request, await resources.updateRecord(target(request), request.path.objectId, request.body)),
+      recordResponse(request, await resources.updateRecord(target(request), request.path.objectId, request.body)),
     replaceRecord: async (request) =>
-      recordAnswer(request, await resources.replaceRecord(target(request), request.path.objectId, request.body)),
+      recordResponse(request, await resources.replaceRecord(target(request), request.path.objectId, request.body)),
     deleteRecord: async (request) => {
       const report = await resources.deleteRecord(target(request), request.path.objectId);
       return { body: { id: request.path.objectId }, headers: callHeaders(request.instance, report) };
@@ -140,7 +141,7 @@ function toListRequest({ query, headers }: ListParts): ListRequest {
   };
 }
 
-function listAnswer(list: RecordList, { instance, url }: { readonly instance: Instance; readonly url: string }) {
+function listResponse(list: RecordList, { instance, url }: { readonly instance: Instance; readonly url: string }) {
   const { records, nextPage, totalCount, pushdown, cutBy } = list;
   return {
     body: [...records],
@@ -154,7 +155,7 @@ function listAnswer(list: RecordList, { instance, url }: { readonly instance: In
   };
 }
 
-function recordAnswer(
+function recordResponse(
   { instance }: { readonly instance: Instance },
   { record, ...report }: CallReport & { readonly record: Readonly<Record<string, unknown>> },
 ) {

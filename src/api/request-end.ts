@@ -3,16 +3,16 @@ import { AppError } from '../errors.ts';
 import { goOnInTurn } from '../pace.ts';
 
 const HUNG_UP = new AppError('INTERNAL', 'The caller hung up.');
-const ANSWERED = new AppError('INTERNAL', 'The caller was answered.');
+const RESPONDED = new AppError('INTERNAL', 'The caller was answered.');
 
-/** Aborts when the caller is gone before the answer is, and when the answer is sent: what was held for it can go. */
+/** Aborts when the caller is gone before the response is, and when the response is sent: what was held for it can go. */
 export function signalEnd(response: ServerResponse): AbortSignal {
   const controller = new AbortController();
   // Gone already: no event would tell so any more.
   if (response.destroyed) controller.abort(HUNG_UP);
   else
     response.once('close', () => {
-      if (response.writableFinished) controller.abort(ANSWERED);
+      if (response.writableFinished) controller.abort(RESPONDED);
       else void abortInTurn(controller);
     });
   return controller.signal;

@@ -1,5 +1,5 @@
 import { OPERATIONS, type OperationId } from '../../generated/operations.ts';
-import type { Scope } from './scoped-document.ts';
+import type { Scope } from './validation.ts';
 
 /** The operations behind one path. */
 export interface Route {

@@ -1,8 +1,7 @@
 import type { Principal } from '../accounts/accounts.ts';
 import type { AccountSettings, Settings } from '../accounts/settings.ts';
 import { AppError } from '../errors.ts';
-import type { Handlers } from './handler.ts';
-import type { OperationResult } from './operation-types.ts';
+import type { Handlers, OperationResult } from './operation.ts';
 
 type SettingsHandlers = Pick<
   Handlers,

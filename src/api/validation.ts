@@ -1,39 +1,54 @@
+import { parse } from 'node:querystring';
 import type { Request, RequestHandler, Response } from 'express';
 import { middleware as createMiddlewares } from 'express-openapi-validator';
 import type { OpenAPIV3 } from 'express-openapi-validator/dist/framework/types.js';
 import document from '../../generated/openapi.json' with { type: 'json' };
-import type { OperationId } from '../../generated/operations.ts';
+import type { OPERATIONS, OperationId } from '../../generated/operations.ts';
 import { AppError, pointer } from '../errors.ts';
-import { type Scope, scopedDocument } from './scoped-document.ts';
 
-type Params = Readonly<Record<string, string>>;
+/** What is checked of a request, and converted: numbers are numbers, defaults are filled in. */
+export interface Input {
+  readonly path: Readonly<Record<string, unknown>>;
+  readonly query: Readonly<Record<string, unknown>>;
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly body: unknown;
+}
+
+/** What a request has before it is checked. */
+export interface RawInput {
+  /** Decoded. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Request['query'];
+}
+
+/** Checks and converts a request for an operation, in place where it can. @throws what the problem handler makes a REQUEST_INVALID of */
+export type Validate = (request: Request, response: Response, raw: RawInput) => Promise<Input>;
 
 /** What the validator knows of the operation that a request is for. */
-interface Metadata {
-  readonly pathParams: Readonly<Record<string, unknown>>;
-  readonly schema: { readonly operationId?: string; readonly parameters?: readonly { readonly $ref?: string }[] };
+interface OperationMetadata {
+  readonly pathParams: Record<string, unknown>;
+  readonly schema: { readonly operationId?: string };
 }
 
-export interface ValidatedRequest extends Request {
-  openapi?: Metadata;
-}
-
-/** Checks and converts a request for an operation. @throws what the problem handler makes a REQUEST_INVALID of */
-export type Validate = (request: ValidatedRequest, response: Response, params: Params) => Promise<void>;
-
-export interface ValidationOptions {
-  /** Checks every answer against the spec; one that does not fit becomes an INTERNAL error. */
-  readonly validateResponses: boolean;
+/**
+ * What the validator is shown in place of the request, and converts. It would parse the whole URL for a query that is here already, and redefine
+ * the `query` of Express.
+ */
+interface ShownRequest extends Pick<Request, 'app' | 'method' | 'baseUrl' | 'path' | 'originalUrl' | 'headers'> {
+  readonly query: Request['query'];
+  readonly body: unknown;
+  params: Record<string, unknown>;
+  openapi: OperationMetadata | undefined;
 }
 
 /** Of the validator's steps those that depend on the request; the others find the operation, over and over by compiling the paths of the document. */
 const OF_THE_REQUEST: ReadonlySet<string> = new Set(['requestMiddleware', 'responseMiddleware']);
 
-/** The operations of a scope as the spec has them. The validator is one for all of them: it keeps the schemas that it compiled. */
-export function createValidation(
-  scope: Scope,
-  { validateResponses }: ValidationOptions,
-): (id: OperationId) => Validate {
+/**
+ * The operations of a scope as the spec has them. The validator is one for all of them: it keeps the schemas that it compiled.
+ * @param validateResponses checks every response against the spec as well; one that does not fit becomes an INTERNAL error
+ */
+export function createValidation(scope: Scope, validateResponses: boolean): (id: OperationId) => Validate {
   const steps: readonly RequestHandler[] = createMiddlewares({
     // Checked by the validator's own meta-schema in test/spec; TypeScript widens what it imports from JSON.
     apiSpec: scopedDocument(document, scope) as unknown as OpenAPIV3.DocumentV3,
@@ -48,34 +63,178 @@ export function createValidation(
     throw new Error('The validator has not the steps that are looked for');
 
   return (id) => {
-    let metadata: Metadata | undefined;
-    return async (request, response, params) => {
-      if (metadata !== undefined) request.openapi = { ...metadata, pathParams: { ...params } };
-      for (const step of metadata === undefined ? steps : repeated) await take(step, request, response);
-      metadata ??= metadataOf(request, id);
-      assertDigits(request, params);
+    let metadata: OperationMetadata | undefined;
+    return async (request, response, { params, query }) => {
+      const { app, method, baseUrl, path, headers, body } = request;
+      // The validator compiles its schemas anew for every spelling of the type, and keeps them all.
+      headers['content-type'] = 'application/json';
+      const openapi = metadata && { ...metadata, pathParams: { ...params } };
+      const shown: ShownRequest = {
+        app,
+        method,
+        baseUrl,
+        path,
+        originalUrl: baseUrl + path,
+        headers,
+        query,
+        body,
+        params: {},
+        openapi,
+      };
+      for (const step of metadata === undefined ? steps : repeated) await take(step, { request, shown, response });
+      metadata ??= metadataOf(shown, id);
+      assertDigits(shown.params, params);
+      return { path: shown.params, query, headers, body };
     };
   };
 }
 
-function take(step: RequestHandler, request: Request, response: Response): Promise<void> {
+interface ValidatorStep {
+  readonly request: Request;
+  readonly shown: ShownRequest;
+  readonly response: Response;
+}
+
+function take(step: RequestHandler, { request, shown, response }: ValidatorStep): Promise<void> {
   return new Promise((resolve, reject) => {
-    void step(request, response, (error?: unknown) => (error === undefined ? resolve() : reject(error)));
+    let isTaken = false;
+    const next = (error?: unknown) => {
+      if (error === undefined) resolve();
+      // A response that does not fit is found when it is sent.
+      else if (isTaken) request.next?.(error);
+      else reject(error);
+      isTaken = true;
+    };
+    // It reads what it is shown, and no more.
+    void step(shown as unknown as Request, response, next);
   });
 }
 
-function metadataOf({ openapi }: ValidatedRequest, id: OperationId): Metadata {
+function metadataOf({ openapi }: ShownRequest, id: OperationId): OperationMetadata {
   if (openapi?.schema.operationId !== id)
     throw new Error(`The validator took ${id} for ${openapi?.schema.operationId}`);
   return openapi;
 }
 
 /** @throws AppError REQUEST_INVALID for a number in another spelling than its digits: to the validator `0x1`, `1e0` and `+1` are 1 */
-function assertDigits({ openapi }: ValidatedRequest, params: Params): void {
-  for (const [name, value] of Object.entries(openapi?.pathParams ?? {})) {
+function assertDigits(converted: Readonly<Record<string, unknown>>, params: RawInput['params']): void {
+  for (const [name, value] of Object.entries(converted)) {
     if (typeof value !== 'number' || params[name] === String(value)) continue;
     const message = 'must be integer';
     const details = [{ path: pointer('path', name), message }];
     throw new AppError('REQUEST_INVALID', `path.${name} ${message}.`, { details });
   }
+}
+
+/**
+ * Whom an operation is for: calls without an `Element` token, calls with one on the service's own paths or on the
+ * element's objects, or the paths outside the base path.
+ */
+export type Scope = (typeof OPERATIONS)[OperationId]['scopes'][number];
+
+interface ScopedOperation {
+  readonly 'x-causeway-scopes'?: readonly string[];
+  readonly parameters?: readonly { readonly $ref?: string }[];
+}
+
+type ParametersByName = Readonly<Record<string, Parameter>>;
+
+interface Parameter {
+  readonly name: string;
+  readonly in: string;
+  readonly allowReserved?: boolean;
+  readonly $ref?: never;
+}
+
+/** The members of the bundled document that differ between scopes. */
+export interface ApiDocument {
+  readonly paths: Readonly<Record<string, object>>;
+  readonly components: {
+    readonly parameters: ParametersByName;
+    readonly examples: Readonly<Record<string, object>>;
+  };
+}
+
+/**
+ * The document as a validator for one scope needs it, a copy that the validator may change. The same URL is two
+ * operations: `GET /elements` is the catalogue without a token and the provider's object `elements` with one (D2), so
+ * each scope is validated against its own operations only.
+ *
+ * Habits of express-openapi-validator 5.6 that are met here. It takes any bracket in a parameter's name for nesting and
+ * then calls `tags[]` unknown, so it is `tags` for the validator, and `parseQuery` does the same to the URL. It
+ * refuses a quote or a colon that the client did not percent-encode unless `allowReserved` is set, which must not be
+ * published: clients that obey it would leave `&` and `+` as they are and break the `where`. It gives Ajv the whole
+ * document, which takes the `id` of every record in an example for the name of a schema, and refuses all responses when two
+ * have the same: so the examples are empty here. And it looks every parameter that is a `$ref` up again for every request, so
+ * each stands where it is referred to.
+ */
+export function scopedDocument<Api extends ApiDocument>(document: Api, scope: Scope): Api {
+  const { parameters, examples } = document.components;
+  const forThisValidator = mapValues(parameters, forValidator);
+  const paths = Object.entries(document.paths).map(([path, item]) => [path, scopedItem(item, scope, forThisValidator)]);
+  return structuredClone({
+    ...document,
+    paths: Object.fromEntries(paths.filter(([, item]) => Object.values(item ?? {}).some(isOperation))),
+    components: {
+      ...document.components,
+      parameters: forThisValidator,
+      examples: mapValues(examples, () => ({})),
+    },
+  });
+}
+
+/** The operations of an item that belong to the scope, beside what is no operation. */
+function scopedItem(item: object, scope: Scope, parameters: ParametersByName): object {
+  const members = Object.entries(item).filter(
+    ([, member]) => !isOperation(member) || member['x-causeway-scopes']?.includes(scope),
+  );
+  return Object.fromEntries(
+    members.map(([name, member]) => [name, isOperation(member) ? withParameters(member, parameters) : member]),
+  );
+}
+
+function withParameters(operation: ScopedOperation, parameters: ParametersByName): ScopedOperation {
+  const resolved = operation.parameters?.map((given) => {
+    const name = given.$ref?.slice(given.$ref.lastIndexOf('/') + 1);
+    return name === undefined ? given : (parameters[name] ?? given);
+  });
+  return resolved === undefined ? operation : { ...operation, parameters: resolved };
+}
+
+function isOperation(member: unknown): member is ScopedOperation {
+  return typeof member === 'object' && member !== null && 'operationId' in member;
+}
+
+function forValidator(parameter: Parameter): Parameter {
+  const name = bareName(parameter.name);
+  return parameter.in === 'query' ? { ...parameter, name, allowReserved: true } : { ...parameter, name };
+}
+
+function bareName(name: string): string {
+  return name.endsWith('[]') ? name.slice(0, -2) : name;
+}
+
+function mapValues<Value, Mapped>(record: Readonly<Record<string, Value>>, map: (value: Value) => Mapped) {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]));
+}
+
+/**
+ * Express's `query parser` for this API: a parameter that comes once is a string, one that is repeated is an array, and
+ * `name[]` is always an array under `name`. Nothing nests. What has no value is not there (decisions D16). Text that is not
+ * well percent-encoded is kept as it is.
+ */
+export function parseQuery(text: string | null): Record<string, string | string[]> {
+  const given: [string, string | string[]][] = [];
+  for (const [name, value = ''] of Object.entries(parse(text ?? ''))) {
+    const isList = name.endsWith('[]');
+    if (typeof value === 'string' && !isList) {
+      if (value !== '') given.push([name, value]);
+      continue;
+    }
+    const values = [value].flat().filter((each) => each !== '');
+    const [first, ...more] = values;
+    if (first !== undefined) given.push([bareName(name), isList || more.length > 0 ? values : first]);
+  }
+  // Not by assignment: one may be called `__proto__`.
+  return Object.fromEntries(given);
 }

@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:net';
 import type { Config } from '../config/index.ts';
+import { SIMULATORS_HOST } from '../connector/simulators/index.ts';
 import { StartError } from '../errors.ts';
 
 /** Where a process will listen, by the variable that says so. */
@@ -19,8 +20,6 @@ export function wantedPorts({ host, port, metricsPort, simulatorsPort, role }: C
     ...(metricsPort === undefined ? [] : [{ variable: 'METRICS_PORT', host, port: metricsPort } as const]),
   ];
 }
-
-export const SIMULATORS_HOST = '127.0.0.1';
 
 /**
  * Takes all of them for a moment, before anything is started that would only have to be stopped again.
@@ -54,15 +53,8 @@ const REASONS: Readonly<Record<string, (wanted: WantedPort) => string>> = {
   EAFNOSUPPORT: ({ host }) => `HOST ${host} is of a family of addresses that this machine does not have`,
 };
 
-/** For what was free a moment ago. @throws StartError that names the variable; other errors stay as they are */
-export function refusedPort(wanted: WantedPort): (error: unknown) => never {
-  return (error) => {
-    throw describeListenError(error, wanted);
-  };
-}
-
-/** What whoever set the variable can do about it; other errors stay as they are. */
-function describeListenError(error: unknown, wanted: WantedPort): unknown {
+/** What whoever set the variable can do about it. @returns a StartError that names it; other errors stay as they are */
+export function describeListenError(error: unknown, wanted: WantedPort): unknown {
   const describe = REASONS[String(Object(error).code)];
   return describe === undefined ? error : new StartError(describe(wanted), { cause: error });
 }

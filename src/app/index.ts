@@ -1,45 +1,20 @@
-import { join } from 'node:path';
-import { getHeapStatistics } from 'node:v8';
-import { createAccounts } from '../accounts/accounts.ts';
 import { writeCredentials } from '../accounts/credentials-file.ts';
-import { createIdempotency } from '../accounts/idempotency/index.ts';
-import { OPERATIONAL_URL } from '../accounts/settings.ts';
-import { createAuthorization } from '../api/authorization.ts';
-import { createRedactCall } from '../api/call-redactor.ts';
-import { createCallerLimits } from '../api/caller-limits.ts';
-import { createElementHandlers } from '../api/elements.ts';
-import { createEventHandlers } from '../api/events.ts';
-import { createFailedAuthorizations } from '../api/failed-authorizations.ts';
-import { createInstanceHandlers } from '../api/instances.ts';
-import { createMeasurements, createMeasurementsRouter, servesMeasurements } from '../api/measurements.ts';
-import { createNotificationHandlers } from '../api/notifications.ts';
-import { createProxyHandlers } from '../api/oauth-proxies.ts';
-import { createPassthrough } from '../api/passthrough.ts';
-import { createQueryHandlers } from '../api/query.ts';
-import { createRecordHandlers } from '../api/records.ts';
-import { createProxyTrust } from '../api/remote-address.ts';
-import { BASE_PATH, createServer } from '../api/server.ts';
-import { createServiceRouter } from '../api/service.ts';
-import { createSettingsHandlers } from '../api/settings.ts';
-import { createTokenBuckets } from '../api/token-buckets.ts';
+import { composeAccounts } from '../accounts/index.ts';
+import { BASE_PATH, composeApi } from '../api/index.ts';
 import { type Cleanup, createCleanup } from '../cleanup.ts';
 import { type Config, publicUrlOf } from '../config/index.ts';
-import { composeProviderClient, createByteBudget } from '../connector/client/index.ts';
-import { createRegistry, loadConnectors, OWN_CONNECTORS } from '../connector/registry.ts';
-import { startSimulators } from '../connector/simulators/index.ts';
+import { composeProviderClient } from '../connector/client/index.ts';
+import { openConnectors } from '../connector/open.ts';
 import type { EngineOptions } from '../events/options.ts';
 import { createPartitions } from '../events/upkeep/partitions.ts';
 import { createUpkeep } from '../events/upkeep/upkeep.ts';
-import { secretKeysOf } from '../instances/configuration.ts';
 import { composeInstances } from '../instances/index.ts';
-import { createJobs } from '../jobs/jobs.ts';
-import { createQueues } from '../jobs/queues.ts';
+import { composeJobs } from '../jobs/index.ts';
 import type { Logger } from '../log.ts';
 import { composePlatform, prepareDatabase } from '../platform.ts';
 import { composeResources } from '../resources/index.ts';
 import { createDeliveryParts } from './deliveries.ts';
 import { createEngine, createSources } from './engine.ts';
-import { refusedPort, SIMULATORS_HOST } from './free-ports.ts';
 import { openListener } from './listener.ts';
 
 /** A running service. */
@@ -55,15 +30,6 @@ export interface App {
   /** Takes no more requests, lets those under way end, then closes everything in the order opposite to the start. */
   readonly stop: () => Promise<void>;
 }
-
-/** Browsers of one address that come back from providers. */
-const REDIRECTS_PER_MINUTE = 600;
-const KEPT_NETWORKS = 20_000;
-
-/** Bytes. As one account may have half of it, the largest body that is taken always fits. */
-const LEAST_BODY_MEMORY = 16 * 1024 * 1024;
-
-const NEVER = new AbortController().signal;
 
 /** The server of the database, which runs. */
 export interface DatabaseServer {
@@ -97,50 +63,31 @@ export async function startApp(ports: AppPorts): Promise<App> {
   }
 }
 
+const NEVER = new AbortController().signal;
+
+/** From below: what is built later is never reached from what was built before. */
 async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
-  const {
-    config,
-    database: { url: databaseUrl },
-    log,
-    engineOptions,
-    signal = NEVER,
-  } = ports;
-  const { dataDir, role } = config;
-  const folders = [OWN_CONNECTORS, ...config.connectorsPath];
-  const simulatorsPort = role === 'worker' ? undefined : config.simulatorsPort;
+  const { config, log, engineOptions, signal = NEVER } = ports;
+  const { dataDir, role, shutdownTimeoutMs } = config;
+  const databaseUrl = ports.database.url;
   await prepareDatabase(config, { url: databaseUrl, log, signal });
-
-  const [connectors, simulators] = await Promise.all([
-    loadConnectors(folders),
-    simulatorsPort === undefined
-      ? undefined
-      : startSimulators({
-          port: simulatorsPort,
-          host: SIMULATORS_HOST,
-          folders,
-          memoryFolder: join(dataDir, 'simulators'),
-        }),
-  ]);
-  if (simulators !== undefined) cleanup.add('simulators', simulators.stop);
+  const { registry, folders, simulatorsUrl } = await openConnectors(config, cleanup);
   signal.throwIfAborted();
-  const registry = createRegistry(connectors);
-  const simulatorsUrl = simulators?.url;
   const platform = await composePlatform({ config, databaseUrl, simulatorsUrl, log, cleanup });
-  const { knex, shares, keyring, keys: platformKeys, notifier, egress, metrics, clock } = platform;
-
-  const { client, budget } = composeProviderClient(platform, {
-    simulatorsUrl,
-    memoryBytes: config.providerMemoryBytes,
-    logsCalls: config.logLevel === 'debug',
-  });
 
   let listeningPort = config.port;
   const publicUrl = () => publicUrlOf(config, listeningPort);
   const baseUrl = () => publicUrl() + BASE_PATH;
 
-  const accounts = createAccounts(platform);
-  const { callbacks, ...delivery } = createDeliveryParts({ knex, shares, keyring, notifier, egress, log });
-  const { notifications } = delivery;
+  const { callbacks, ...delivery } = createDeliveryParts(platform);
+  const { ensureSubscription } = callbacks;
+  const { accounts, idempotency } = composeAccounts(platform, { ensureSubscription });
+  const { settings, subscriptions, notifications, deliveries } = delivery;
+  const { client, budget } = composeProviderClient(platform, {
+    simulatorsUrl,
+    memoryBytes: config.providerMemoryBytes,
+    logsCalls: config.logLevel === 'debug',
+  });
   const { instances, proxies, authorizations, tokens, maintenance } = composeInstances(platform, {
     client,
     registry,
@@ -149,47 +96,30 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
     notifications,
     callbacks,
   });
-  cleanup.add('tokens', () => tokens.close(config.shutdownTimeoutMs));
-  const { seal, open } = platformKeys;
-  const resources = composeResources(platform, {
-    client,
-    budget,
-    tokensOf: tokens.of,
-    noteCredentials: instances.noteCredentials,
-  });
-  const idempotency = createIdempotency(platform);
-
-  const partitions = createPartitions({
-    knex,
-    log,
-    now: () => new Date(),
-    retentionDays: config.eventRetentionDays,
-  });
+  cleanup.add('tokens', () => tokens.close(shutdownTimeoutMs));
+  const { noteCredentials } = instances;
+  const resources = composeResources(platform, { client, budget, tokensOf: tokens.of, noteCredentials });
+  const now = () => new Date();
+  const partitions = createPartitions({ ...platform, now, retentionDays: config.eventRetentionDays });
   await partitions.ensure();
-
-  const findSource = createSources({ notifier, instances, accounts });
+  const findSource = createSources({ notifier: platform.notifier, instances, accounts });
   const events = createEngine({
     ...delivery,
-    knex,
-    egress,
-    notifier,
-    log,
-    metrics,
+    ...platform,
     findSource,
     delivers: role !== 'api',
     options: engineOptions,
   });
-  cleanup.add('events', () => events.stop(config.shutdownTimeoutMs));
+  cleanup.add('events', () => events.stop(shutdownTimeoutMs));
   await events.start();
 
-  const queues = createQueues({
+  const work = {
     purgeIdempotencyRecords: idempotency.purge,
     ...maintenance,
-    keepEvents: createUpkeep({ knex, partitions, now: () => new Date() }),
-    now: () => new Date(),
-  });
-  const jobs = createJobs({ url: databaseUrl, log, queues, role, clock });
-  cleanup.add('jobs', () => jobs.stop(config.shutdownTimeoutMs));
+    keepEvents: createUpkeep({ knex: platform.knex, partitions, now }),
+  };
+  const jobs = composeJobs(platform, work, { url: databaseUrl, role });
+  cleanup.add('jobs', () => jobs.stop(shutdownTimeoutMs));
   await jobs.start();
 
   await accounts.bootstrap({
@@ -198,83 +128,42 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
     beforeCommit: async (created) => void (await writeCredentials(dataDir, { created, baseUrl: baseUrl() })),
   });
 
-  const redactCall = createRedactCall(secretKeysOf(registry.connectors));
-  const trust = createProxyTrust(config.trustProxy);
-  const nowMs = performance.now.bind(performance);
-  const measurements = { metrics, token: config.metricsToken };
-  const server = createServer({
-    log,
-    redactCall,
-    metrics,
-    trust,
-    root: createServiceRouter({
-      role,
+  const api = composeApi(
+    platform,
+    {
+      accounts,
+      settings,
+      idempotency,
+      registry,
+      connectorFolders: folders,
+      instances,
+      authorizations,
+      proxies,
+      resources,
+      subscriptions,
+      notifications,
+      deliveries,
+      findSource,
+      accept: events.accept,
+      ensureSubscription,
       checks: { database: platform.isReachable, queue: jobs.isReachable },
       isStuck: platform.isStuck,
       publicUrl,
-      connectorFolders: folders,
-      metrics: servesMeasurements(config) ? createMeasurements(measurements) : undefined,
-      proxies,
-      redirects: createTokenBuckets({ perMinute: REDIRECTS_PER_MINUTE, kept: KEPT_NETWORKS, nowMs }),
-    }),
-    ...(role !== 'worker' && {
-      api: {
-        handlers: {
-          ...createElementHandlers({ registry, authorizations }),
-          ...createInstanceHandlers({ accounts, instances, registry, seal, open }),
-          ...createProxyHandlers(proxies),
-          ...createRecordHandlers(resources),
-          ...createSettingsHandlers(delivery.settings),
-          ...createNotificationHandlers({ ...delivery, findUser: findCallbackUser, seal, open }),
-          ...createEventHandlers({
-            findSource,
-            accept: events.accept,
-            ensureSubscription: callbacks.ensureSubscription,
-          }),
-          ...createQueryHandlers(resources),
-        },
-        passthrough: createPassthrough(resources),
-        publicUrl,
-        listObjects: resources.listObjects,
-        corsOrigins: config.corsOrigins,
-        authorization: createAuthorization({ accounts, instances, shares }),
-        failedAuthorizations: createFailedAuthorizations({ nowMs }),
-        bodyBudget: createByteBudget(Math.max(getHeapStatistics().heap_size_limit / 8, LEAST_BODY_MEMORY)),
-        callerLimits: createCallerLimits({
-          perUser: config.rateLimitUser,
-          perAccount: config.rateLimitAccount,
-          nowMs,
-        }),
-        idempotency,
-        validateResponses: config.validateResponses,
-      },
-    }),
-  });
-  const { host, port, maxConnections, metricsPort } = config;
-  const listener = await openListener(server, { host, port, maxConnections, trust, log, clock }).catch(
-    refusedPort({ variable: 'PORT', host, port }),
+    },
+    config,
   );
-  cleanup.add('http', () => listener.close(config.shutdownTimeoutMs));
+  const { host, maxConnections, metricsPort } = config;
+  const listening = { host, maxConnections, trust: api.trust, log, clock: platform.clock };
+  const listener = await openListener(api.server, { ...listening, variable: 'PORT', port: config.port });
+  cleanup.add('http', () => listener.close(shutdownTimeoutMs));
   listeningPort = listener.port;
-  const metricsUrl = metricsPort === undefined ? undefined : await serveMetrics(metricsPort);
+
+  let metricsUrl: string | undefined;
+  if (api.metricsServer !== undefined && metricsPort !== undefined) {
+    const own = await openListener(api.metricsServer, { ...listening, variable: 'METRICS_PORT', port: metricsPort });
+    cleanup.add('metrics', () => own.close(shutdownTimeoutMs));
+    metricsUrl = `${publicUrlOf({ host, publicUrl: undefined }, own.port)}/metrics`;
+  }
   const credentialsFile = await writeCredentials(dataDir, { baseUrl: baseUrl() });
   return { url: publicUrl(), baseUrl: baseUrl(), simulatorsUrl, metricsUrl, credentialsFile, stop: cleanup.run };
-
-  async function findCallbackUser(accountId: number, url: string): Promise<string | undefined> {
-    const id = await instances.findByCallback(accountId, url);
-    if (id !== undefined) return `instance ${id}`;
-    const settings = await delivery.settings.get(accountId);
-    return settings[OPERATIONAL_URL] === url ? `the setting ${OPERATIONAL_URL}` : undefined;
-  }
-
-  /** The measurements alone, on a port that need not be reached from outside. */
-  async function serveMetrics(ownPort: number): Promise<string> {
-    const root = createMeasurementsRouter(measurements);
-    const measured = createServer({ log, redactCall, trust, root });
-    const own = await openListener(measured, { host, port: ownPort, maxConnections, trust, log, clock }).catch(
-      refusedPort({ variable: 'METRICS_PORT', host, port: ownPort }),
-    );
-    cleanup.add('metrics', () => own.close(config.shutdownTimeoutMs));
-    return `${publicUrlOf({ host, publicUrl: undefined }, own.port)}/metrics`;
-  }
 }

@@ -1,12 +1,12 @@
 import { createServer, type RequestListener } from 'node:http';
-import { createClientErrorAnswer } from '../api/client-error.ts';
+import { createClientErrorHandler } from '../api/client-error.ts';
+import { handOnInARow } from '../api/connection.ts';
 import { startFairly } from '../api/fair-start.ts';
 import { addressOf, networkOf } from '../api/remote-address.ts';
-import { handOnInARow } from '../api/requests-in-a-row.ts';
-import type { Config } from '../config/index.ts';
 import { type ConnectionsOptions, watchConnections } from './connections.ts';
+import { describeListenError, type WantedPort } from './free-ports.ts';
 
-export interface ListenerOptions extends ConnectionsOptions, Pick<Config, 'host' | 'port'> {}
+export interface ListenerOptions extends ConnectionsOptions, WantedPort {}
 
 export interface Listener {
   readonly port: number;
@@ -25,17 +25,17 @@ const LIMITS = {
   connectionsCheckingInterval: 1_000,
 } as const;
 
-/** Listens where it is told to; resolves when it does. */
+/** Listens where it is told to; resolves when it does. @throws StartError that names the variable; whatever else listening says */
 export async function openListener(handler: RequestListener, options: ListenerOptions): Promise<Listener> {
   const { trust } = options;
   const fair = startFairly(handler, (request) => networkOf(addressOf(request, trust)));
   const server = createServer(LIMITS, handOnInARow(fair));
   const connections = watchConnections(server, options);
-  // Whoever waits for the word before it sends a body is authorized first; json-body.ts gives the word. Node would, unasked.
+  // Whoever waits for the word before it sends a body is authorized first; body-bytes.ts gives the word. Node would, unasked.
   server.on('checkContinue', (request, response) => server.emit('request', request, response));
-  server.on('clientError', createClientErrorAnswer(options.log));
+  server.on('clientError', createClientErrorHandler(options));
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
+    server.once('error', (error) => reject(describeListenError(error, options)));
     server.listen(options.port, options.host, resolve);
   });
   return {

@@ -1,3 +1,5 @@
+import type { Clock } from '../clock.ts';
+
 /** What a handler wants next, said by value. A handler that throws is treated as `retry`, and the error is logged. */
 export type JobOutcome =
   | { readonly kind: 'done' }
@@ -38,8 +40,8 @@ export interface Queue {
   readonly pollingSeconds?: number;
 }
 
-/** The work behind the queues, given by app.ts. */
-export interface QueueWork {
+/** The work behind the queues. */
+export interface Maintenance {
   /** Deletes what was created before that time. @returns how many rows */
   readonly purgeIdempotencyRecords: (before: Date) => Promise<number>;
   readonly purgeProxyTargets: (before: Date) => Promise<number>;
@@ -48,7 +50,6 @@ export interface QueueWork {
   readonly refreshTokens: (signal: AbortSignal) => Promise<number>;
   /** Partitions and retention of events. */
   readonly keepEvents: (signal: AbortSignal) => Promise<void>;
-  readonly now: () => Date;
 }
 
 export type Queues = Readonly<Record<string, Queue>>;
@@ -59,14 +60,14 @@ const PROXY_TARGET_MS = 24 * HOUR_MS;
 const AUTHORIZATION_MS = HOUR_MS / 4;
 
 /** The table of queues. */
-export function createQueues(queueWork: QueueWork) {
-  const { purgeIdempotencyRecords, purgeProxyTargets, purgeAuthorizations, refreshTokens, keepEvents, now } = queueWork;
+export function createQueues(clock: Clock, maintenance: Maintenance) {
+  const { purgeIdempotencyRecords, purgeProxyTargets, purgeAuthorizations, refreshTokens, keepEvents } = maintenance;
   const purge = (work: (before: Date) => Promise<number>, keepMs: number, schedule: string) => ({
     schedule,
     retry: { limit: 3, delaySeconds: 60, maxDelaySeconds: 600 },
     pollingSeconds: 30,
     handle: async (): Promise<JobOutcome> => {
-      await work(new Date(now().getTime() - keepMs));
+      await work(new Date(clock.now() - keepMs));
       return { kind: 'done' };
     },
   });

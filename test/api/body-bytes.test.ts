@@ -2,9 +2,8 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { readBody } from '../../src/api/body-bytes.ts';
-import { type BodyRoom, createBodyRoom } from '../../src/api/body-room.ts';
-import { holdUntilTaken } from '../../src/api/held-reading.ts';
+import { type BodyRoom, openBodyRoom, readBody } from '../../src/api/body-bytes.ts';
+import { holdUntilTaken } from '../../src/api/connection.ts';
 import { createByteBudget } from '../../src/connector/client/index.ts';
 import { isAppError } from '../../src/errors.ts';
 
@@ -75,7 +74,7 @@ describe('a body that comes byte by byte', () => {
   it('gives its memory back when there is no room for all of it, and is read to its end', async () => {
     const budget = createByteBudget(4 * MB);
     const response = new ServerResponse(new IncomingMessage(new Socket()));
-    const room = createBodyRoom({ budget, account: 1, response });
+    const room = openBodyRoom(budget, 1, response);
     const { request, body } = receive(8 * MB, room);
     request.push(Buffer.alloc(MB));
     await nextTurn();
@@ -92,10 +91,10 @@ describe('a body that comes byte by byte', () => {
   it('is counted until the answer is sent, unless it is small', async () => {
     const budget = createByteBudget(4 * MB);
     const response = new ServerResponse(new IncomingMessage(new Socket()));
-    const small = createBodyRoom({ budget, account: 1, response });
+    const small = openBodyRoom(budget, 1, response);
     expect(small.take(1_000)).to.equal(true);
     expect(budget.heldBytes()).to.equal(0);
-    const large = createBodyRoom({ budget, account: 1, response });
+    const large = openBodyRoom(budget, 1, response);
     expect(large.take(100_000)).to.equal(true);
     expect(budget.heldBytes()).to.equal(100_000);
     response.emit('close');

@@ -2,7 +2,8 @@ import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
-import { createClientErrorAnswer } from '../../src/api/client-error.ts';
+import { createClientErrorHandler } from '../../src/api/client-error.ts';
+import { SYSTEM_CLOCK } from '../../src/clock.ts';
 import { useApp } from '../support/app.ts';
 import { silentLog } from '../support/database.ts';
 import { sendBytes } from './support/raw-request.ts';
@@ -60,9 +61,9 @@ describe('what never becomes a request', () => {
   }
 });
 
-describe('createClientErrorAnswer', () => {
+describe('createClientErrorHandler', () => {
   it('ends the connection though the other end never closes it', async () => {
-    const server = createServer().on('clientError', createClientErrorAnswer(silentLog));
+    const server = createServer().on('clientError', createClientErrorHandler({ log: silentLog, clock: SYSTEM_CLOCK }));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
     const sockets = Array.from({ length: 20 }, () => connect({ host: '127.0.0.1', port, allowHalfOpen: true }));
@@ -79,7 +80,7 @@ describe('createClientErrorAnswer', () => {
   });
 
   it('lets its answer be read by somebody who is still sending', async () => {
-    const server = createServer().on('clientError', createClientErrorAnswer(silentLog));
+    const server = createServer().on('clientError', createClientErrorHandler({ log: silentLog, clock: SYSTEM_CLOCK }));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
     const socket = connect({ host: '127.0.0.1', port });
@@ -93,7 +94,7 @@ describe('createClientErrorAnswer', () => {
 
   it('does not break into an answer that has begun', async () => {
     const server = createServer((_request, response) => void response.write('first half'));
-    server.on('clientError', createClientErrorAnswer(silentLog));
+    server.on('clientError', createClientErrorHandler({ log: silentLog, clock: SYSTEM_CLOCK }));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
     const socket = connect({ host: '127.0.0.1', port });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { fileAnswer, writeDisposition } from '../../src/api/file-answer.ts';
+import { fileResponse, writeDisposition } from '../../src/api/response.ts';
 
 describe('the name of a file', () => {
   const cases: readonly (readonly [name: string, disposition: string | undefined])[] = [
@@ -26,10 +26,10 @@ describe('the name of a file', () => {
   it('gives way to the name that the provider sent', () => {
     const file = { bytes: Buffer.of(), contentType: 'image/png', name: 'b.png', providerCalls: 1 };
     const dispositionOf = (contentDisposition: string | undefined) =>
-      fileAnswer({ ...file, contentDisposition }).headers['Content-Disposition'];
+      fileResponse({ ...file, contentDisposition }).headers['Content-Disposition'];
     expect(dispositionOf('inline; filename="a.png"')).to.equal('inline; filename="a.png"');
     expect(dispositionOf(undefined)).to.equal('attachment; filename="b.png"');
-    expect(fileAnswer({ ...file, name: undefined, contentDisposition: undefined }).headers).to.include({
+    expect(fileResponse({ ...file, name: undefined, contentDisposition: undefined }).headers).to.include({
       'Content-Disposition': undefined,
     });
   });

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { servesMeasurements } from '../../src/api/measurements.ts';
 import { createShared } from '../../src/api/shared.ts';
 import { useApp } from '../support/app.ts';
+import { createVirtualClock } from '../support/virtual-clock.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { sendRaw } from './support/raw-request.ts';
 
@@ -131,15 +132,22 @@ describe('the measurements', () => {
 
 describe('createShared', () => {
   it('does the work once for all who ask meanwhile, and again after a failure', async () => {
+    const clock = createVirtualClock();
     let runs = 0;
     let fails = false;
-    const ask = createShared(async () => {
-      runs += 1;
-      if (fails) throw new Error('broken');
-      return runs;
-    }, 0);
+    const ask = createShared(
+      clock,
+      async () => {
+        runs += 1;
+        if (fails) throw new Error('broken');
+        return runs;
+      },
+      100,
+    );
     expect(await Promise.all([ask(), ask(), ask()])).to.deep.equal([1, 1, 1]);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await clock.advance(99);
+    expect(await ask()).to.equal(1);
+    await clock.advance(1);
     fails = true;
     const outcomes = await Promise.allSettled([ask(), ask()]);
     expect(outcomes.map(({ status }) => status)).to.deep.equal(['rejected', 'rejected']);

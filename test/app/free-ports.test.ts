@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import { expect } from 'chai';
-import { assertPortsFree, refusedPort } from '../../src/app/free-ports.ts';
+import { assertPortsFree, describeListenError } from '../../src/app/free-ports.ts';
 import { StartError } from '../../src/errors.ts';
 
 describe('ports that a start wants', () => {
@@ -29,11 +29,11 @@ describe('ports that a start wants', () => {
 
   it('are told of in the same words when they are taken after the look', () => {
     const taken = Object.assign(new Error('listen EADDRINUSE'), { code: 'EADDRINUSE' });
-    expect(() => refusedPort({ variable: 'PORT', host, port })(taken)).to.throw(
-      StartError,
-      /^PORT \d+ is in use on 127/,
-    );
+    expect(describeListenError(taken, { variable: 'PORT', host, port }))
+      .to.be.instanceOf(StartError)
+      .with.property('message')
+      .that.match(/^PORT \d+ is in use on 127/);
     const other = new Error('something else');
-    expect(() => refusedPort({ variable: 'PORT', host, port })(other)).to.throw(other);
+    expect(describeListenError(other, { variable: 'PORT', host, port })).to.equal(other);
   });
 });

@@ -33,7 +33,7 @@ describe('the listener', () => {
 
   async function listen(handler: Handler, options: { maxConnections?: number; trust?: readonly string[] } = {}) {
     const { maxConnections = 1000, trust = [] } = options;
-    const place = { host: '127.0.0.1', port: 0, log, clock: SYSTEM_CLOCK };
+    const place = { variable: 'PORT' as const, host: '127.0.0.1', port: 0, log, clock: SYSTEM_CLOCK };
     const listener = await openListener(handler, { ...place, maxConnections, trust: createProxyTrust(trust) });
     listeners.add(listener);
     return listener;

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { createQueues, type QueueWork } from '../../src/jobs/queues.ts';
+import { createQueues, type Maintenance } from '../../src/jobs/queues.ts';
+import { createVirtualClock } from '../support/virtual-clock.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -12,8 +13,9 @@ const PURGES = {
 
 const NOW = new Date('2026-03-02T12:00:00Z');
 
-const nothing: QueueWork = {
-  now: () => NOW,
+const clock = createVirtualClock(NOW.getTime());
+
+const nothing: Maintenance = {
   purgeIdempotencyRecords: async () => 0,
   purgeProxyTargets: async () => 0,
   purgeAuthorizations: async () => 0,
@@ -27,7 +29,7 @@ for (const name of Object.keys(PURGES) as (keyof typeof PURGES)[]) {
 
     it(`deletes at ${schedule} what is older than ${keepMs / HOUR_MS} hours`, async () => {
       const calls: Date[] = [];
-      const queue = createQueues({ ...nothing, [work]: async (before: Date) => calls.push(before) })[name];
+      const queue = createQueues(clock, { ...nothing, [work]: async (before: Date) => calls.push(before) })[name];
       expect(queue.schedule).to.equal(schedule);
       expect(await queue.handle()).to.deep.equal({ kind: 'done' });
       expect(calls).to.deep.equal([new Date(NOW.getTime() - keepMs)]);
@@ -40,7 +42,7 @@ describe('the queue oauth.refresh', () => {
     const { signal } = new AbortController();
     const signals: AbortSignal[] = [];
     const refreshTokens = async (given: AbortSignal) => signals.push(given);
-    const queue = createQueues({ ...nothing, refreshTokens })['oauth.refresh'];
+    const queue = createQueues(clock, { ...nothing, refreshTokens })['oauth.refresh'];
     expect(queue.schedule).to.equal('* * * * *');
     expect(await queue.handle({ signal })).to.deep.equal({ kind: 'done' });
     expect(signals).to.deep.equal([signal]);

@@ -5,7 +5,7 @@ import type {
   OperationPath,
   OperationQuery,
   OperationResult,
-} from '../../src/api/operation-types.ts';
+} from '../../src/api/operation.ts';
 
 /** Checked by tsc: each `satisfies` fails to compile when a type is wider or narrower than the spec. */
 describe('the types of operations', () => {

@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 import { expect } from 'chai';
 import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
 import * as OpenApiValidator from 'express-openapi-validator';
-import { parseQuery, type Scope, scopedDocument } from '../../src/api/scoped-document.ts';
+import { parseQuery, type Scope, scopedDocument } from '../../src/api/validation.ts';
 import { readDocument } from './document.ts';
 
 const document = readDocument();

@@ -1,12 +1,12 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import type { Entry } from './layout.ts';
+import type { NavigationEntry } from './layout.ts';
 import { type Heading, type LinkTarget, renderMarkdown } from './markdown.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 
 /** A file of prose, and the path of its page. */
-interface Source {
+interface GuideSource {
   readonly file: string;
   readonly path: string;
   /** What stands below it on the same page. */
@@ -35,26 +35,26 @@ const ORDER = ['readme', 'where', 'events', 'credentials', 'limits', 'migrating'
 export async function readGuides(connectorFolders: readonly string[]): Promise<Guides> {
   const [guides, elements] = await Promise.all([findGuides(), findElements(connectorFolders)]);
   const paths = new Map([...guides, ...elements].map(({ file, path }) => [file, path]));
-  const render = (source: Source) => renderGuide(source, paths);
+  const render = (source: GuideSource) => renderGuide(source, paths);
   return { guides: await Promise.all(guides.map(render)), elements: await Promise.all(elements.map(render)) };
 }
 
-async function findGuides(): Promise<readonly Source[]> {
+async function findGuides(): Promise<readonly GuideSource[]> {
   const files = (await readdir(join(ROOT, 'docs'))).filter((name) => name.endsWith('.md'));
   const guides = files.map((name) => guideAt(join(ROOT, 'docs', name)));
-  const rank = ({ path }: Source) => (ORDER.indexOf(basename(path)) + ORDER.length + 1) % (ORDER.length + 1);
+  const rank = ({ path }: GuideSource) => (ORDER.indexOf(basename(path)) + ORDER.length + 1) % (ORDER.length + 1);
   return [guideAt(README), ...guides].sort(
     (one, other) => rank(one) - rank(other) || one.path.localeCompare(other.path),
   );
 }
 
-function guideAt(file: string): Source {
+function guideAt(file: string): GuideSource {
   const path = `/docs/guides/${basename(file, '.md').toLowerCase()}`;
   return file === WHERE ? { file, path, appendix: join(ROOT, 'generated/pushdown.md') } : { file, path };
 }
 
 /** `<folder>/<key>/README.md`; a connector may have none. */
-async function findElements(folders: readonly string[]): Promise<readonly Source[]> {
+async function findElements(folders: readonly string[]): Promise<readonly GuideSource[]> {
   const found = folders.map(async (folder) => {
     const entries = await readdir(folder, { withFileTypes: true });
     const keys = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
@@ -63,14 +63,14 @@ async function findElements(folders: readonly string[]): Promise<readonly Source
   return (await Promise.all(found)).flat(2);
 }
 
-async function elementAt(folder: string, key: string): Promise<readonly Source[]> {
+async function elementAt(folder: string, key: string): Promise<readonly GuideSource[]> {
   const names = await readdir(join(folder, key));
   return names.includes('README.md')
     ? [{ file: join(folder, key, 'README.md'), path: `/docs/elements/${encodeURIComponent(key)}` }]
     : [];
 }
 
-async function renderGuide({ file, path, appendix }: Source, paths: ReadonlyMap<string, string>): Promise<Guide> {
+async function renderGuide({ file, path, appendix }: GuideSource, paths: ReadonlyMap<string, string>): Promise<Guide> {
   const files = appendix === undefined ? [file] : [file, appendix];
   const markdown = (await Promise.all(files.map((each) => readFile(each, 'utf8')))).join('\n');
   const { html, headings } = renderMarkdown(markdown, linksFrom(file, paths));
@@ -88,7 +88,7 @@ function linksFrom(file: string, paths: ReadonlyMap<string, string>): LinkTarget
   };
 }
 
-export function entryOf({ path, title, headings }: Guide): Entry {
+export function entryOf({ path, title, headings }: Guide): NavigationEntry {
   const below = headings.filter(({ depth }, index) => index > 0 && depth <= 3);
   return { href: path, text: title, below: below.map(({ id, text }) => ({ href: `${path}#${id}`, text })) };
 }

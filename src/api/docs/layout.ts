@@ -7,7 +7,7 @@ export interface DocsPage {
 }
 
 /** An entry of the side navigation. */
-export interface Entry {
+export interface NavigationEntry {
   readonly href: string;
   readonly text: string;
   /** The method of an operation. */
@@ -15,12 +15,12 @@ export interface Entry {
   /** What the search finds beside the text. */
   readonly keywords?: string;
   /** Seen only beside its own page, and by the search. */
-  readonly below?: readonly Entry[];
+  readonly below?: readonly NavigationEntry[];
 }
 
-export interface Group {
+export interface NavigationGroup {
   readonly title: string;
-  readonly entries: readonly Entry[];
+  readonly entries: readonly NavigationEntry[];
 }
 
 interface PageInput {
@@ -29,7 +29,7 @@ interface PageInput {
   readonly path: string;
   /** HTML */
   readonly body: string;
-  readonly navigation: readonly Group[];
+  readonly navigation: readonly NavigationGroup[];
 }
 
 export const ASSETS_PATH = '/docs/assets';
@@ -74,15 +74,15 @@ ${body}
   return { html, contentSecurityPolicy: POLICY };
 }
 
-function printGroup({ title, entries }: Group, path: string): string {
+function printGroup({ title, entries }: NavigationGroup, path: string): string {
   return `<section><h2>${escapeHtml(title)}</h2>\n${printEntries(entries, path)}</section>`;
 }
 
-function printEntries(entries: readonly Entry[], path: string): string {
+function printEntries(entries: readonly NavigationEntry[], path: string): string {
   return `<ul>\n${entries.map((entry) => `<li>${printEntry(entry, path)}</li>`).join('\n')}\n</ul>\n`;
 }
 
-function printEntry({ href, text, method, keywords = '', below = [] }: Entry, path: string): string {
+function printEntry({ href, text, method, keywords = '', below = [] }: NavigationEntry, path: string): string {
   const current = href === path;
   const badge = method === undefined ? '' : `<span class="method ${method}">${method}</span> `;
   const mark = when(current, () => ' aria-current="page"');

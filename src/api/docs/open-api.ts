@@ -1,16 +1,16 @@
 /** A part of an OpenAPI document. redocly has checked the document when it was generated. */
-export type Part = Readonly<Record<string, unknown>>;
+export type DocumentPart = Readonly<Record<string, unknown>>;
 
-export interface Response {
+export interface DocumentedResponse {
   readonly status: string;
-  readonly part: Part;
+  readonly part: DocumentPart;
   /** The name of the component that it is. */
   readonly name: string;
   /** It has the body of every error. */
   readonly isError: boolean;
 }
 
-export interface Operation {
+export interface DocumentedOperation {
   readonly id: string;
   readonly tag: string;
   readonly method: string;
@@ -21,18 +21,18 @@ export interface Operation {
   readonly description: string;
   /** The security schemes, any of which is enough. */
   readonly security: readonly string[];
-  readonly parameters: readonly Part[];
-  readonly body: Part | undefined;
-  readonly responses: readonly Response[];
+  readonly parameters: readonly DocumentPart[];
+  readonly body: DocumentPart | undefined;
+  readonly responses: readonly DocumentedResponse[];
 }
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 
-export function partOf(value: unknown): Part {
+export function partOf(value: unknown): DocumentPart {
   return typeof value === 'object' && value !== null ? { ...value } : {};
 }
 
-export function partsOf(value: unknown): readonly Part[] {
+export function partsOf(value: unknown): readonly DocumentPart[] {
   return Array.isArray(value) ? value.map(partOf) : [];
 }
 
@@ -41,12 +41,12 @@ export function textOf(value: unknown): string {
 }
 
 /** The component that a reference names; undefined where there is no reference. */
-export function nameOfReference({ $ref }: Part): string | undefined {
+export function nameOfReference({ $ref }: DocumentPart): string | undefined {
   return typeof $ref === 'string' ? $ref.slice($ref.lastIndexOf('/') + 1) : undefined;
 }
 
 /** The part itself, or what it refers to. */
-export function resolvePart(document: Part, value: unknown): Part {
+export function resolvePart(document: DocumentPart, value: unknown): DocumentPart {
   const { $ref } = partOf(value);
   if (typeof $ref !== 'string') return partOf(value);
   return $ref
@@ -56,11 +56,14 @@ export function resolvePart(document: Part, value: unknown): Part {
 }
 
 /** The components of a kind, by name. */
-export function componentsOf(document: Part, kind: string): readonly (readonly [name: string, part: Part])[] {
+export function componentsOf(
+  document: DocumentPart,
+  kind: string,
+): readonly (readonly [name: string, part: DocumentPart])[] {
   return Object.entries(partOf(partOf(document.components)[kind])).map(([name, part]) => [name, partOf(part)]);
 }
 
-export function listOperations(document: Part): readonly Operation[] {
+export function listOperations(document: DocumentPart): readonly DocumentedOperation[] {
   return Object.entries(partOf(document.paths)).flatMap(([path, value]) => {
     const item = partOf(value);
     const methods = METHODS.filter((method) => method in item);
@@ -68,13 +71,13 @@ export function listOperations(document: Part): readonly Operation[] {
   });
 }
 
-interface Place {
+interface OperationPlace {
   readonly path: string;
   readonly method: string;
-  readonly item: Part;
+  readonly item: DocumentPart;
 }
 
-function readOperation(document: Part, { path, method, item }: Place): Operation {
+function readOperation(document: DocumentPart, { path, method, item }: OperationPlace): DocumentedOperation {
   const operation = partOf(item[method]);
   const parameters = [...partsOf(item.parameters), ...partsOf(operation.parameters)];
   return {
@@ -94,20 +97,20 @@ function readOperation(document: Part, { path, method, item }: Place): Operation
   };
 }
 
-function readResponse(document: Part, status: string, response: Part): Response {
+function readResponse(document: DocumentPart, status: string, response: DocumentPart): DocumentedResponse {
   const part = resolvePart(document, response);
   return { status, part, name: nameOfReference(response) ?? '', isError: isError(part) };
 }
 
-export function isError(response: Part): boolean {
+export function isError(response: DocumentPart): boolean {
   const json = partOf(partOf(response.content)['application/json']);
   return nameOfReference(partOf(json.schema)) === 'ErrorResponse';
 }
 
 /** The values that a parameter, a header or a media type has as examples; those of the schema where it has none. */
 export function examplesOf(
-  document: Part,
-  part: Part,
+  document: DocumentPart,
+  part: DocumentPart,
 ): readonly { readonly summary: string; readonly value: unknown }[] {
   if ('example' in part) return [{ summary: 'Example', value: part.example }];
   const own = Object.values(partOf(part.examples)).map((example) => resolvePart(document, example));

@@ -1,6 +1,6 @@
 import { entryOf, type Guide, readGuides } from './guides.ts';
-import { createDocsPage, type DocsPage, type Group } from './layout.ts';
-import type { Part } from './open-api.ts';
+import { createDocsPage, type DocsPage, type NavigationGroup } from './layout.ts';
+import type { DocumentPart } from './open-api.ts';
 import { renderReference } from './reference.ts';
 
 export const REFERENCE_PATH = '/docs';
@@ -8,12 +8,12 @@ export const QUERY_LANGUAGE_PATH = '/docs/guides/where';
 
 /** Every page of the documentation by its path, all with the same navigation. */
 export async function createDocsPages(
-  document: Part,
+  document: DocumentPart,
   connectorFolders: readonly string[],
 ): Promise<ReadonlyMap<string, DocsPage>> {
   const { guides, elements } = await readGuides(connectorFolders);
   const reference = renderReference(document, REFERENCE_PATH);
-  const navigation: readonly Group[] = [
+  const navigation: readonly NavigationGroup[] = [
     { title: 'Guides', entries: guides.map(entryOf) },
     { title: 'Providers', entries: elements.map(entryOf) },
     ...reference.groups,

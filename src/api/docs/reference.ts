@@ -1,18 +1,18 @@
 import { ERROR_STATUS } from '../../errors.ts';
 import { escapeHtml, when } from './html.ts';
-import type { Entry, Group } from './layout.ts';
+import type { NavigationEntry, NavigationGroup } from './layout.ts';
 import { type Heading, renderInline, renderMarkdown } from './markdown.ts';
 import {
   componentsOf,
+  type DocumentedOperation,
+  type DocumentedResponse,
+  type DocumentPart,
   examplesOf,
   isError,
   listOperations,
   nameOfReference,
-  type Operation,
-  type Part,
   partOf,
   partsOf,
-  type Response,
   resolvePart,
   textOf,
 } from './open-api.ts';
@@ -22,14 +22,14 @@ import { printBodyText, printTryIt } from './try-it.ts';
 export interface Reference {
   /** HTML */
   readonly body: string;
-  readonly groups: readonly Group[];
+  readonly groups: readonly NavigationGroup[];
 }
 
 /** The part of an address in front of the paths, from the document's server. */
 const SERVER_PREFIX = /^\{publicUrl\}/;
 
 /** An OpenAPI document as one page: its introduction, each tag with its operations, all errors once, all schemas once. */
-export function renderReference(document: Part, path: string): Reference {
+export function renderReference(document: DocumentPart, path: string): Reference {
   const introduction = renderMarkdown(textOf(partOf(document.info).description));
   const basePath = textOf(partsOf(document.servers)[0]?.url).replace(SERVER_PREFIX, '');
   const operations = listOperations(document);
@@ -52,22 +52,22 @@ export function renderReference(document: Part, path: string): Reference {
   return { body, groups };
 }
 
-function printSchemas(document: Part): string {
+function printSchemas(document: DocumentPart): string {
   const sections = componentsOf(document, 'schemas').map(
     ([name, schema]) => `<section id="schema-${name}"><h3>${name}</h3>\n${printSchema(schema)}</section>`,
   );
   return ['<h2 id="schemas">Schemas</h2>', ...sections].join('\n');
 }
 
-function schemaEntries(document: Part, path: string): readonly Entry[] {
+function schemaEntries(document: DocumentPart, path: string): readonly NavigationEntry[] {
   return componentsOf(document, 'schemas').map(([name]) => ({ href: `${path}#schema-${name}`, text: name }));
 }
 
-function ofTag(operations: readonly Operation[], { name }: Part): readonly Operation[] {
+function ofTag(operations: readonly DocumentedOperation[], { name }: DocumentPart): readonly DocumentedOperation[] {
   return operations.filter(({ tag }) => tag === name);
 }
 
-function introductionEntries(headings: readonly Heading[], path: string): readonly Entry[] {
+function introductionEntries(headings: readonly Heading[], path: string): readonly NavigationEntry[] {
   return [
     { href: path, text: 'API reference' },
     ...headings.map(({ id, text }) => ({ href: `${path}#${id}`, text })),
@@ -76,7 +76,7 @@ function introductionEntries(headings: readonly Heading[], path: string): readon
   ];
 }
 
-function operationEntry({ id, method, path, summary }: Operation, page: string): Entry {
+function operationEntry({ id, method, path, summary }: DocumentedOperation, page: string): NavigationEntry {
   return { href: `${page}#${id}`, text: summary, method, keywords: `${method} ${path} ${id}` };
 }
 
@@ -93,7 +93,7 @@ is then put in here. It needs a service with simulators, as <code>npm start</cod
 </section>`;
 
 /** Every error that operations share, once: operations name the statuses and lead here. */
-function printErrors(document: Part): string {
+function printErrors(document: DocumentPart): string {
   const errors = componentsOf(document, 'responses')
     .filter(([, response]) => isError(response))
     .map(([name, response]) => ({ name, response, status: statusOf(document, response) }))
@@ -113,19 +113,24 @@ function wordsOf(name: string): string {
 }
 
 /** The status of the code that the first example has. */
-function statusOf(document: Part, response: Part): number {
+function statusOf(document: DocumentPart, response: DocumentPart): number {
   const [example] = Object.values(partOf(response.content)).flatMap((media) => examplesOf(document, partOf(media)));
   const statuses: Readonly<Record<string, number>> = ERROR_STATUS;
   return statuses[textOf(partOf(example?.value).code)] ?? 0;
 }
 
-function printTag(document: Part, basePath: string, tag: Part, operations: readonly Operation[]): string {
+function printTag(
+  document: DocumentPart,
+  basePath: string,
+  tag: DocumentPart,
+  operations: readonly DocumentedOperation[],
+): string {
   const name = textOf(tag.name);
   const heading = `<h2 id="tag-${escapeHtml(name)}">${escapeHtml(name)}</h2>\n${paragraphs(tag.description)}`;
   return [heading, ...operations.map((operation) => printOperation(document, basePath, operation))].join('\n');
 }
 
-function printOperation(document: Part, basePath: string, operation: Operation): string {
+function printOperation(document: DocumentPart, basePath: string, operation: DocumentedOperation): string {
   const { id, method, path, belowBase, summary, description, parameters, body, responses } = operation;
   return `<section class="operation" id="${escapeHtml(id)}"><h3>${escapeHtml(summary)}</h3>
 <p class="address"><span class="method ${method}">${method}</span> <code>${when(belowBase, () => `<span class="base">${escapeHtml(basePath)}</span>`)}${escapeHtml(path)}</code></p>
@@ -141,7 +146,7 @@ ${printTryIt(document, basePath, operation)}
 </section>`;
 }
 
-function printParameters(document: Part, parameters: readonly Part[]): string {
+function printParameters(document: DocumentPart, parameters: readonly DocumentPart[]): string {
   const entries = parameters.map((parameter) => {
     const schema = resolvePart(document, parameter.schema);
     const mark = when(parameter.required === true, () => ' <span class="required">required</span>');
@@ -151,21 +156,21 @@ function printParameters(document: Part, parameters: readonly Part[]): string {
   return `<h4>Parameters</h4>\n<dl class="members">\n${entries.join('\n')}\n</dl>`;
 }
 
-function printSuggestions(document: Part, parameter: Part): string {
+function printSuggestions(document: DocumentPart, parameter: DocumentPart): string {
   const values = examplesOf(document, parameter).map(({ value }) => `<code>${escapeHtml(String(value))}</code>`);
   return when(values.length > 0, () => `<span class="limits">such as ${values.join(' or ')}</span>`);
 }
 
-function printRequestBody(document: Part, body: Part): string {
+function printRequestBody(document: DocumentPart, body: DocumentPart): string {
   return `<h4>Body</h4>\n${printContent(document, body)}`;
 }
 
-function printResponse(document: Part, { status, part }: Response): string {
+function printResponse(document: DocumentPart, { status, part }: DocumentedResponse): string {
   return `<h4>Answer ${escapeHtml(status)}</h4>\n${paragraphs(part.description)}${printContent(document, part)}${printHeaders(document, part)}`;
 }
 
 /** For each media type what it is, and examples. */
-function printContent(document: Part, holder: Part): string {
+function printContent(document: DocumentPart, holder: DocumentPart): string {
   const media = Object.entries(partOf(holder.content)).map(([type, value]) => {
     return `<p class="type"><code>${escapeHtml(type)}</code> ${describeSchema(document, partOf(partOf(value).schema))}</p>`;
   });
@@ -173,12 +178,12 @@ function printContent(document: Part, holder: Part): string {
 }
 
 /** A schema without a name is shown with its members. */
-function describeSchema(document: Part, schema: Part): string {
+function describeSchema(document: DocumentPart, schema: DocumentPart): string {
   const isNamed = nameOfReference(schema) !== undefined || !('properties' in resolvePart(document, schema));
   return isNamed ? describeType(schema) : printSchema(schema);
 }
 
-function printExamples(document: Part, holder: Part): string {
+function printExamples(document: DocumentPart, holder: DocumentPart): string {
   const examples = Object.values(partOf(holder.content)).flatMap((media) => examplesOf(document, partOf(media)));
   return examples
     .map(
@@ -188,7 +193,7 @@ function printExamples(document: Part, holder: Part): string {
     .join('\n');
 }
 
-function printHeaders(document: Part, response: Part): string {
+function printHeaders(document: DocumentPart, response: DocumentPart): string {
   const headers = Object.entries(partOf(response.headers)).map(([name, value]) => {
     const header = resolvePart(document, value);
     return `<dt><code>${escapeHtml(name)}</code> <span class="type">${describeType(partOf(header.schema))}</span></dt><dd>${paragraphs(header.description)}</dd>`;
@@ -199,7 +204,7 @@ function printHeaders(document: Part, response: Part): string {
   );
 }
 
-function printFailures(failures: readonly Response[]): string {
+function printFailures(failures: readonly DocumentedResponse[]): string {
   const links = failures.map(
     ({ status, name }) => `<a href="#error-${escapeHtml(name)}" title="${escapeHtml(wordsOf(name))}">${status}</a>`,
   );

@@ -1,9 +1,9 @@
 import { escapeHtml, when } from './html.ts';
 import { renderMarkdown } from './markdown.ts';
-import { nameOfReference, type Part, partOf, partsOf } from './open-api.ts';
+import { type DocumentPart, nameOfReference, partOf, partsOf } from './open-api.ts';
 
 /** What a value of a schema is, in a few words; named schemas are links. */
-export function describeType(schema: Part): string {
+export function describeType(schema: DocumentPart): string {
   const name = nameOfReference(schema);
   if (name !== undefined) return `<a href="#schema-${escapeHtml(name)}">${escapeHtml(name)}</a>`;
   for (const [member, words] of COMBINATIONS) {
@@ -22,7 +22,7 @@ const COMBINATIONS = [
 ] as const;
 
 /** Bounds, default and choices, each as `name: value`. */
-export function describeLimits(schema: Part): string {
+export function describeLimits(schema: DocumentPart): string {
   const given = LIMITS.filter(([member]) => schema[member] !== undefined);
   const limits = given.map(([member, words]) => `${words} <code>${escapeHtml(printLimit(schema[member]))}</code>`);
   return when(limits.length > 0, () => `<span class="limits">${limits.join(', ')}</span>`);
@@ -44,14 +44,14 @@ function printLimit(limit: unknown): string {
 }
 
 /** A schema with its members, and theirs where they have no name of their own. */
-export function printSchema(schema: Part): string {
+export function printSchema(schema: DocumentPart): string {
   const type = `<p class="type">${describeType(schema)}</p>`;
   const members = printMembers(schema);
   const own = 'properties' in schema ? '' : type + describeLimits(schema);
   return `${paragraphs(schema.description)}${own}${members}`;
 }
 
-function printMembers(schema: Part): string {
+function printMembers(schema: DocumentPart): string {
   const required: readonly unknown[] = Array.isArray(schema.required) ? schema.required : [];
   const members = Object.entries(partOf(schema.properties)).map(([name, member]) =>
     printMember(name, partOf(member), required.includes(name)),
@@ -59,7 +59,7 @@ function printMembers(schema: Part): string {
   return when(members.length > 0, () => `<dl class="members">\n${members.join('\n')}\n</dl>\n`);
 }
 
-function printMember(name: string, schema: Part, isRequired: boolean): string {
+function printMember(name: string, schema: DocumentPart, isRequired: boolean): string {
   const mark = when(isRequired, () => ' <span class="required">required</span>');
   const inner = schema.type === 'array' ? partOf(schema.items) : schema;
   const below = nameOfReference(inner) === undefined ? printMembers(inner) : '';

@@ -1,11 +1,11 @@
 import { escapeHtml, when } from './html.ts';
-import { examplesOf, type Operation, type Part, partOf, resolvePart, textOf } from './open-api.ts';
+import { type DocumentedOperation, type DocumentPart, examplesOf, partOf, resolvePart, textOf } from './open-api.ts';
 
 /**
  * A form that sends the operation from the browser, filled with the examples. `docs.js` makes it work: it reads the
  * `data-` attributes and asks this service, whatever its public address is.
  */
-export function printTryIt(document: Part, basePath: string, operation: Operation): string {
+export function printTryIt(document: DocumentPart, basePath: string, operation: DocumentedOperation): string {
   const { id, method, path, belowBase, security, parameters, body } = operation;
   const fields = parameters.map((parameter) => printField(document, id, parameter));
   const address = `data-method="${method}" data-path="${escapeHtml((belowBase ? basePath : '') + path)}"`;
@@ -19,7 +19,7 @@ ${body === undefined ? '' : printBody(document, id, body)}
 </details>`;
 }
 
-function printField(document: Part, operation: string, parameter: Part): string {
+function printField(document: DocumentPart, operation: string, parameter: DocumentPart): string {
   const name = textOf(parameter.name);
   const [example] = examplesOf(document, parameter);
   const id = escapeHtml(`${operation}-${textOf(parameter.in)}-${name}`);
@@ -34,7 +34,7 @@ function printField(document: Part, operation: string, parameter: Part): string 
   return `<p class="field"><label for="${id}">${escapeHtml(name)}</label>${control}</p>`;
 }
 
-function choicesOf(schema: Part): readonly string[] {
+function choicesOf(schema: DocumentPart): readonly string[] {
   if (schema.type === 'boolean') return ['true', 'false'];
   return Array.isArray(schema.enum) ? schema.enum.map(String) : [];
 }
@@ -44,7 +44,7 @@ function printOption(choice: string, chosen: string): string {
 }
 
 /** The body is the text of the first example; with more than one there is a choice that replaces it. */
-function printBody(document: Part, operation: string, body: Part): string {
+function printBody(document: DocumentPart, operation: string, body: DocumentPart): string {
   const [media] = Object.values(partOf(body.content));
   const examples = examplesOf(document, partOf(media)).map(({ summary, value }) => ({
     summary,

@@ -9,12 +9,14 @@ export interface Simulators {
 
 export interface SimulatorsOptions {
   readonly port: number;
-  readonly host: string;
   /** Folders of connectors; those with a `simulator.ts` are served. */
   readonly folders: readonly string[];
   /** Folder of what they remember over a restart, made when the first of them saves something. Without it they forget. */
   readonly memoryFolder?: string;
 }
+
+/** They are for this machine alone. */
+export const SIMULATORS_HOST = '127.0.0.1';
 
 /** What the thread reports once it listens. */
 export interface Listening {
@@ -28,9 +30,8 @@ export async function startSimulators(options: SimulatorsOptions): Promise<Simul
     worker.once('message', resolve);
     worker.once('error', reject);
   });
-  const host = options.host.includes(':') ? `[${options.host}]` : options.host;
   return {
-    url: `http://${host}:${port}`,
+    url: `http://${SIMULATORS_HOST}:${port}`,
     stop: async () => {
       await worker.terminate();
     },

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Simulator, SimulatorOptions } from '../contract.ts';
-import type { SimulatorsOptions } from './index.ts';
+import { SIMULATORS_HOST, type SimulatorsOptions } from './index.ts';
 import { createMemory } from './memory.ts';
 
 /** Listens and serves `/<key>/…` with each connector's simulator. */
@@ -13,13 +13,12 @@ export async function listen(options: SimulatorsOptions): Promise<{ readonly ser
   const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => route(byKey, request, response));
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(options.port, options.host, resolve);
+    server.listen(options.port, SIMULATORS_HOST, resolve);
   });
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('The simulators listen on no port.');
-  const host = options.host.includes(':') ? `[${options.host}]` : options.host;
   for (const { key, file } of await findSimulators(options.folders)) {
-    const baseUrl = `http://${host}:${address.port}/${key}`;
+    const baseUrl = `http://${SIMULATORS_HOST}:${address.port}/${key}`;
     const { memoryFolder } = options;
     const memory = memoryFolder === undefined ? {} : { memory: createMemory(join(memoryFolder, `${key}.json`)) };
     byKey.set(key, await load(file, { baseUrl, ...memory }));

@@ -1,16 +1,51 @@
-import type { RequestListener } from 'node:http';
+import type { IncomingMessage, RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 import { takeTurn } from '../pace.ts';
-import { holdReading, holdUntilTaken } from './held-reading.ts';
 
-/** Requests of one connection that are begun and not answered. A caller that waits for its answers has one. */
+/**
+ * Reads nothing from a connection, though Node starts to read again whenever a body or a response goes on.
+ * @returns what ends it
+ */
+export function holdReading(socket: Socket): () => void {
+  const again = () => void socket.pause();
+  // Node begins to read in its own listener, which is called before this one.
+  socket.on('resume', again);
+  socket.pause();
+  return () => {
+    socket.off('resume', again);
+    if (!socket.destroyed) socket.resume();
+  };
+}
+
+/**
+ * Reads no more of a chunked body until somebody takes it, or throws it away, and then in a turn of its own. Node would read on and keep 64 kB
+ * of it before it stops: of one-byte chunks that is long, and much.
+ */
+export function holdUntilTaken(request: IncomingMessage): void {
+  if (request.headers['transfer-encoding'] === undefined) return;
+  const readOn = holdReading(request.socket);
+  let isTaken = false;
+  const take = () => {
+    if (isTaken) return;
+    isTaken = true;
+    if (request.complete) readOn();
+    else void takeTurn().then(readOn);
+  };
+  request.once('resume', take);
+  // Whoever iterates over it listens for this, and there is no `resume` then.
+  request.on('newListener', (event) => {
+    if (event === 'readable') take();
+  });
+}
+
+/** Requests of one connection that are begun and have no response yet. A caller that waits for its responses has one. */
 const MOST_BEGUN = 4;
 /** Of one connection. Nothing more is read from it then; others may have come with them in one piece. */
 const READ_WHILE_WAITING = 16;
 /** A connection with more is closed: a piece of 64 kB has room for two thousand, and they take some megabytes. */
 const MOST_WAITING = 256;
 
-interface Row {
+interface RequestRow {
   begun: number;
   readonly waiting: (() => void)[];
   /** While nothing is read. */
@@ -18,11 +53,11 @@ interface Row {
 }
 
 /**
- * Hands on a few requests of a connection at a time, as many can be written to it in a row without reading one answer; begun together,
+ * Hands on a few requests of a connection at a time, as many can be written to it in a row without reading one response; begun together,
  * they would be worked on, kept and, when the connection breaks, ended together. A connection that is sent too many is closed.
  */
 export function handOnInARow(handle: RequestListener): RequestListener {
-  const rows = new WeakMap<Socket, Row>();
+  const rows = new WeakMap<Socket, RequestRow>();
 
   return (request, response) => {
     const { socket } = request;
@@ -51,7 +86,7 @@ async function closeInTurn(socket: Socket): Promise<void> {
   socket.destroy();
 }
 
-function goOn(socket: Socket, row: Row): void {
+function goOn(socket: Socket, row: RequestRow): void {
   if (socket.destroyed) return;
   row.waiting.shift()?.();
   if (row.waiting.length >= READ_WHILE_WAITING) return;

@@ -1,5 +1,42 @@
+import type { Request, Response } from 'express';
+import { AppError, type Budget } from '../errors.ts';
 import type { RecordFile } from '../resources/media.ts';
-import type { FileAnswer } from './handler.ts';
+import { chooseAnswer } from '../resources/media.ts';
+import type { ApiOperationId, FileOperationId, FileResponse, ResponseHeaders } from './operation.ts';
+
+/** What the handler of any operation gives to be sent; the status is 200. */
+export type HandlerResponse = FileResponse | { readonly body: unknown; readonly headers?: ResponseHeaders };
+
+export function sendResponse(response: Response, result: HandlerResponse): void {
+  // The validator checks a body by its content type, and without one by what the caller would take.
+  response.setHeader('Content-Type', 'application/json; charset=utf-8');
+  for (const name in result.headers) {
+    const value = result.headers[name];
+    if (value !== undefined) response.setHeader(name, value);
+  }
+  if ('file' in result) response.send(result.file);
+  else response.json(result.body);
+}
+
+/** draft-ietf-httpapi-ratelimit-headers-06 */
+export function setBudget(response: Response, { limit, remaining, resetSeconds }: Budget): void {
+  response.setHeader('RateLimit-Limit', limit);
+  response.setHeader('RateLimit-Remaining', remaining);
+  response.setHeader('RateLimit-Reset', resetSeconds);
+}
+
+/** What they respond with depends on the `Accept` header: they judge it themselves. */
+const FILE_OPERATIONS: Readonly<Record<FileOperationId, true>> = { getRecord: true, getHubRecord: true };
+
+export function respondsWithFiles(id: ApiOperationId): boolean {
+  return id in FILE_OPERATIONS;
+}
+
+/** @throws AppError NOT_ACCEPTABLE */
+export function assertAcceptsJson(request: Request): void {
+  if (chooseAnswer(request.headers.accept, []).kind === 'record') return;
+  throw new AppError('NOT_ACCEPTABLE', 'Answers are JSON: send Accept: application/json.');
+}
 
 const MEDIA_TYPE = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:\s*;\s*[\w.-]+=(?:[\w!#$&^.+:'()-]+|"[^"\\\p{Cc}]*"))*$/u;
 
@@ -28,7 +65,7 @@ export function safeFileHeaders({
   };
 }
 
-export function fileAnswer({ bytes, ...file }: RecordFile): FileAnswer {
+export function fileResponse({ bytes, ...file }: RecordFile): FileResponse {
   return { file: bytes, headers: safeFileHeaders(file) };
 }
 

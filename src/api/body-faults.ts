@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { AppError, type ErrorDetail, inWords, listFaults, MOST_FAULTS, pointer, summarise } from '../errors.ts';
 import { MASK } from '../instances/configuration.ts';
 
-export interface Shown {
+export interface ReadBefore {
   /** The thing as the API shows it now. */
   readonly shown: object;
   /** Members that change by themselves: what was read of them may be old. */
@@ -14,7 +14,7 @@ export interface Shown {
  * secret may be masked.
  * @throws AppError REQUEST_INVALID that names the members that are not known, or are not what they say
  */
-export function assertAsRead(rest: object, { shown, drifting = [] }: Shown): void {
+export function assertAsRead(rest: object, { shown, drifting = [] }: ReadBefore): void {
   const faults: ErrorDetail[] = [];
   const now = new Map(Object.entries(shown));
   for (const [name, value] of Object.entries(rest)) {
@@ -30,4 +30,29 @@ export function assertAsRead(rest: object, { shown, drifting = [] }: Shown): voi
   if (first === undefined) return;
   const message = summarise([{ message: `${inWords(first.path ?? '')} ${first.message}.` }, ...others]);
   throw new AppError('REQUEST_INVALID', message, { details: listFaults(faults) });
+}
+
+/** Where faults stand in this request, for work whose errors say where they would stand in another: `move` takes a place and returns a place. */
+export async function withPlaces<Result>(move: (place: string) => string, work: Promise<Result>): Promise<Result> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!(error instanceof AppError) || error.details === undefined) throw error;
+    const details = error.details.map(({ path, ...rest }) =>
+      path === undefined ? rest : { ...rest, path: move(path) },
+    );
+    const { code, message, providerMessage, retryAfterSeconds, allow } = error;
+    throw new AppError(code, message, {
+      details,
+      ...(providerMessage !== undefined && { providerMessage }),
+      ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+      ...(allow !== undefined && { allow }),
+      cause: error,
+    });
+  }
+}
+
+/** For an operation that takes in its body what others take in the path and the query. */
+export function inBody(place: string): string {
+  return place.replace(/^\/(?:path|query)(?=\/)/, '/body');
 }

@@ -1,0 +1,126 @@
+/**
+ * Where the CPU time of a request goes: the GET of the README at 32 connections, profiled in the service, by room of `src` and by
+ * library. `node scripts/bench/profile-by-room.ts [--seconds 8] [--list <part of a room's name>]` prints the table, and for one
+ * room its functions. Simulators run in a thread and are not counted. The figures are shares: to sample costs time itself.
+ */
+import { once } from 'node:events';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import autocannon from 'autocannon';
+import type { Place, SelfTime } from './profile-probe.ts';
+import { type RunningService, startService, UNLIMITED } from './running-service.ts';
+
+const CONNECTIONS = 32;
+const WARM_UP_SECONDS = 4;
+const MOST_LISTED = 40;
+/** Of a row that is worth its line. */
+const LEAST_US = 0.5;
+/** What taking the profile costs. */
+const INSPECTOR = 'node:inspector';
+const ROOT = new URL('../../', import.meta.url).href;
+
+const { values: options } = parseArgs({
+  options: { seconds: { type: 'string', default: '8' }, list: { type: 'string' } },
+});
+const seconds = Number(options.seconds);
+
+const dataDir = await mkdtemp(join(tmpdir(), 'causeway-profile-'));
+await chmod(dataDir, 0o711);
+const service = await startService({
+  dataDir,
+  environment: { ...UNLIMITED, LOG_LEVEL: 'info' },
+  execArgv: ['--import', join(import.meta.dirname, 'profile-probe.ts')],
+  stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+});
+
+try {
+  const request = await queryOf(service);
+  await autocannon({ ...request, connections: CONNECTIONS, duration: WARM_UP_SECONDS });
+  service.child.send('begin');
+  const { requests, non2xx, errors } = await autocannon({ ...request, connections: CONNECTIONS, duration: seconds });
+  if (non2xx > 0 || errors > 0) throw new Error(`${non2xx} responses were not 200, ${errors} requests failed`);
+  const profile = once(service.child, 'message');
+  service.child.send('end');
+  const [times]: SelfTime[][] = await profile;
+  print(times ?? [], requests.total);
+} finally {
+  await service.stop();
+  await rm(dataDir, { recursive: true, force: true });
+}
+
+async function queryOf({ baseUrl, authorization, secrets }: RunningService) {
+  const created = await fetch(`${baseUrl}/instances`, {
+    method: 'POST',
+    headers: { authorization, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      element: { key: 'bamboohr' },
+      name: 'profile',
+      configuration: { username: 'demo-key', 'company.name': 'acme', simulator: true },
+    }),
+  });
+  const { token }: { token: string } = JSON.parse(await created.text());
+  const query = new URLSearchParams({
+    where: "status = 'Active' AND hireDate >= 2020-01-01",
+    fields: 'id,firstName,lastName,hireDate,status',
+    pageSize: '20',
+  });
+  return {
+    url: `${baseUrl}/employees?${query}`,
+    headers: { authorization: `User ${secrets.userSecret}, Element ${token}` },
+  };
+}
+
+function print(times: readonly SelfTime[], requests: number): void {
+  const busy = times.filter(({ url, name }) => name !== '(idle)' && url !== INSPECTOR);
+  const us = (of: readonly SelfTime[]) => Number((of.reduce((sum, time) => sum + time.us, 0) / requests).toFixed(1));
+  const all = us(busy);
+  const rowsOf = (name: string, own: readonly SelfTime[], called: readonly SelfTime[]) => ({
+    where: name,
+    'share of the CPU time': `${((us(own) / all) * 100).toFixed(1)} %`,
+    'µs per request': us(own),
+    'with what it calls in Node': us([...own, ...called]),
+  });
+  const inRoom = Map.groupBy(busy, roomOf);
+  const forRoom = Map.groupBy(
+    busy.filter(({ calledBy }) => calledBy !== undefined),
+    ({ calledBy }) => (calledBy === undefined ? '' : roomOf(calledBy)),
+  );
+  const rooms = [...inRoom].map(([room, own]) => rowsOf(room, own, forRoom.get(room) ?? []));
+  console.table([
+    ...inOrder(rooms).filter((row) => row['with what it calls in Node'] >= LEAST_US),
+    rowsOf('all', busy, []),
+  ]);
+  const { list } = options;
+  if (list === undefined) return;
+  const own = Map.groupBy(
+    busy.filter((time) => roomOf(time).includes(list)),
+    writePlace,
+  );
+  const called = Map.groupBy(
+    busy.filter(({ calledBy }) => calledBy !== undefined && roomOf(calledBy).includes(list)),
+    ({ calledBy }) => (calledBy === undefined ? '' : writePlace(calledBy)),
+  );
+  const places = [...new Set([...own.keys(), ...called.keys()])];
+  const functions = places.map((place) => rowsOf(place, own.get(place) ?? [], called.get(place) ?? []));
+  console.table(inOrder(functions).slice(0, MOST_LISTED));
+}
+
+function inOrder<Row extends { readonly 'with what it calls in Node': number }>(rows: readonly Row[]): readonly Row[] {
+  const cost = (row: Row) => row['with what it calls in Node'];
+  return rows.toSorted((one, other) => cost(other) - cost(one));
+}
+
+function writePlace({ url, name, line }: Place): string {
+  return `${url.slice(url.lastIndexOf('/') + 1)}:${line} ${name}`;
+}
+
+/** `src/api`, `connectors`, a library by its name, and what is Node's own: written in JavaScript, or not. */
+function roomOf({ url, name }: Place): string {
+  if (url === '') return name === '(garbage collector)' ? 'garbage collection' : 'native code and system calls';
+  if (url.startsWith('node:')) return 'node, in JavaScript';
+  const path = url.startsWith(ROOT) ? url.slice(ROOT.length) : url;
+  const [, library] = /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path) ?? [];
+  return library ?? /^src\/[^/]+|^[^/]+/.exec(path)?.[0] ?? path;
+}

@@ -1,0 +1,57 @@
+/** Loaded into the service by profile-by-room.ts: takes a profile of its main thread between two messages. */
+import { type Profiler, Session } from 'node:inspector/promises';
+import { isMainThread } from 'node:worker_threads';
+
+/** Where the time of a profile was: what a function used itself, without those that it called. */
+export interface SelfTime extends Place {
+  readonly us: number;
+  /** Of a function of Node or of native code: the nearest function of the project or of a library that led to it. */
+  readonly calledBy: Place | undefined;
+}
+
+export interface Place {
+  readonly url: string;
+  readonly name: string;
+  readonly line: number;
+}
+
+const SAMPLE_EVERY_US = 200;
+
+if (isMainThread && process.send !== undefined) await listen();
+
+async function listen(): Promise<void> {
+  const session = new Session();
+  session.connect();
+  await session.post('Profiler.enable');
+  await session.post('Profiler.setSamplingInterval', { interval: SAMPLE_EVERY_US });
+  process.on('message', async (message) => {
+    if (message === 'begin') await session.post('Profiler.start');
+    else process.send?.(selfTimes((await session.post('Profiler.stop')).profile));
+  });
+}
+
+function selfTimes({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile): readonly SelfTime[] {
+  const usOf = new Map<number, number>();
+  for (const [at, id] of samples.entries()) usOf.set(id, (usOf.get(id) ?? 0) + (timeDeltas[at] ?? 0));
+  const parentOf = new Map(nodes.flatMap((node) => (node.children ?? []).map((child) => [child, node] as const)));
+
+  function findCaller(node: Profiler.ProfileNode): Place | undefined {
+    if (!isOfNode(node)) return undefined;
+    let at: Profiler.ProfileNode | undefined = node;
+    while (at !== undefined && isOfNode(at)) at = parentOf.get(at.id);
+    return at && placeOf(at);
+  }
+
+  return nodes.flatMap((node) => {
+    const us = usOf.get(node.id) ?? 0;
+    return us > 0 ? [{ ...placeOf(node), us, calledBy: findCaller(node) }] : [];
+  });
+}
+
+function isOfNode({ callFrame: { url } }: Profiler.ProfileNode): boolean {
+  return url === '' || url.startsWith('node:');
+}
+
+function placeOf({ callFrame: { url, functionName: name, lineNumber } }: Profiler.ProfileNode): Place {
+  return { url, name, line: lineNumber + 1 };
+}

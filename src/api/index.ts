@@ -1,0 +1,117 @@
+import { getHeapStatistics } from 'node:v8';
+import type { Express } from 'express';
+import type { Accounts } from '../accounts/accounts.ts';
+import type { Idempotency } from '../accounts/idempotency/index.ts';
+import type { Settings } from '../accounts/settings.ts';
+import type { Config } from '../config/index.ts';
+import { createByteBudget } from '../connector/client/index.ts';
+import type { Registry } from '../connector/registry.ts';
+import { secretKeysOf } from '../instances/configuration.ts';
+import type { Instances } from '../instances/instances.ts';
+import type { Authorizations } from '../instances/oauth/authorizations.ts';
+import type { Proxies } from '../instances/oauth/proxies/proxies.ts';
+import type { Platform } from '../platform.ts';
+import type { Resources } from '../resources/index.ts';
+import { createAuthorization } from './authorization.ts';
+import { createElementHandlers } from './elements.ts';
+import { createEventHandlers, type EventServices } from './events.ts';
+import { createFailedAuthorizations } from './failed-authorizations.ts';
+import { createInstanceHandlers } from './instances.ts';
+import { createMeasurements, createMeasurementsRouter, servesMeasurements } from './measurements.ts';
+import { createNotificationHandlers, type NotificationServices } from './notifications.ts';
+import { createProxyHandlers } from './oauth-proxies.ts';
+import { createPassthrough } from './passthrough.ts';
+import { createQueryHandlers } from './query.ts';
+import { createCallerLimits, createTokenBuckets } from './rate-limits.ts';
+import { createRecordHandlers } from './records.ts';
+import { createProxyTrust, type ProxyTrust } from './remote-address.ts';
+import { createRedactCall } from './request-record.ts';
+import { type ApiParts, createServer } from './server.ts';
+import { createServiceRouter, type ProcessState } from './service.ts';
+import { createSettingsHandlers } from './settings.ts';
+
+export { BASE_PATH } from './server.ts';
+
+/** The rooms behind the API, and what the process knows of itself. */
+export interface ApiServices extends ProcessState, NotificationServices, EventServices {
+  readonly settings: Settings;
+  readonly accounts: Pick<Accounts, 'findPrincipal' | 'getUser' | 'findUsers'>;
+  readonly instances: Instances;
+  readonly registry: Registry;
+  readonly authorizations: Pick<Authorizations, 'begin'>;
+  readonly proxies: Proxies;
+  readonly resources: Resources;
+  readonly idempotency: Pick<Idempotency, 'once'>;
+}
+
+export interface Api {
+  readonly server: Express;
+  /** The measurements alone, for METRICS_PORT; undefined where there is none. */
+  readonly metricsServer: Express | undefined;
+  /** Whose word about the address of a caller is believed. */
+  readonly trust: ProxyTrust;
+}
+
+/** Bytes. As one account may have half of it, the largest body that is taken always fits. */
+const LEAST_BODY_MEMORY = 16 * 1024 * 1024;
+/** Browsers of one network that come back from providers. */
+const REDIRECTS = { perMinute: 600, kept: 20_000 };
+
+/** The API over the rooms behind it; nothing listens yet. A worker has its health and its measurements alone. */
+export function composeApi(platform: Platform, services: ApiServices, config: Config): Api {
+  const { clock } = platform;
+  const trust = createProxyTrust(config.trustProxy);
+  const redactCall = createRedactCall(secretKeysOf(services.registry.connectors));
+  const measurements = createMeasurements(platform, config.metricsToken);
+  const { checks, isStuck, publicUrl, connectorFolders, proxies } = services;
+  const root = createServiceRouter(clock, {
+    checks,
+    isStuck,
+    publicUrl,
+    connectorFolders,
+    proxies,
+    role: config.role,
+    metrics: servesMeasurements(config) ? measurements : undefined,
+    redirects: createTokenBuckets(clock, REDIRECTS),
+  });
+  const api = config.role === 'worker' ? undefined : composeOperations(platform, services, config);
+  const recorded = { trust, redactCall };
+  return {
+    server: createServer(platform, { ...recorded, isMeasured: true, root, api }),
+    metricsServer:
+      config.metricsPort === undefined
+        ? undefined
+        : createServer(platform, { ...recorded, isMeasured: false, root: createMeasurementsRouter(measurements) }),
+    trust,
+  };
+}
+
+function composeOperations({ clock, keys, shares }: Platform, services: ApiServices, config: Config): ApiParts {
+  const { accounts, instances, resources, idempotency, publicUrl } = services;
+  return {
+    authorize: createAuthorization({
+      accounts,
+      instances,
+      shares,
+      listObjects: resources.listObjects,
+      failedAuthorizations: createFailedAuthorizations(clock),
+      callerLimits: createCallerLimits(clock, config),
+    }),
+    handlers: {
+      ...createElementHandlers(services),
+      ...createInstanceHandlers(services, keys),
+      ...createProxyHandlers(services.proxies),
+      ...createRecordHandlers(resources, clock),
+      ...createSettingsHandlers(services.settings),
+      ...createNotificationHandlers(services, keys),
+      ...createEventHandlers(services),
+      ...createQueryHandlers(resources),
+    },
+    passthrough: createPassthrough(resources),
+    idempotency,
+    bodyBudget: createByteBudget(Math.max(getHeapStatistics().heap_size_limit / 8, LEAST_BODY_MEMORY)),
+    corsOrigins: config.corsOrigins,
+    publicUrl,
+    validateResponses: config.validateResponses,
+  };
+}

@@ -1,0 +1,145 @@
+import { once } from 'node:events';
+import type { Writable } from 'node:stream';
+import type { Response } from 'express';
+import { createPacer } from '../pace.ts';
+import { COMPRESSORS, type Encoding, encodingOf, LEAST_COMPRESSED, MOST_COMPRESSED_AT_ONCE } from './compression.ts';
+
+/** A caller that reads nothing for so long gets no more: its response is kept for it in memory. */
+const STALL_MS = 60_000;
+
+/**
+ * `response.json` for responses of any size: a large one is printed and sent piece by piece, as fast as the caller takes it. Packed where
+ * the caller takes that and it may be (compression.ts).
+ */
+export function sendJson(this: Response, body: unknown): Response {
+  const encoding = encodingOf(this);
+  if (!this.hasHeader('Content-Type')) this.setHeader('Content-Type', 'application/json; charset=utf-8');
+  if (isLarge(body)) sendPieces(this, body, encoding).catch((error: unknown) => this.req.next?.(error));
+  else {
+    const text = JSON.stringify(body);
+    if (encoding === undefined || Buffer.byteLength(text) < LEAST_COMPRESSED) sendBytes(this, text);
+    else sendPacked(this, Buffer.from(text), encoding).catch((error: unknown) => this.req.next?.(error));
+  }
+  return this;
+}
+
+/** What Express does besides is of no use for responses that no cache keeps. */
+function sendBytes(response: Response, body: string | Buffer): void {
+  response.setHeader('Content-Length', Buffer.byteLength(body));
+  response.end(body);
+}
+
+async function sendPacked(response: Response, bytes: Buffer, encoding: Encoding): Promise<void> {
+  const { compressNow, compress } = COMPRESSORS[encoding];
+  const packed = bytes.length > MOST_COMPRESSED_AT_ONCE ? await compress(bytes) : compressNow(bytes);
+  response.setHeader('Content-Encoding', encoding);
+  sendBytes(response, packed);
+}
+
+async function sendPieces(response: Response, body: unknown, encoding: Encoding | undefined): Promise<void> {
+  // Gone before its response was there: no event would tell so any more.
+  if (response.destroyed) return;
+  const ended = new AbortController();
+  response.once('close', () => ended.abort());
+  response.setTimeout(STALL_MS);
+  const pacer = createPacer(ended.signal);
+  const sink = openSink(response, encoding);
+  try {
+    for (const piece of printPieces(body)) {
+      if (!sink.write(piece)) await once(sink, 'drain', { signal: ended.signal });
+      if (pacer.isDue()) await pacer.pause();
+    }
+  } catch (error) {
+    // The caller hung up: there is nobody left to tell.
+    if (ended.signal.aborted) return;
+    // What is packed already would come behind the error.
+    if (sink !== response) response.destroy();
+    throw error;
+  }
+  sink.end();
+}
+
+/** Where pieces are written. What goes wrong in it ends the response, and with it the writing. */
+function openSink(response: Response, encoding: Encoding | undefined): Writable {
+  if (encoding === undefined) return response;
+  response.setHeader('Content-Encoding', encoding);
+  const packer = COMPRESSORS[encoding].createStream();
+  packer.once('error', () => response.destroy());
+  response.once('close', () => packer.destroy());
+  packer.pipe(response);
+  return packer;
+}
+
+/** Characters, roughly, that are printed at a time: less than a millisecond. */
+const PIECE_CHARACTERS = 64 * 1024;
+
+type JsonMembers = unknown[] | Record<string, unknown>;
+
+/** Whether a value prints to more than a piece. Looks no further than it must. */
+export function isLarge(value: unknown, pieceCharacters = PIECE_CHARACTERS): boolean {
+  return charactersLeft(value, pieceCharacters) < 0;
+}
+
+/** What is left of `room` when a value is printed; below zero once it is too little. */
+function charactersLeft(value: unknown, room: number): number {
+  if (typeof value === 'string') return room - value.length - 2;
+  if (!isMembers(value)) return room - 5;
+  let left = room - 2;
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length && left >= 0; index++) left = charactersLeft(value[index], left - 1);
+    return left;
+  }
+  for (const name in value) {
+    if (left < 0) break;
+    left = charactersLeft(value[name], left - name.length - 4);
+  }
+  return left;
+}
+
+/** Prints JSON as `JSON.stringify` does, in pieces; each is made when it is asked for. */
+export function* printPieces(value: unknown, pieceCharacters = PIECE_CHARACTERS): Generator<string, void> {
+  let piece = '';
+  for (const token of printTokens(value, pieceCharacters)) {
+    piece += token;
+    if (piece.length < pieceCharacters) continue;
+    yield piece;
+    piece = '';
+  }
+  if (piece !== '') yield piece;
+}
+
+function* printTokens(value: unknown, pieceCharacters: number): Generator<string, void> {
+  if (!isMembers(value) || !isLarge(value, pieceCharacters)) {
+    yield JSON.stringify(value);
+  } else if (Array.isArray(value)) {
+    let separator = '[';
+    for (const item of value) {
+      yield separator;
+      yield* printTokens(isPrintable(item) ? item : null, pieceCharacters);
+      separator = ',';
+    }
+    yield separator === '[' ? '[]' : ']';
+  } else {
+    let separator = '{';
+    for (const [name, member] of Object.entries(value)) {
+      if (!isPrintable(member)) continue;
+      yield `${separator}${JSON.stringify(name)}:`;
+      yield* printTokens(member, pieceCharacters);
+      separator = ',';
+    }
+    yield separator === '{' ? '{}' : '}';
+  }
+}
+
+/** What has a way of its own to be printed, like a date, is printed in one go. */
+function isMembers(value: unknown): value is JsonMembers {
+  return typeof value === 'object' && value !== null && !hasOwnWay(value);
+}
+
+function hasOwnWay(value: object): boolean {
+  return 'toJSON' in value && typeof value.toJSON === 'function';
+}
+
+function isPrintable(value: unknown): boolean {
+  return value !== undefined && typeof value !== 'function' && typeof value !== 'symbol';
+}

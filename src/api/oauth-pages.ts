@@ -1,0 +1,172 @@
+import { createHash } from 'node:crypto';
+import type { RequestHandler, Response } from 'express';
+import type { Proxies } from '../instances/oauth/proxies/proxies.ts';
+import type { RedirectRefusal } from '../instances/oauth/proxies/redirect.ts';
+import { escapeHtml } from './docs/html.ts';
+import type { DocsPage } from './docs/layout.ts';
+import { assertLeft, type TokenBuckets } from './rate-limits.ts';
+import { networkOf } from './remote-address.ts';
+
+const STYLE = `
+  body { font: 16px/1.55 system-ui, sans-serif; color: #1d2733; max-width: 68rem; margin: 2rem auto; padding: 0 1.5rem; }
+  h1 { border-bottom: 2px solid #d5dde6; padding-bottom: .3rem; margin-top: 2.5rem; }
+  h3 { margin-top: 2rem; }
+  table { border-collapse: collapse; margin: 1rem 0; display: block; overflow-x: auto; }
+  th, td { border: 1px solid #d5dde6; padding: .3rem .6rem; text-align: left; vertical-align: top; }
+  th { background: #f2f5f9; }
+  td[align=center], th[align=center] { text-align: center; }
+  code { background: #f2f5f9; padding: .1rem .25rem; border-radius: 3px; font-size: .92em; }
+  pre { background: #f2f5f9; padding: .8rem 1rem; border-radius: 6px; overflow-x: auto; }
+  pre code { padding: 0; }
+  nav { font-size: .95em; }
+`;
+
+/** The page needs its own style and nothing else. */
+const POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
+
+/** A page of text without scripts; `title` and `body` are HTML. */
+export function createPage({ title, body }: { readonly title: string; readonly body: string }): DocsPage {
+  const html = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+<link rel="icon" href="data:,">
+<style>${STYLE}</style>
+</head>
+<body>
+${body}
+</body>
+</html>
+`;
+  return { html, contentSecurityPolicy: POLICY };
+}
+
+/** What providers send with the browser (RFC 6749, 4.1.2 and 4.1.2.1), in the order it is of use. */
+const KNOWN = ['code', 'state', 'error', 'error_description'];
+const MAX_PARAMETERS = 50;
+
+/** `/oauth/callback`: a redirect URL for people who try an authorization by hand. It keeps nothing and exchanges nothing. */
+export const showCallback: RequestHandler = (request, response) => {
+  const [, query = ''] = /\?(.*)$/s.exec(request.originalUrl) ?? [];
+  const { html, contentSecurityPolicy } = callbackPage([...new URLSearchParams(query)]);
+  response
+    // The address has a grant code in it: it stays nowhere.
+    .set('Cache-Control', 'no-store')
+    .set('Referrer-Policy', 'no-referrer')
+    .set('Content-Security-Policy', contentSecurityPolicy)
+    .type('html')
+    .send(html);
+};
+
+type SentParameters = readonly (readonly [name: string, value: string])[];
+
+function callbackPage(sent: SentParameters) {
+  const parameters = inOrder(sent).slice(0, MAX_PARAMETERS);
+  const { title, words } = describe(parameters);
+  const next = findValue(parameters, 'code') === undefined ? '' : nextStep(parameters);
+  return createPage({ title, body: `<h1>${title}</h1>\n<p>${words}</p>\n${table(parameters)}\n${next}` });
+}
+
+function inOrder(sent: SentParameters): SentParameters {
+  const known = KNOWN.flatMap((name) => sent.filter(([given]) => given === name));
+  return [...known, ...sent.filter(([name]) => !KNOWN.includes(name))];
+}
+
+function describe(parameters: SentParameters): { readonly title: string; readonly words: string } {
+  if (findValue(parameters, 'error') !== undefined) {
+    return {
+      title: 'The authorization was not given',
+      words:
+        'The provider sent the browser back with an error, so there is no code and nothing was connected. To try again, ask for a new <code>oauthUrl</code> and open it.',
+    };
+  }
+  if (findValue(parameters, 'code') !== undefined) {
+    return {
+      title: 'Authorized',
+      words:
+        'The provider sent this code. It can be used once and for a few minutes only; whoever has it and your client secret gets the access, so pass it to nobody.',
+    };
+  }
+  return {
+    title: 'Nothing came with the browser',
+    words:
+      'This is a redirect URL for trying OAuth by hand. Register it at the provider, give it as <code>callbackUrl</code> to <code>GET /elements/{keyOrId}/oauth/url</code>, and open the <code>oauthUrl</code> of the answer.',
+  };
+}
+
+function findValue(parameters: SentParameters, name: string): string | undefined {
+  return parameters.find(([given]) => given === name)?.[1];
+}
+
+function table(parameters: SentParameters): string {
+  if (parameters.length === 0) return '';
+  const rows = parameters.map(([name, value]) => {
+    return `<tr><th scope="row">${escapeHtml(name)}</th><td><code>${escapeHtml(value)}</code></td></tr>`;
+  });
+  return `<table>\n${rows.join('\n')}\n</table>`;
+}
+
+/** To be copied: every parameter counts, as some providers need more than the code. */
+function nextStep(parameters: SentParameters): string {
+  const body = {
+    element: { key: '<element key>' },
+    name: '<a name>',
+    providerData: Object.fromEntries(parameters),
+    configuration: {
+      'oauth.api.key': '<client id>',
+      'oauth.api.secret': '<client secret>',
+      'oauth.callback.url': '<the URL of this page, up to the question mark>',
+    },
+  };
+  return `<h2>Next step</h2>
+<p>Send this to <code>POST /elements/api-v2/instances</code>, with the secrets of the user and the organization in the <code>Authorization</code> header.</p>
+<pre><code>${escapeHtml(JSON.stringify(body, null, 2))}</code></pre>`;
+}
+
+/** What stands on the page, in words for the person in front of the browser; nothing of the request is repeated. */
+const WORDS: Readonly<Record<RedirectRefusal, { readonly what: string; readonly next: string }>> = {
+  unknownProxy: {
+    what: 'This redirect URL does not belong to any OAuth proxy.',
+    next: 'It may have been deleted. List the proxies with <code>GET /elements/oauthProxies</code> and register the <code>proxyUrl</code> of one at the provider.',
+  },
+  noState: {
+    what: 'The provider sent no <code>state</code>, so it is not known where to go on.',
+    next: 'Begin with the <code>oauthUrl</code> of <code>GET /elements/{keyOrId}/oauth/url</code> as it was answered, with the URL of your application as <code>state</code>.',
+  },
+  severalStates: {
+    what: 'The address has more than one <code>state</code>, so it is not known which one is meant.',
+    next: 'Begin again with the <code>oauthUrl</code> of <code>GET /elements/{keyOrId}/oauth/url</code> as it was answered.',
+  },
+  notAllowed: {
+    what: 'The URL in <code>state</code> is not one that this OAuth proxy may redirect to.',
+    next: 'It must be exactly the <code>state</code> that the account of the proxy gave to <code>GET /elements/{keyOrId}/oauth/url</code> in the last 24 hours, or a URL that was added with <code>POST /elements/oauthProxies/{id}/applicationUrls</code>.',
+  },
+};
+
+/**
+ * `/oauth/proxy/{proxyKey}`: sends a browser that comes from a provider on to an application, or tells it why not.
+ * @param redirects for each network that browsers come from
+ */
+export function createProxyRedirect(proxies: Pick<Proxies, 'redirectTarget'>, redirects: TokenBuckets): RequestHandler {
+  return async (request, response) => {
+    // Anybody may ask, and it costs a query.
+    const network = networkOf(response.locals.address);
+    assertLeft('this address', redirects.look(network));
+    redirects.take(network);
+    // The address has a grant code in it: it goes to the application, and stays nowhere else.
+    response.set('Cache-Control', 'no-store').set('Referrer-Policy', 'no-referrer');
+    const [, query = ''] = /\?(.*)$/s.exec(request.originalUrl) ?? [];
+    const redirect = await proxies.redirectTarget(String(request.params.proxyKey), query);
+    if (redirect.kind === 'refused') return refuse(response, redirect.reason);
+    response.status(302).setHeader('Location', redirect.url).end();
+  };
+}
+
+function refuse(response: Response, reason: RedirectRefusal): void {
+  const { what, next } = WORDS[reason];
+  const body = `<h1>The way back to your application is not known</h1>\n<p>${what}</p>\n<p>${next}</p>`;
+  const { html, contentSecurityPolicy } = createPage({ title: 'Not redirected', body });
+  response.status(400).set('Content-Security-Policy', contentSecurityPolicy).type('html').send(html);
+}

@@ -1,0 +1,115 @@
+import type { operations } from '../../generated/openapi-types.ts';
+import type { OPERATIONS, OperationId } from '../../generated/operations.ts';
+import type { Principal } from '../accounts/accounts.ts';
+import type { Instance } from '../instances/instance.ts';
+
+type ScopeOf<Id extends OperationId> = (typeof OPERATIONS)[Id]['scopes'][number];
+
+/** An instance where the scopes of the operation promise one. */
+type InstanceOf<Id extends OperationId> =
+  | (Extract<ScopeOf<Id>, 'instance' | 'record'> extends never ? never : Instance)
+  | ('platform' extends ScopeOf<Id> ? undefined : never);
+
+/** A request as a handler sees it: authorized, validated, converted. */
+export interface OperationRequest<Id extends OperationId> {
+  readonly path: OperationPath<Id>;
+  readonly query: OperationQuery<Id>;
+  readonly headers: OperationHeaders<Id>;
+  /** The `Accept` header. Only operations that may respond with a file need to look: for the others it takes JSON. */
+  readonly accept: string | undefined;
+  readonly body: OperationBody<Id>;
+  readonly principal: Principal;
+  readonly instance: InstanceOf<Id>;
+  /** Aborts when the caller hangs up, and when it has its response. */
+  readonly signal: AbortSignal;
+  /** The absolute URL as sent, for links to the next page. */
+  readonly url: string;
+}
+
+/** Those that are undefined are left out. */
+export type ResponseHeaders = Readonly<Record<string, string | number | undefined>>;
+
+/** Bytes instead of JSON. */
+export interface FileResponse {
+  readonly file: Buffer;
+  readonly headers: ResponseHeaders & { readonly 'Content-Type': string };
+}
+
+/** The operations that the spec lets respond with a file. */
+export type FileOperationId = {
+  [Id in Exclude<OperationId, PassthroughOperationId>]: operations[Id]['responses'] extends {
+    200: { content: { '*/*': unknown } };
+  }
+    ? Id
+    : never;
+}[Exclude<OperationId, PassthroughOperationId>];
+
+/** What a handler gives to be sent; the status is 200. */
+export type OperationResponse<Id extends OperationId> =
+  | { readonly body: OperationResult<Id>; readonly headers?: ResponseHeaders }
+  | (Id extends FileOperationId ? FileResponse : never);
+
+export type Handler<Id extends OperationId> = (
+  request: OperationRequest<Id>,
+) => OperationResponse<Id> | Promise<OperationResponse<Id>>;
+
+/** The operations outside the base path; they are served without authorization. */
+export type RootOperationId = {
+  [Id in OperationId]: 'root' extends ScopeOf<Id> ? Id : never;
+}[OperationId];
+
+/** Requests that are passed on as they are: they have no handler that sees them validated. */
+export type PassthroughOperationId = {
+  [Id in OperationId]: (typeof OPERATIONS)[Id]['tag'] extends 'passthrough' ? Id : never;
+}[OperationId];
+
+export type ApiOperationId = Exclude<OperationId, RootOperationId | PassthroughOperationId>;
+
+/** One handler per operation of the spec: one that is missing, or one too many, does not compile. */
+export type Handlers = { readonly [Id in ApiOperationId]: Handler<Id> };
+
+/**
+ * What a handler of an operation gets and gives back, read from the spec. The validator has checked and converted the
+ * values before a handler sees them: numbers are numbers, defaults are filled in, header names are in lower case.
+ */
+
+type ParameterGroups<Id extends OperationId> = operations[Id]['parameters'];
+
+/** The members of an optional parameter group, or none. */
+type GroupMembers<Group> = [Exclude<Group, undefined>] extends [never]
+  ? Record<never, never>
+  : Exclude<Group, undefined>;
+
+/** `tags[]` reaches a handler as `tags`: see `scopedDocument`. */
+type WithoutBrackets<Name> = Name extends `${infer Bare}[]` ? Bare : Name;
+
+/** The path parameters, by name. */
+export type OperationPath<Id extends OperationId> = Readonly<GroupMembers<ParameterGroups<Id>['path']>>;
+
+/** The query parameters, by name. */
+export type OperationQuery<Id extends OperationId> = {
+  readonly [Name in keyof GroupMembers<ParameterGroups<Id>['query']> as WithoutBrackets<Name>]: GroupMembers<
+    ParameterGroups<Id>['query']
+  >[Name];
+};
+
+/** The header parameters, by name in lower case. */
+export type OperationHeaders<Id extends OperationId> = {
+  readonly [Name in keyof GroupMembers<ParameterGroups<Id>['header']> as Lowercase<Name & string>]: GroupMembers<
+    ParameterGroups<Id>['header']
+  >[Name];
+};
+
+/** The JSON body of the request; `undefined` for an operation that takes none. */
+export type OperationBody<Id extends OperationId> = operations[Id] extends {
+  requestBody: { content: { 'application/json': infer Body } };
+}
+  ? Body
+  : undefined;
+
+/** The JSON body of the 200 response. */
+export type OperationResult<Id extends OperationId> = operations[Id]['responses'] extends {
+  200: { content: { 'application/json': infer Body } };
+}
+  ? Body
+  : undefined;

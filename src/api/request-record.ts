@@ -1,0 +1,147 @@
+import { randomUUID } from 'node:crypto';
+import type { Request, RequestHandler, Response } from 'express';
+import type { Principal } from '../accounts/accounts.ts';
+import type { ErrorCode } from '../errors.ts';
+import { MASK } from '../instances/configuration.ts';
+import type { Instance } from '../instances/instance.ts';
+import type { Metrics } from '../metrics.ts';
+import type { Platform } from '../platform.ts';
+import { combineRedactors, createRedactor, type Redactor } from '../redaction.ts';
+import type { Trace } from '../trace.ts';
+import type { Authorized, Caller } from './authorization.ts';
+import { addressOf, type ProxyTrust } from './remote-address.ts';
+
+export interface RecordParts {
+  readonly trust: ProxyTrust;
+  readonly redactCall: RedactCall;
+  /** Whether requests are measured as well. */
+  readonly isMeasured: boolean;
+}
+
+/** Gives the request its id and the address that it came from; when it has ended, writes one log line and measures it. */
+export function recordRequests(
+  { log, clock, metrics }: Pick<Platform, 'log' | 'clock' | 'metrics'>,
+  { trust, redactCall, isMeasured }: RecordParts,
+): RequestHandler {
+  const observe = isMeasured ? observeRequests(metrics) : undefined;
+
+  return (request, response, next) => {
+    const startedAtMs = clock.steady();
+    const requestId = randomUUID();
+    // As it came: a HEAD is worked on as the GET that it is.
+    const { method } = request;
+    const trace: Trace = { requestId, providerCalls: 0 };
+    const { locals } = response;
+    locals.requestId = requestId;
+    locals.trace = trace;
+    locals.address = addressOf(request, trust);
+    response.setHeader('Elements-Request-Id', requestId);
+    // What is sent is what its type says, whatever a browser would guess.
+    response.setHeader('X-Content-Type-Options', 'nosniff');
+    response.once('close', () => {
+      const ms = clock.steady() - startedAtMs;
+      observe?.(locals.operation ?? NO_OPERATION, response.statusCode, ms / 1000);
+      log.info({ ...readLine(request, response, method), ms: Math.round(ms * 10) / 10 }, 'request');
+    });
+    next();
+  };
+
+  /** What is undefined is left out. */
+  function readLine(request: Request, response: Response, method: string) {
+    const { statusCode: status, writableFinished, locals } = response;
+    const principal: Principal | undefined = locals.principal;
+    const instance: Instance | undefined = locals.caller?.instance;
+    const { requestId, providerCalls }: Trace = locals.trace;
+    const errorCode: ErrorCode | undefined = locals.errorCode;
+    // The path only: a query may hold personal data.
+    const [path = ''] = request.originalUrl.split('?', 1);
+    return {
+      requestId,
+      address: locals.address,
+      accountId: principal?.accountId,
+      userId: principal?.userId,
+      instanceId: instance?.id,
+      element: instance?.connector.key,
+      method,
+      // Redacted here: the rest of the line has no foreign text, and is written for every request.
+      path: redactCall(request, response).redact(path),
+      status,
+      errorCode,
+      providerCalls: instance !== undefined || providerCalls > 0 ? providerCalls : undefined,
+      cut: writableFinished ? undefined : true,
+    };
+  }
+}
+
+/** The trace of the call, once it is known who calls. */
+export function traceOf(response: Response, { caller: { redactor, instance }, scope }: Authorized): Trace {
+  const trace: Trace = response.locals.trace;
+  trace.redactor = instance === undefined ? redactor : combineRedactors([redactor, instance.redactor]);
+  if (instance !== undefined && scope !== 'platform') trace.instanceId = instance.id;
+  return trace;
+}
+
+/** From a response out of memory to a provider that takes its time. */
+const BUCKETS_SECONDS = [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+/** A request that led to no operation: one is known when it was noted in `response.locals.operation`. */
+const NO_OPERATION = 'none';
+const STATUS_CLASSES = ['0xx', '1xx', '2xx', '3xx', '4xx', '5xx'];
+
+function observeRequests(metrics: Metrics): (operation: string, status: number, seconds: number) => void {
+  const duration = metrics.histogram({
+    name: 'causeway_http_request_duration_seconds',
+    help: 'Time from the head of a request to the end of its answer, by operation and class of status',
+    labelNames: ['operation', 'status'],
+    buckets: BUCKETS_SECONDS,
+  });
+  // Looking a series up by its labels costs more than the observation itself.
+  const seriesOf = new Map<string, ReturnType<typeof duration.labels>>();
+
+  return (operation, status, seconds) => {
+    const statusClass = STATUS_CLASSES[Math.floor(status / 100)] ?? 'other';
+    const key = operation + statusClass;
+    const series = seriesOf.get(key) ?? duration.labels(operation, statusClass);
+    seriesOf.set(key, series);
+    series.observe(seconds);
+  };
+}
+
+/** Makes the redactor of a call out of the secrets that came with it and those of its instance; it knows nothing of another call. */
+export type RedactCall = (request: Request, response: Response) => Redactor;
+
+/** Members of a body and parameters of a query that are secrets wherever they stand, beside the keys of configurations. */
+const SECRET_MEMBERS: readonly string[] = ['apiSecret', 'code', 'password', 'secret', 'token'];
+
+/** `secretKeys` are those of configurations, of all elements: which one is meant may be what is wrong with the call. */
+export function createRedactCall(secretKeys: Iterable<string>): RedactCall {
+  const names = [...new Set([...secretKeys, ...SECRET_MEMBERS])];
+  // By these names, and not by the members that there are: a body can have a million.
+  const secretsIn = (members: object): readonly string[] =>
+    names.flatMap((name) => {
+      const value: unknown = Object.hasOwn(members, name) ? Reflect.get(members, name) : undefined;
+      return (typeof value === 'string' || typeof value === 'number') && value !== MASK ? [String(value)] : [];
+    });
+
+  return (request, response) => {
+    const caller: Caller | undefined = response.locals.caller;
+    const ofCaller = caller?.redactor ?? createRedactor(wordsOf(request.headers.authorization));
+    const ofInstance = caller?.instance === undefined ? [] : [caller.instance.redactor];
+    return combineRedactors([ofCaller, ...ofInstance, ...given(request, response)]);
+  };
+
+  /** A record may have a `code` or a `token` that is none. Its query is not even looked at: that parses it once more. */
+  function given(request: Request, response: Response): readonly Redactor[] {
+    if (response.locals.scope === 'record') return [];
+    const { body, query } = request;
+    const { configuration, providerData } = Object(body);
+    const secrets = [query, body, configuration, providerData].flatMap((members) => secretsIn(Object(members)));
+    return secrets.length === 0 ? [] : [createRedactor(secrets)];
+  }
+}
+
+const KEYWORDS: ReadonlySet<string> = new Set(['user', 'organization', 'element', 'bearer', 'basic']);
+
+/** What may be a secret in a header that was not understood, or not accepted. */
+function wordsOf(header = ''): readonly string[] {
+  return header.split(/[\s,]+/).filter((word) => !KEYWORDS.has(word.toLowerCase()));
+}

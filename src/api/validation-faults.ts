@@ -1,0 +1,134 @@
+import type { Request } from 'express';
+import document from '../../generated/openapi.json' with { type: 'json' };
+import { OPERATIONS, type OperationId } from '../../generated/operations.ts';
+import {
+  cutText,
+  type ErrorDetail,
+  escapeName,
+  inWords,
+  MOST_FAULTS,
+  redactPointer,
+  type Suggestion,
+  segmentsOf,
+  suggest,
+  summarise,
+} from '../errors.ts';
+import type { Redactor } from '../redaction.ts';
+
+export interface ValidationFault {
+  readonly status: number | undefined;
+  readonly message: string;
+  /** Not all of them, where there are more than are told. */
+  readonly faults: readonly ErrorDetail[];
+}
+
+/** What the validator or Express threw, in the words of this service. */
+export function readFault(thrown: unknown, request: Request, redact: Redactor['redact']): ValidationFault {
+  const { status, message, errors } = Object(thrown);
+  const found: readonly unknown[] = Array.isArray(errors) ? errors : [];
+  return {
+    status: typeof status === 'number' ? status : undefined,
+    message: String(message ?? ''),
+    faults: found.slice(0, MOST_FAULTS + 1).map((fault) => toDetail(Object(fault), request, redact)),
+  };
+}
+
+interface ValidatorError {
+  readonly path?: unknown;
+  readonly message?: unknown;
+  /** The JSON Schema keyword with a suffix: `required.openapi.validation`. */
+  readonly errorCode?: unknown;
+}
+
+/** Where the validator's words do not fit behind the place that they are about. */
+const WORDS: Readonly<Record<string, string>> = { additionalProperties: 'is not known here', required: 'is missing' };
+
+/** The validator writes `/body/name`, and `/params/id` for what is in the path. */
+function toDetail(
+  { path, message, errorCode }: ValidatorError,
+  request: Request,
+  redact: Redactor['redact'],
+): ErrorDetail {
+  const [keyword = ''] = String(errorCode).split('.');
+  const text = WORDS[keyword] ?? cutNames(String(message ?? ''));
+  const isUnknownParameter = text.startsWith('Unknown query parameter ');
+  const namesUnknown = isUnknownParameter || keyword === 'additionalProperties';
+  const pointed = namesUnknown ? escapeEnd(String(path ?? ''), request) : String(path ?? '');
+  const place = redactPointer(pointed, redact).replace(/^\/params(?=\/|$)/, '/path');
+  if (!isUnknownParameter) return { path: place, message: text };
+  const { hint, nearest } = suggestQueryName(request.res?.locals.sought, segmentsOf(place).at(-1) ?? '');
+  return { path: place, message: `${text}${hint === '' ? '' : `.${hint}`}`, ...nearest };
+}
+
+/** The validator escapes the names that lead to a name which is not known, and not that name itself. It is not cut here: secrets are looked for first. */
+function escapeEnd(path: string, { body, query }: Request): string {
+  let holder: unknown = { body, query };
+  let at = 1;
+  while (!Object.hasOwn(Object(holder), path.slice(at))) {
+    const end = path.indexOf('/', at);
+    const [name = ''] = segmentsOf(path.slice(at - 1, end));
+    if (end < 0 || !Object.hasOwn(Object(holder), name)) return path;
+    holder = Reflect.get(Object(holder), name);
+    at = end + 1;
+  }
+  return path.slice(0, at) + escapeName(path.slice(at));
+}
+
+function cutNames(message: string): string {
+  return message.replace(/'([^']*)'/g, (_, name: string) => `'${cutText(name)}'`);
+}
+
+export function sentence({ faults, message }: ValidationFault): string {
+  const [first, ...others] = faults;
+  if (first === undefined) return message;
+  // Some of the validator's messages are sentences of their own.
+  const subject = /^[A-Z]/.test(first.message) ? '' : `${inWords(first.path ?? '')} `;
+  return summarise([{ message: subject + first.message + (first.message.endsWith('?') ? '' : '.') }, ...others]);
+}
+
+/** What other APIs call our parameters, in lower case. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  limit: 'pageSize',
+  size: 'pageSize',
+  count: 'pageSize',
+  per_page: 'pageSize',
+  page_size: 'pageSize',
+  max_results: 'pageSize',
+  top: 'pageSize',
+  $top: 'pageSize',
+  cursor: 'nextPage',
+  page_token: 'nextPage',
+  pagetoken: 'nextPage',
+  nextpagetoken: 'nextPage',
+  sort: 'orderBy',
+  sort_by: 'orderBy',
+  sortby: 'orderBy',
+  order: 'orderBy',
+  order_by: 'orderBy',
+  $orderby: 'orderBy',
+  select: 'fields',
+  $select: 'fields',
+  filter: 'where',
+  $filter: 'where',
+};
+
+const PARAMETERS: Readonly<Record<string, { readonly name: string; readonly in: string } | undefined>> =
+  document.components.parameters;
+
+/** What a query parameter that the operation does not take was probably meant to be. */
+function suggestQueryName(id: OperationId | undefined, name: string): Suggestion {
+  const known = id === undefined ? [] : queryNamesOf(id);
+  const synonym = Object.hasOwn(ELSEWHERE, name.toLowerCase()) ? ELSEWHERE[name.toLowerCase()] : undefined;
+  if (synonym === undefined || !known.includes(synonym)) return suggest(name, known);
+  return { hint: ` Did you mean '${synonym}'?`, nearest: { nearest: synonym } };
+}
+
+function queryNamesOf(id: OperationId): readonly string[] {
+  const { path, method } = OPERATIONS[id];
+  const item: Readonly<Record<string, unknown>> = document.paths[path];
+  const { parameters = [] }: { readonly parameters?: readonly { readonly $ref?: string }[] } = Object(item[method]);
+  return parameters.flatMap(({ $ref = '' }) => {
+    const parameter = PARAMETERS[$ref.slice($ref.lastIndexOf('/') + 1)];
+    return parameter?.in === 'query' ? [parameter.name] : [];
+  });
+}

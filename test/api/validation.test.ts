@@ -1,0 +1,68 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect } from 'chai';
+import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
+import { createValidation, parseQuery, type Validate } from '../../src/api/validation.ts';
+
+describe('createValidation', () => {
+  const servers: Server[] = [];
+  afterEach(() => {
+    for (const server of servers.splice(0)) server.close();
+  });
+
+  /** @returns where `respond` takes what was validated */
+  async function serve(validate: Validate, respond: RequestHandler): Promise<string> {
+    const app = express();
+    app.set('query parser', parseQuery);
+    app.use(express.json({ type: () => true }));
+    const check: RequestHandler = async (request, response) => {
+      const { query } = request;
+      const input = await validate(request, response, { params: {}, query });
+      response.locals.input = input;
+      request.next?.();
+    };
+    app.use('/elements/api-v2', check, respond, tell);
+    const server = app.listen(0, '127.0.0.1');
+    servers.push(server);
+    await once(server, 'listening');
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}/elements/api-v2`;
+  }
+
+  it('shows one spelling of the type to the validator, which compiles its schemas anew for each', async () => {
+    const url = await serve(createValidation('platform', false)('createInstance'), (request, response) => {
+      response.json({ type: request.headers['content-type'] });
+    });
+    const body = JSON.stringify({ element: { key: 'bamboohr' }, name: 'x', configuration: {} });
+    for (const type of ['application/json', 'Application/JSON; charset=utf-8', 'application/json; a=1; b=2']) {
+      const response = await fetch(`${url}/instances`, { method: 'POST', headers: { 'content-type': type }, body });
+      expect(await response.json(), type).to.deep.equal({ type: 'application/json' });
+    }
+  });
+
+  it('converts the first request for an operation as it does the others', async () => {
+    const url = await serve(createValidation('platform', false)('listInstances'), (_request, response) => {
+      response.json(response.locals.input.query);
+    });
+    for (let request = 0; request < 3; request++) {
+      const response = await fetch(`${url}/instances?tags[]=a&pageSize=${request + 1}`);
+      expect(await response.json()).to.deep.equal({ tags: ['a'], pageSize: request + 1 });
+    }
+  });
+
+  it('ends a request whose response does not fit the spec', async () => {
+    const url = await serve(createValidation('platform', true)('listHubs'), (_request, response) => {
+      response.setHeader('Content-Type', 'application/json');
+      response.json([{ key: 1 }]);
+    });
+    for (let request = 0; request < 2; request++) {
+      const response = await fetch(`${url}/hubs`, { signal: AbortSignal.timeout(5000) });
+      expect(response.status).to.equal(500);
+      expect(await response.text()).to.match(/^\/response\/0 must have required property/);
+    }
+  });
+});
+
+const tell: ErrorRequestHandler = (error, _request, response, _next) => {
+  response.status(500).end(String(error.message));
+};
