@@ -14,8 +14,8 @@ type Convert = (value: unknown) => unknown;
 
 /** To be spread into a field: `{ type: 'date', ...codec.blank(codec.day) }`. */
 export const codec = {
-  /** An instant with any offset, `+0200` too ↔ UTC, with every digit of the fraction. */
-  instant: ofText(readInstant, (text) => text),
+  /** An instant with any offset, `+0200` too ↔ UTC, with every digit of the fraction, and at least so many. */
+  instant: (digits = 0) => ofText(readInstant(digits), (text) => text),
   epochSeconds: { read: readEpoch(0), write: writeEpoch(0) },
   epochMilliseconds: { read: readEpoch(3), write: writeEpoch(3) },
   /** `yyyy-MM-dd HH:mm:ss` on the clocks of a zone, an IANA name ↔ UTC. An hour that the clocks show twice is the first of the two. */

@@ -27,8 +27,11 @@ export interface ListQuery<Native> extends ListInput<Native> {
   readonly order?: string;
 }
 
+/** Its two halves, so that a `run` can be made of them. */
+type PureList<Native> = Extract<ListOperation<Native>, { readonly request: unknown }>;
+
 /** The list operation of a provider with one of five families of paging. */
-export function list<Native>(options: ListOptions<Native>): ListOperation<Native> {
+export function list<Native>(options: ListOptions<Native>): PureList<Native> {
   const { paging, rows, readRecord } = options;
   const { parameters, end, maxPageSize, cursorAt } = createPager(paging);
   return {

@@ -1,11 +1,14 @@
 /** Instants as providers write them ↔ ours, which are text in UTC. What is none stays as it is. */
 
-/** Any offset → UTC, with every digit of the fraction. */
-export function readInstant(text: string): string {
-  const match = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}(?::\d{2})?)(\.\d+)?(Z|[+-]\d{2}:?\d{2})$/.exec(text);
-  if (match === null) return text;
-  const [, day, time, fraction = '', offset = ''] = match;
-  return printSecond(Date.parse(`${day}T${time}${offset.replace(/(\d{2})(\d{2})$/, '$1:$2')}`), fraction) ?? text;
+/** Any offset → UTC, with every digit of the fraction, and at least so many. */
+export function readInstant(digits: number): (text: string) => string {
+  return (text) => {
+    const match = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}(?::\d{2})?)(?:\.(\d+))?(Z|[+-]\d{2}:?\d{2})$/.exec(text);
+    if (match === null) return text;
+    const [, day, time, fraction = '', offset = ''] = match;
+    const second = Date.parse(`${day}T${time}${offset.replace(/(\d{2})(\d{2})$/, '$1:$2')}`);
+    return printSecond(second, fraction.padEnd(digits, '0')) ?? text;
+  };
 }
 
 /** `places`: the decimals of a second that the number counts: 3 for milliseconds. Numbers may come as text. */
@@ -30,7 +33,7 @@ export function writeEpoch(places: 0 | 3): (value: unknown) => unknown {
 export function readLocalTime(zone: string): (text: string) => string {
   const offsetAt = createOffsets(zone);
   return (text) => {
-    const match = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}:\d{2})(\.\d+)?$/.exec(text);
+    const match = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}:\d{2})(?:\.(\d+))?$/.exec(text);
     if (match === null) return text;
     const shown = Date.parse(`${match[1]}T${match[2]}Z`);
     // The offsets around the moment: where they differ the clocks are being changed, and one of the two is that of the moment.
@@ -74,5 +77,5 @@ function printInstant(ms: number): string | undefined {
 
 function printSecond(ms: number, fraction: string): string | undefined {
   const text = printInstant(ms);
-  return text && `${text.slice(0, 19)}${fraction}Z`;
+  return text && `${text.slice(0, 19)}${fraction === '' ? '' : `.${fraction}`}Z`;
 }
