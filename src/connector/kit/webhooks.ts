@@ -22,7 +22,7 @@ export interface HmacOptions {
   /** Of the signature. */
   readonly header: string;
   readonly algorithm: 'sha1' | 'sha256' | 'sha512';
-  readonly encoding: 'hex' | 'base64';
+  readonly encoding: 'hex' | 'base64' | 'base64url';
   /** The signatures in the header, of which one must be right. Default: all of it. */
   readonly signatures?: (header: string) => readonly string[];
   /** What is signed, piece after piece. Default: the body. */
@@ -68,8 +68,10 @@ function hmac(options: HmacOptions): Verify {
     if (given === undefined || given === '') return 'unsigned';
     const right = createHmac(algorithm, key(secret));
     for (const piece of signed(call)) right.update(piece);
-    const expected = right.digest();
-    if (!signatures(given).some((text) => isSame(Buffer.from(text, encoding), expected))) return 'forged';
+    const expected = Buffer.from(right.digest(encoding));
+    // As text: a decoder passes over what is no part of the encoding.
+    const toComparable = (text: string) => Buffer.from(encoding === 'hex' ? text.toLowerCase() : text);
+    if (!signatures(given).some((text) => isSame(toComparable(text), expected))) return 'forged';
     if (signedAt === undefined) return 'genuine';
     // Text that is no number is at no time.
     return Math.abs(now / 1000 - Number(signedAt(call) ?? Number.NaN)) <= tolerance ? 'genuine' : 'stale';

@@ -182,7 +182,7 @@ describe('codecs', () => {
         fc.integer({ min: 0, max: 4 }),
         (units, places) => {
           const { read, write } = codec.minorUnits(places);
-          expect(String(write(read(String(units))))).to.equal(String(write(String(units)) && units));
+          expect(codec.decimal.write(write(read(String(units))))).to.equal(String(units));
           expect(codec.decimal.write(read(String(units)))).to.equal(codec.decimal.write(placePoint(units, places)));
         },
       ),
