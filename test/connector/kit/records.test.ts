@@ -1,7 +1,13 @@
 import { expect } from 'chai';
-import { json, type ProviderRequest, type ProviderResponse, path, records } from '#connector';
-import { execute } from '../../../src/connector/client/execute.ts';
-import type { ProviderCall } from '../../../src/connector/client/ports.ts';
+import {
+  type ConnectorContext,
+  json,
+  type Operation,
+  type ProviderRequest,
+  type ProviderResponse,
+  path,
+  records,
+} from '#connector';
 import { AppError } from '../../../src/errors.ts';
 
 const get = (id: string, natives: readonly string[]) => ({
@@ -25,6 +31,16 @@ function answering(...answers: readonly (Partial<ProviderResponse> | Error)[]) {
     return { status: 200, headers: {}, body: undefined, ...answer };
   };
   return { asked, controller, send, context: { config: {}, send, signal: controller.signal } };
+}
+
+/** As the client runs an operation. */
+async function perform<Input, Output>(
+  operation: Operation<Input, Output>,
+  input: Input,
+  context: ConnectorContext,
+): Promise<Output> {
+  if ('run' in operation) return operation.run(context, input);
+  return operation.read(await context.send(operation.request(input, context.config)), input);
 }
 
 describe('operations on one record', () => {
@@ -97,13 +113,11 @@ describe('operations on one record', () => {
       update: change,
       replace: { request: change, record: ({ body }) => body },
     });
-    const { asked, context, send } = answering({ status: 204 }, { body: { Id: '7' } }, { body: { Id: '8' } });
+    const { asked, context } = answering({ status: 204 }, { body: { Id: '7' } }, { body: { Id: '8' } });
     if (update === undefined || replace === undefined) throw new Error('Both were given.');
-    // As the client runs an operation; of a call it needs no more here.
-    const call = context as unknown as ProviderCall;
     const input = { id: '7', values: { Name: 'B' }, fields: FIELDS };
-    expect(await execute((_call, request) => send(request), update, input, call)).to.deep.equal({ Id: '7' });
-    expect(await execute((_call, request) => send(request), replace, input, call)).to.deep.equal({ Id: '8' });
+    expect(await perform(update, input, context)).to.deep.equal({ Id: '7' });
+    expect(await perform(replace, input, context)).to.deep.equal({ Id: '8' });
     const sent = { method: 'PATCH', path: '/things/7', json: { Name: 'B' } };
     expect(asked).to.deep.equal([sent, READ, sent]);
   });
