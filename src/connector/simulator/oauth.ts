@@ -31,6 +31,8 @@ export interface OAuthOptions {
   readonly memory?: SimulatorMemory | undefined;
   /** Whether an authorization without a code challenge is refused. Default `optional`. Only S256 (RFC 7636) is known. */
   readonly pkce?: 'required' | 'optional';
+  /** What a challenge without a method is. Default: `plain`, as RFC 7636 has it, which is refused. */
+  readonly unsaidMethod?: 'S256';
   /** How a client may authenticate itself at the token endpoint. Default `any`. */
   readonly clientAuthentication?: 'basic' | 'body' | 'any';
   /** In milliseconds. Default: codes ten minutes, tokens for ever. */
@@ -106,14 +108,20 @@ export function createOAuthServer(options: OAuthOptions): OAuthServer {
   const codes = new Map<string, Authorization>();
   const sessions = createSessions(options.memory, clock);
 
+  function findClient(clientId: string): OAuthClient | undefined {
+    return Object.hasOwn(clients, clientId) ? clients[clientId] : undefined;
+  }
+
   function authorize({ query }: Call): Answer {
-    const { clientId, redirectUri, challenge } = readAuthorization(query);
-    const client = clients[clientId];
+    const [clientId, redirectUri] = [query.get('client_id') ?? '', query.get('redirect_uri') ?? ''];
+    const challenge = query.get('code_challenge');
+    const client = findClient(clientId);
     if (client === undefined || !URL.canParse(redirectUri) || query.get('response_type') !== 'code') {
       return refusalPage('badAuthorization');
     }
+    const method = query.get('code_challenge_method') ?? options.unsaidMethod;
     const needsChallenge = options.pkce === 'required' || client.secret === undefined;
-    if (needsChallenge ? challenge === null : isUnknownMethod(query)) return refusalPage('missingChallenge');
+    if (challenge === null ? needsChallenge : method !== 'S256') return refusalPage('missingChallenge');
     const choice = query.get('auto');
     if (choice !== 'approve' && choice !== 'deny') return html(approvalPage(options.title, query));
     if (choice === 'deny') {
@@ -130,7 +138,7 @@ export function createOAuthServer(options: OAuthOptions): OAuthServer {
   function token(call: Call): Answer {
     const form = call.body.form();
     const { clientId, secret } = readClient(form, call);
-    const client = Object.hasOwn(clients, clientId) ? clients[clientId] : undefined;
+    const client = findClient(clientId);
     if (client === undefined) return refuse('unknownClient');
     if (client.secret !== secret) return refuse('wrongSecret');
     const type = form.get('grant_type');
@@ -251,19 +259,6 @@ export function createOAuthServer(options: OAuthOptions): OAuthServer {
 
 function makeToken(): string {
   return randomBytes(32).toString('base64url');
-}
-
-function readAuthorization(query: URLSearchParams) {
-  const isS256 = query.get('code_challenge_method') === 'S256';
-  return {
-    clientId: query.get('client_id') ?? '',
-    redirectUri: query.get('redirect_uri') ?? '',
-    challenge: isS256 ? query.get('code_challenge') : null,
-  };
-}
-
-function isUnknownMethod(query: URLSearchParams): boolean {
-  return query.has('code_challenge') && query.get('code_challenge_method') !== 'S256';
 }
 
 function sendBack(query: URLSearchParams, members: Readonly<Record<string, string>>): Answer {

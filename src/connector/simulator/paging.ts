@@ -11,6 +11,8 @@ interface Sized {
   readonly most: number;
   /** What becomes of a size above `most`. Default `clamped`. */
   readonly beyond?: 'clamped' | 'refused';
+  /** The provider's error for a parameter that it does not take. Default: 400. */
+  readonly refuse?: (message: string, parameter: string) => Fault;
 }
 
 /** The five ways in which providers answer lists, as the parameters of a request say them. */
@@ -49,27 +51,29 @@ export function takePage<Item>(rows: readonly Item[], paging: Paging, call: Page
   return nextStart < rows.length ? { ...page, next: nextOf(paging, call, { start: nextStart, size }) } : page;
 }
 
-function readSize({ size: name, usual, most, beyond = 'clamped' }: Sized, query: URLSearchParams): number {
-  const size = readCount(query, name, usual);
-  if (size < 1 || (size > most && beyond === 'refused')) throw badPage(`${name} is from 1 to ${most}.`, name);
+function readSize(sized: Sized, query: URLSearchParams): number {
+  const { size: name, usual, most, beyond = 'clamped', refuse = badPage } = sized;
+  const size = readCount(query, name, { usual, refuse });
+  if (size < 1 || (size > most && beyond === 'refused')) throw refuse(`${name} is from 1 to ${most}.`, name);
   return Math.min(size, most);
 }
 
 type Stepped = Exclude<Paging, { kind: 'whole' }>;
 
 function startOf(paging: Stepped, query: URLSearchParams, size: number): number {
+  const { refuse = badPage } = paging;
   switch (paging.kind) {
     case 'offset':
-      return readCount(query, paging.offset, 0);
+      return readCount(query, paging.offset, { usual: 0, refuse });
     case 'number': {
-      const page = readCount(query, paging.page, 1);
-      if (page < 1) throw badPage(`${paging.page} begins at 1.`, paging.page);
+      const page = readCount(query, paging.page, { usual: 1, refuse });
+      if (page < 1) throw refuse(`${paging.page} begins at 1.`, paging.page);
       return (page - 1) * size;
     }
     case 'cursor':
-      return readToken(query, paging.cursor);
+      return readToken(query, paging.cursor, refuse);
     case 'link':
-      return readToken(query, paging.token);
+      return readToken(query, paging.token, refuse);
   }
 }
 
@@ -92,10 +96,16 @@ function linkOf({ token, links }: Extract<Paging, { kind: 'link' }>, call: Paged
   return `${links === 'relative' ? '' : (call.origin ?? '')}${call.path ?? ''}?${query}`;
 }
 
-function readCount(query: URLSearchParams, name: string, usual: number): number {
+type Refuse = NonNullable<Sized['refuse']>;
+
+function readCount(
+  query: URLSearchParams,
+  name: string,
+  { usual, refuse }: { readonly usual: number; readonly refuse: Refuse },
+): number {
   const text = query.get(name);
   if (text === null) return usual;
-  if (!/^\d{1,15}$/.test(text)) throw badPage(`${name} is a whole number.`, name);
+  if (!/^\d{1,15}$/.test(text)) throw refuse(`${name} is a whole number.`, name);
   return Number(text);
 }
 
@@ -104,11 +114,11 @@ function makeToken(start: number): string {
   return Buffer.from(`after:${start}`).toString('base64url');
 }
 
-function readToken(query: URLSearchParams, name: string): number {
+function readToken(query: URLSearchParams, name: string, refuse: Refuse): number {
   const text = query.get(name);
   if (text === null) return 0;
   const [, start] = /^after:(\d{1,15})$/.exec(Buffer.from(text, 'base64url').toString()) ?? [];
-  if (start === undefined) throw badPage(`${name} is none of ours.`, name);
+  if (start === undefined) throw refuse(`${name} is none of ours.`, name);
   return Number(start);
 }
 
