@@ -1,11 +1,5 @@
 import type { Operator } from '../../where/ast.ts';
-import {
-  type Collation,
-  compileCondition,
-  type FieldType,
-  type LikePattern,
-  type Predicate,
-} from '../../where/index.ts';
+import { type Collation, compileCondition, type FieldType, type Predicate } from '../../where/index.ts';
 import { readLikePattern } from '../../where/like.ts';
 import type { Value } from '../../where/model.ts';
 import { readLiteral, type ScalarType } from '../../where/values.ts';
@@ -132,20 +126,13 @@ function predicateOf(
   if (value === undefined || values.length < written.length) return undefined;
   if (operator === 'IN' || operator === 'NOT IN') return { ...place, kind: 'in', negated, values };
   if (operator !== 'LIKE' && operator !== 'NOT LIKE') return { ...place, kind: 'compare', operator, value };
-  return { ...place, kind: 'like', negated, pattern: readPattern(String(written[0]), fold) };
+  return { ...place, kind: 'like', negated, pattern: readLikePattern(fold(String(written[0]))) };
 }
 
 function readValue(literal: Literal, type: ScalarType, fold: (text: string) => string): Value | undefined {
   if (literal === null) return undefined;
   const value = readLiteral({ kind: 'string', text: String(literal), loc: NOWHERE }, type);
   return value?.kind === 'string' ? { kind: 'string', value: fold(value.value) } : value;
-}
-
-/** Folded part by part: wildcards and escapes stay what they are. */
-function readPattern(text: string, fold: (text: string) => string): LikePattern {
-  const { form, parts } = readLikePattern(text);
-  const folded = parts.map((part) => (part.kind === 'text' ? { ...part, text: fold(part.text) } : part));
-  return { form, parts: folded, text: folded.map((part) => (part.kind === 'text' ? part.text : '')).join('') };
 }
 
 /** A text that a pattern shall find as it is. */

@@ -4,7 +4,7 @@ export { type Clock, SYSTEM_CLOCK } from '../../clock.ts';
 export type { Simulator, SimulatorMemory, SimulatorOptions } from '../contract.ts';
 export { type Answer, empty, escapeMarkup, html, json, redirect, typed, xml } from './answer.ts';
 export { basic, bearer, type Credentials, type Guard, keyHeader, readBasic, readBearer } from './authenticate.ts';
-export type { Body, BodyLimits } from './body.ts';
+export { type Body, type BodyLimits, createBody } from './body.ts';
 export { type Budget, type BudgetOptions, type BudgetState, createBudget } from './budget.ts';
 export { type Changeable, changesOf } from './changes.ts';
 export { createMovableClock, type MovableClock } from './clock.ts';

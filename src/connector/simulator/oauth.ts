@@ -3,7 +3,7 @@ import type { Clock } from '../../clock.ts';
 import type { SimulatorMemory } from '../contract.ts';
 import { type Answer, escapeMarkup, html, json, redirect, typed } from './answer.ts';
 import { readBasic } from './authenticate.ts';
-import type { Call, Handler } from './route.ts';
+import { type Call, decode, type Handler } from './route.ts';
 import { createSessions, type Session, type Token } from './sessions.ts';
 
 /** An application that may ask. */
@@ -151,7 +151,7 @@ export function createOAuthServer(options: OAuthOptions): OAuthServer {
     const credentials = clientAuthentication === 'body' ? undefined : readBasic(headers.authorization);
     // Both are encoded as in a form. Source: RFC 6749, section 2.3.1.
     const [clientId = '', secret] = credentials
-      ? [credentials.username, credentials.password].map((part) => decodeURIComponent(part.replaceAll('+', ' ')))
+      ? [credentials.username, credentials.password].map((part) => decode(part.replaceAll('+', ' ')))
       : [form.get('client_id') ?? '', form.get('client_secret') ?? undefined];
     const isWrongWay = clientAuthentication === 'basic' && credentials === undefined && secret !== undefined;
     return isWrongWay ? { clientId: '', secret: undefined } : { clientId, secret };

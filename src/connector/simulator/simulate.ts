@@ -84,14 +84,17 @@ function createCommands(plan: TroublePlan, clock: MovableClock): Routes {
 async function serve(server: Server, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { provider } = server;
   const address = readAddress(request);
+  const told: Record<string, string> = { ...provider.headers };
   try {
     const trouble = troubleOf(server, request, address);
+    if (!isCommand(server.commands, address)) Object.assign(told, provider.budget?.take());
     const answer = await answerOf(server, { request, ...address }, trouble);
-    send(response, { ...answer, headers: { ...provider.headers, ...answer.headers } }, trouble?.kind === 'cut');
+    send(response, { ...answer, headers: { ...told, ...answer.headers } }, trouble?.kind === 'cut');
   } catch (error) {
     // A body that nobody read would keep the connection from being used again.
     request.resume();
-    send(response, provider.print(asFault(error), address));
+    const answer = provider.print(asFault(error), address);
+    send(response, { ...answer, headers: { ...told, ...answer.headers } });
   }
 }
 
@@ -139,9 +142,7 @@ async function answerOf(
   const query = new URLSearchParams(where.search);
   const call = { ...where, headers, origin, query, body, params: {}, isStuck: trouble?.kind === 'stuck' };
   if (isCommand(server.commands, where)) return server.commands.dispatch(call);
-  const told = provider.budget?.take();
-  const answer = await handle(server, call);
-  return told === undefined ? answer : { ...answer, headers: { ...told, ...answer.headers } };
+  return handle(server, call);
 }
 
 function handle({ provider, open, routes }: Server, call: Call): Answer | Promise<Answer> {
