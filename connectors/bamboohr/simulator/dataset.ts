@@ -143,8 +143,8 @@ function parseOrder(orderBy: string): readonly (OrderTerm & { readonly name: str
     const [, name = '', direction] = /^\s*(\w+)(?:\s+(asc|desc))?\s*$/.exec(term) ?? [];
     const column = COLUMN_BY_NAME.get(name);
     if (column === undefined) throw new Problem(400, 'UE-1001', `orderBy cannot use '${term}'.`);
-    const read = column.type === 'int' || column.type === 'currency' ? Number : String;
-    return { name, descending: direction === 'desc', read: (row) => (row[name] == null ? null : read(row[name])) };
+    const type = column.type === 'int' || column.type === 'currency' ? 'number' : 'string';
+    return { name, type, descending: direction === 'desc', read: (row) => row[name] };
   });
 }
 

@@ -42,10 +42,16 @@ function toFilter(expression: Expression, scope: Scope, fields: Map<string, Filt
   const [path, field] = resolveField(expression.field, scope);
   if (field.unfilterable === true) throw invalidField(`field '${path}' can not be filtered in a query call`);
   // LIKE ignores cases on fields that tell them apart otherwise.
-  const key = expression.operator === 'LIKE' ? `${path} LIKE` : path;
-  const fold = expression.operator === 'LIKE' ? scope.fold : foldOf(field, scope.fold);
-  fields.set(key, { type: typeOf(field), fold, read: (row) => toComparable(field, readField(row, path, field), fold) });
+  const isLike = expression.operator === 'LIKE';
+  const key = isLike ? `${path} LIKE` : path;
+  const fold = isLike ? scope.fold : foldOf(field, scope.fold);
+  fields.set(key, comparedField(path, field, fold));
   return toTest(expression, { path, key, field, fold });
+}
+
+/** A field as it is compared, and as records are ordered by it. */
+export function comparedField(path: string, field: FieldSchema, fold = (text: string) => text) {
+  return { type: typeOf(field), fold, read: (row: Row) => toComparable(field, readField(row, path, field), fold) };
 }
 
 interface Place {
@@ -86,7 +92,7 @@ function toTest({ operator, literals }: Extract<Expression, { kind: 'test' }>, p
     case '<=':
     case '>':
     case '>=':
-      return hasNull ? { kind: 'and', operands: [isNull, isNotNull] } : test(operator, known);
+      return hasNull ? { kind: 'or', operands: [] } : test(operator, known);
     default:
       return refuse(place.path, `${operator} is not simulated`);
   }
@@ -110,7 +116,7 @@ function typeOf({ type }: FieldSchema): FilterField['type'] {
   return type === 'boolean' || type === 'datetime' ? type : 'string';
 }
 
-function foldOf({ type, caseSensitive }: FieldSchema, fold: Fold): Fold {
+export function foldOf({ type, caseSensitive }: FieldSchema, fold: Fold): Fold {
   return TEXT_TYPES.has(type) && caseSensitive !== true ? fold : (text) => text;
 }
 
@@ -120,13 +126,6 @@ function toComparable({ type }: FieldSchema, value: unknown, fold: Fold): string
   if (type === 'datetime') return new Date(Date.parse(String(value))).toISOString();
   if (typeof value === 'number' || typeof value === 'boolean') return value;
   return fold(String(value)) === '' ? null : String(value);
-}
-
-/** What a record is ordered by. */
-export function keyOf(field: FieldSchema, value: unknown, fold: Fold): string | number | boolean | null {
-  const folded = foldOf(field, fold);
-  const comparable = toComparable(field, value, folded);
-  return typeof comparable === 'string' ? folded(comparable) : comparable;
 }
 
 type Reader = (name: string, type: string, text: string) => Literal;

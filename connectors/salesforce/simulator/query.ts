@@ -1,5 +1,5 @@
 import { createResults, Fault, type OrderTerm, type Row, sortRows } from '#connector/simulator';
-import { compileCondition, keyOf } from './condition.ts';
+import { comparedField, compileCondition, foldOf } from './condition.ts';
 import { resolveField, type Scope } from './paths.ts';
 import type { Dataset } from './rows.ts';
 import { type FieldSchema, OBJECTS, readField } from './schema.ts';
@@ -101,8 +101,7 @@ function readOrder({ field: written, descending, nullsFirst }: Order, scope: Sco
   if (field.unfilterable === true) {
     throw new Fault(400, 'INVALID_FIELD', `field '${name}' can not be sorted in a query call`);
   }
-  const read = (row: Row) => keyOf(field, readField(row, name, field), scope.fold);
-  return { read, descending, nulls: nullsFirst ? 'first' : 'last' };
+  return { ...comparedField(name, field, foldOf(field, scope.fold)), descending, nulls: nullsFirst ? 'first' : 'last' };
 }
 
 interface Shown {

@@ -8,6 +8,7 @@ import type { Row } from './table.ts';
 
 /** What a provider's filter says, once its own grammar has been read. */
 export type Filter =
+  /** Without operands: always true, never true. */
   | { readonly kind: 'and' | 'or'; readonly operands: readonly Filter[] }
   | { readonly kind: 'not'; readonly operand: Filter }
   | FilterTest;

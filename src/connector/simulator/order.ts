@@ -1,30 +1,47 @@
+import { compareValues } from '../../where/index.ts';
+import type { FilterField } from './filter.ts';
 import type { Row } from './table.ts';
 
-/** One term of an order. */
-export interface OrderTerm {
-  /** What the provider compares by: numbers as such, texts folded as it does; null for nothing. */
-  readonly read: (row: Row) => string | number | bigint | boolean | null;
+/** One term of an order: a field as the provider compares it. */
+export interface OrderTerm extends FilterField {
+  readonly read: (row: Row) => unknown;
   readonly descending?: boolean;
   /** Where rows without a value stand. Default `first` in ascending order and last in descending. */
   readonly nulls?: 'first' | 'last';
 }
 
-/** A new list; rows that no term tells apart stay in their order. Keys are read once per row. */
+/** A new list, in the order that the platform has for the types; rows that no term tells apart stay as they were. */
 export function sortRows(rows: readonly Row[], terms: readonly OrderTerm[]): readonly Row[] {
   if (terms.length === 0) return rows;
-  const keyed = rows.map((row) => ({ row, keys: terms.map(({ read }) => read(row)) }));
-  keyed.sort((a, b) => compareKeys(a.keys, b.keys, terms));
+  const compares = terms.map(compareBy);
+  const keyed = rows.map((row) => ({ row, keys: terms.map((term) => keyOf(term, row)) }));
+  keyed.sort((a, b) => firstDifference(compares.map((compare, index) => () => compare(a.keys[index], b.keys[index]))));
   return keyed.map(({ row }) => row);
 }
 
-type Keys = readonly ReturnType<OrderTerm['read']>[];
+function keyOf({ read, fold }: OrderTerm, row: Row): unknown {
+  const value = read(row);
+  return typeof value === 'string' && fold !== undefined ? fold(value) : value;
+}
 
-function compareKeys(a: Keys, b: Keys, terms: readonly OrderTerm[]): number {
-  for (const [index, { descending = false, nulls = descending ? 'last' : 'first' }] of terms.entries()) {
-    const [x, y] = [a[index] ?? null, b[index] ?? null];
-    if (x === y) continue;
-    if (x === null || y === null) return (x === null) === (nulls === 'first') ? -1 : 1;
-    if (x !== y) return x < y === descending ? 1 : -1;
+function firstDifference(compares: readonly (() => number)[]): number {
+  for (const compare of compares) {
+    const order = compare();
+    if (order !== 0) return order;
   }
   return 0;
+}
+
+function compareBy({
+  type,
+  collation = 'cs',
+  descending = false,
+  nulls,
+}: OrderTerm): (a: unknown, b: unknown) => number {
+  const compare = compareValues({ name: 'value', native: 'value', type, collation });
+  const nullsFirst = (nulls ?? (descending ? 'last' : 'first')) === 'first';
+  return (a, b) => {
+    if (a == null || b == null) return (Number(a != null) - Number(b != null)) * (nullsFirst ? 1 : -1);
+    return descending ? compare(b, a) : compare(a, b);
+  };
 }
