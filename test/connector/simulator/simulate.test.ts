@@ -2,6 +2,8 @@ import { expect } from 'chai';
 import {
   basic,
   bearer,
+  type Call,
+  createBody,
   createBudget,
   createMovableClock,
   empty,
@@ -233,8 +235,18 @@ describe('a provider made of tables', () => {
 });
 
 describe('the credentials of a simulated provider', () => {
-  const callWith = (authorization?: string) =>
-    ({ headers: { authorization } }) as unknown as Parameters<ReturnType<typeof bearer>>[0];
+  const callWith = (authorization?: string): Call => ({
+    method: 'GET',
+    path: '/',
+    query: new URLSearchParams(),
+    search: '',
+    headers: authorization === undefined ? {} : { authorization },
+    host: undefined,
+    origin: 'https://toy.example.com',
+    body: createBody(Buffer.alloc(0)),
+    params: {},
+    isStuck: false,
+  });
   const statusOf = (attempt: () => void) => {
     try {
       attempt();
