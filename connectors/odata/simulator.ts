@@ -2,6 +2,7 @@ import {
   type Answer,
   basic,
   type Call,
+  type Changeable,
   changesOf,
   empty,
   type Fault,
@@ -42,8 +43,9 @@ export interface ODataSimulatorOptions extends SimulatorOptions {
 /** The configuration of an instance on this simulator. */
 export const DEMO_CONFIGURATION = { 'base.url': 'https://demo.example.com/odata/v4/shop' };
 
-/** What a request needs beside itself. */
+/** A request, and the service it is for. */
 interface Service {
+  readonly call: Call;
   readonly tables: Tables;
   readonly settings: ODataSimulatorOptions;
   /** The service root as the client sees it. */
@@ -59,7 +61,7 @@ export function createSimulator(settings: ODataSimulatorOptions): Simulator {
     const { service = '', address = '' } = call.params;
     if (quirks.refusesSlashes && /%2f|%5c/i.test(call.path)) throw problem(400, 'Bad Request');
     const root = `${call.origin}/odata/v4/${service}`;
-    return route(call, { tables, settings, root, options: readOptions(call) }, readAddress(address));
+    return route({ call, tables, settings, root, options: readOptions(call) }, readAddress(address));
   };
   const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
   const templates = ['/odata/v4/{service}', '/odata/v4/{service}/{address*}'];
@@ -76,17 +78,23 @@ export function createSimulator(settings: ODataSimulatorOptions): Simulator {
       routes: Object.fromEntries(
         templates.flatMap((template) => methods.map((method) => [`${method} ${template}`, answer])),
       ),
-      commands: changesOf({
-        Products: {
-          table: tableOf(tables, 'Products'),
-          keyOf: ({ Id }) => String(Id),
-          create: (number) => ({ ...completeRow(entityOf('Products'), { Id: 100_000 + number, Name: 'New' }, []) }),
-          change: (number) => ({ Description: `Changed ${number}` }),
-        },
-      }),
+      commands: changesOf(changeables(tables)),
     },
     settings,
   );
+}
+
+function changeables(tables: Tables): Readonly<Record<string, Changeable>> {
+  const [table, entity] = [tables.get('Products'), SETS.Products];
+  if (table === undefined || entity === undefined) return {};
+  return {
+    Products: {
+      table,
+      keyOf: ({ Id }) => String(Id),
+      create: () => completeRow(entity, { Name: 'New' }, table.rows()),
+      change: (number) => ({ Description: `Changed ${number}` }),
+    },
+  };
 }
 
 const TYPE = { 'content-type': 'application/json;odata.metadata=minimal' };
@@ -95,39 +103,56 @@ function print({ status, message, headers }: Fault): Answer {
   return json({ error: { code: String(status), message } }, status, { ...headers, ...TYPE });
 }
 
-function route(call: Call, service: Service, address: Address): Answer {
-  const isRead = call.method === 'GET';
-  const { root, tables } = service;
-  if (address.kind === 'set' && isRead) return page(call, service, address.set, tableOf(tables, address.set).rows());
-  if (address.kind === 'set') return change(call, service, address.set);
-  if (address.kind === 'entity' && !isRead) return change(call, service, address.set, address.key);
-  if (!isRead) throw problem(405, `${call.method} is not supported here.`);
+function route(service: Service, address: Address): Answer {
+  const { method } = service.call;
+  if (address.kind === 'set' && method === 'GET') return page(setOf(service, address.set));
+  if (address.kind === 'set') return createIn(setOf(service, address.set));
+  if (address.kind === 'entity' && method !== 'GET') return changeEntity(setOf(service, address.set), address.key);
+  if (method !== 'GET') throw problem(405, `${method} is not supported here.`);
   if (address.kind === 'metadata') return xml(printMetadata());
-  if (address.kind === 'collection') return listRelated(call, service, address);
+  if (address.kind === 'collection') return listRelated(service, address);
   if (address.kind === 'entity') {
-    const row = getRow(service, address.set, address.key);
-    return json(printEntity(call, service, address.set, row), 200, TYPE);
+    const set = setOf(service, address.set);
+    return json(printEntity(set, getRow(set, address.key)), 200, TYPE);
   }
   const value = Object.keys(SETS).map((name) => ({ name, kind: 'EntitySet', url: name }));
-  return json({ '@odata.context': `${root}/$metadata`, value }, 200, TYPE);
+  return json({ '@odata.context': `${service.root}/$metadata`, value }, 200, TYPE);
 }
 
-function listRelated(call: Call, service: Service, address: Extract<Address, { kind: 'collection' }>): Answer {
-  const { set, key, name } = address;
-  const navigation = entityOf(set).collections?.[name];
-  if (navigation === undefined) throw problem(404, `'${set}' has no '${name}'.`);
-  const id = getRow(service, set, key)[entityOf(set).key[0] ?? ''];
-  const rows = tableOf(service.tables, navigation.set).rows();
-  return page(
-    call,
-    service,
-    navigation.set,
-    rows.filter((row) => row[navigation.by] === id),
-  );
+/** A set that a request is about. */
+interface EntitySet {
+  readonly service: Service;
+  readonly name: string;
+  readonly entity: EntitySchema;
+  readonly table: Table;
 }
 
-function page(call: Call, service: Service, set: string, rows: readonly Row[]): Answer {
-  const { options, settings, root } = service;
+function setOf(service: Service, name: string): EntitySet {
+  const [entity, table] = [SETS[name], service.tables.get(name)];
+  if (entity !== undefined && table !== undefined) return { service, name, entity, table };
+  throw problem(404, `Resource not found for the segment '${name}'.`);
+}
+
+function getRow({ table, entity }: EntitySet, key: Key): Row {
+  const row = table.find(keyOf(entity, Object.fromEntries(key)));
+  if (row === undefined) throw problem(404, 'There is no such entity.');
+  return row;
+}
+
+function listRelated(
+  service: Service,
+  { set: name, key, name: path }: Extract<Address, { kind: 'collection' }>,
+): Answer {
+  const parent = setOf(service, name);
+  const navigation = parent.entity.collections?.[path];
+  if (navigation === undefined) throw problem(404, `'${name}' has no '${path}'.`);
+  const id = getRow(parent, key)[parent.entity.key[0] ?? ''];
+  return page(setOf(service, navigation.set), (row) => row[navigation.by] === id);
+}
+
+function page(set: EntitySet, belongs: (row: Row) => boolean = () => true): Answer {
+  const { service, name, entity, table } = set;
+  const { call, options, settings, root } = service;
   const { quirks = {}, collation = 'binary', maxPageSize: most = Number.POSITIVE_INFINITY } = settings;
   const preferred = Number(
     /odata\.maxpagesize=(\d+)/.exec(String(call.headers.prefer))?.[1] ?? Number.POSITIVE_INFINITY,
@@ -137,53 +162,57 @@ function page(call: Call, service: Service, set: string, rows: readonly Row[]): 
   }
   const { isStuck } = call;
   const maxPageSize = Math.min(preferred, most);
-  const result = queryRows(rows, { entity: entityOf(set), options, maxPageSize, collation, quirks, isStuck });
+  const found = queryRows(table.rows().filter(belongs), { entity, options, maxPageSize, collation, quirks, isStuck });
   const body = {
-    '@odata.context': `${root}/$metadata#${set}`,
-    ...(options.get('$count') === 'true' && { '@odata.count': result.count }),
-    ...(result.skipToken !== undefined && { '@odata.nextLink': nextLink(call, service, result.skipToken) }),
-    value: result.rows.map((row) => printRow(call, service, set, row)),
+    '@odata.context': `${root}/$metadata#${name}`,
+    ...(options.get('$count') === 'true' && { '@odata.count': found.count }),
+    ...(found.skipToken !== undefined && { '@odata.nextLink': nextLink(service, found.skipToken) }),
+    value: found.rows.map((row) => printRow(set, row)),
   };
   return json(body, 200, TYPE);
 }
 
-function nextLink({ params }: Call, { options, root, settings }: Service, skipToken: number): string {
+function nextLink({ call, options, root, settings }: Service, skipToken: number): string {
   const query = [...options]
     .filter(([name]) => name !== '$skiptoken')
     .map(([name, value]) => `${name}=${encodeURIComponent(value)}&`);
-  const link = `${params.address}?${query.join('')}$skiptoken=${skipToken}`;
+  const link = `${call.params.address}?${query.join('')}$skiptoken=${skipToken}`;
   return settings.links === 'relative' ? link : `${root}/${link}`;
 }
 
-function change(call: Call, service: Service, set: string, key?: Key): Answer {
-  const entity = entityOf(set);
-  if (entity.readOnly === true) throw problem(405, `'${set}' cannot be changed.`);
-  if (key !== undefined) return changeEntity(call, service, set, key);
-  if (call.method !== 'POST') throw problem(405, `${call.method} is not supported for a set.`);
-  return create(call, service, set, bodyOf(call, entity));
+function assertChangeable({ entity, name }: EntitySet): void {
+  if (entity.readOnly === true) throw problem(405, `'${name}' cannot be changed.`);
 }
 
-function changeEntity(call: Call, service: Service, set: string, key: Key): Answer {
+function createIn(set: EntitySet): Answer {
+  const { method } = set.service.call;
+  assertChangeable(set);
+  if (method !== 'POST') throw problem(405, `${method} is not supported for a set.`);
+  return create(set, bodyOf(set));
+}
+
+function changeEntity(set: EntitySet, key: Key): Answer {
+  const { entity, table, service } = set;
   const { upserts } = service.settings.quirks ?? {};
-  const entity = entityOf(set);
-  const table = tableOf(service.tables, set);
+  const { method, headers } = service.call;
+  assertChangeable(set);
   const id = keyOf(entity, Object.fromEntries(key));
   const row = table.find(id);
-  const condition = call.headers['if-match'];
+  const condition = headers['if-match'];
   if (entity.guarded === true && condition === undefined) throw problem(428, 'If-Match is required.');
-  if (row === undefined && call.method === 'DELETE') throw problem(404, 'There is no such entity.');
+  if (row === undefined && method === 'DELETE') throw problem(404, 'There is no such entity.');
   if (row === undefined && condition !== undefined && upserts === undefined)
     throw problem(412, 'There is no entity that matches If-Match.');
-  if (call.method === 'DELETE') {
+  if (method === 'DELETE') {
     table.remove(id);
     return empty();
   }
-  const body = bodyOf(call, entity);
+  const body = bodyOf(set);
   const given = { ...body, ...keyValues(entity, key) };
   // A change of what does not exist creates it. Source: OData Protocol 4.01, section 11.4.4.
-  if (row === undefined) return create(call, service, set, upserts === 'under a key of its own' ? body : given);
-  const changed = table.update(id, call.method === 'PUT' ? completeRow(entity, given, table.rows()) : given) ?? row;
-  return changeAnswer(call, service, set, { row: changed, status: 200 });
+  if (row === undefined) return create(set, upserts === 'under a key of its own' ? body : given);
+  const changed = table.update(id, method === 'PUT' ? completeRow(entity, given, table.rows()) : given) ?? row;
+  return changeAnswer(set, changed, 200);
 }
 
 function keyValues(entity: EntitySchema, key: Key): Row {
@@ -191,40 +220,36 @@ function keyValues(entity: EntitySchema, key: Key): Row {
   return Object.fromEntries([...key].map(([name, value]) => [name, isText(name) ? value : Number(value)]));
 }
 
-function bodyOf({ headers, body }: Call, entity: EntitySchema): Row {
+function bodyOf({ service, entity }: EntitySet): Row {
+  const { headers, body } = service.call;
   if (body.type !== 'application/json') throw problem(415, `'${body.type}' is not supported.`);
   return readBody(entity, body.json(), /IEEE754Compatible=true/i.test(String(headers['content-type'])));
 }
 
-function create(call: Call, service: Service, set: string, given: Row): Answer {
-  const entity = entityOf(set);
-  const table = tableOf(service.tables, set);
+function create(set: EntitySet, given: Row): Answer {
+  const { entity, table, service } = set;
   const row = completeRow(entity, given, table.rows());
   if (table.find(keyOf(entity, row)) !== undefined) throw problem(409, 'There is an entity with this key already.');
   if (service.settings.quirks?.hidesCreated !== true) table.insert(row);
-  return changeAnswer(call, service, set, { row, status: 201 });
+  return changeAnswer(set, row, 201);
 }
 
-interface Changed {
-  readonly row: Row;
-  readonly status: 200 | 201;
-}
-
-function changeAnswer(call: Call, service: Service, set: string, { row, status }: Changed): Answer {
-  const location = `${service.root}/${addressOf(set, entityOf(set), row)}`;
+function changeAnswer(set: EntitySet, row: Row, status: 200 | 201): Answer {
+  const { call, root, settings } = set.service;
+  const location = `${root}/${addressOf(set.name, set.entity, row)}`;
   const headers: Answer['headers'] = status === 201 ? { location, 'odata-entityid': location } : {};
   const prefers = /return=(\w+)/.exec(String(call.headers.prefer))?.[1];
-  const isMinimal = service.settings.answersChanges === 'without record' || prefers === 'minimal';
-  return isMinimal ? empty(204, headers) : json(printEntity(call, service, set, row), status, { ...headers, ...TYPE });
+  const isMinimal = settings.answersChanges === 'without record' || prefers === 'minimal';
+  return isMinimal ? empty(204, headers) : json(printEntity(set, row), status, { ...headers, ...TYPE });
 }
 
-function printEntity(call: Call, service: Service, set: string, row: Row): Row {
-  return { '@odata.context': `${service.root}/$metadata#${set}/$entity`, ...printRow(call, service, set, row) };
+function printEntity(set: EntitySet, row: Row): Row {
+  return { '@odata.context': `${set.service.root}/$metadata#${set.name}/$entity`, ...printRow(set, row) };
 }
 
-function printRow({ headers }: Call, { options, settings }: Service, set: string, row: Row): Row {
-  const entity = entityOf(set);
-  const asText = /IEEE754Compatible=true/i.test(String(headers.accept));
+function printRow({ service, entity }: EntitySet, row: Row): Row {
+  const { call, options, settings } = service;
+  const asText = /IEEE754Compatible=true/i.test(String(call.headers.accept));
   const isKeptAsDouble = settings.quirks?.keepsDoubles === true;
   const printed = Object.entries(selectProperties(entity, row, options)).map(([name, value]) => {
     const { type = '' } = entity.properties[name] ?? {};
@@ -239,22 +264,4 @@ function printRow({ headers }: Call, { options, settings }: Service, set: string
 function inDouble(value: unknown): unknown {
   const printed = Number(Number(value).toPrecision(15));
   return typeof value === 'number' ? printed : String(printed);
-}
-
-function entityOf(set: string): EntitySchema {
-  const entity = SETS[set];
-  if (entity === undefined) throw problem(404, `Resource not found for the segment '${set}'.`);
-  return entity;
-}
-
-function tableOf(tables: Tables, set: string): Table {
-  const table = tables.get(set);
-  if (table === undefined) throw problem(404, `Resource not found for the segment '${set}'.`);
-  return table;
-}
-
-function getRow({ tables }: Service, set: string, key: Key): Row {
-  const row = tableOf(tables, set).find(keyOf(entityOf(set), Object.fromEntries(key)));
-  if (row === undefined) throw problem(404, 'There is no such entity.');
-  return row;
 }

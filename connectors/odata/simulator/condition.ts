@@ -22,23 +22,19 @@ export interface Scope {
 }
 
 /** The literal type that each property type compares with. */
-const COMPARABLE: ReadonlyMap<string, string> = new Map([
-  ['Edm.String', 'text'],
-  ['Edm.Boolean', 'boolean'],
-  ['Edm.Byte', 'number'],
-  ['Edm.Int16', 'number'],
-  ['Edm.Int32', 'number'],
-  ['Edm.Int64', 'number'],
-  ['Edm.Decimal', 'number'],
-  ['Edm.Double', 'number'],
-  ['Edm.Date', 'date'],
-  ['Edm.DateTimeOffset', 'datetime'],
-  ['Edm.TimeOfDay', 'time'],
-  ['Edm.Guid', 'guid'],
-  ['Demo.Category', 'enum'],
-  ['Demo.Package', 'structure'],
-  ['Demo.Place', 'structure'],
-]);
+const COMPARABLE: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    text: ['Edm.String'],
+    boolean: ['Edm.Boolean'],
+    number: ['Edm.Byte', 'Edm.Int16', 'Edm.Int32', 'Edm.Int64', 'Edm.Decimal', 'Edm.Double'],
+    date: ['Edm.Date'],
+    datetime: ['Edm.DateTimeOffset'],
+    time: ['Edm.TimeOfDay'],
+    guid: ['Edm.Guid'],
+    enum: ['Demo.Category'],
+    structure: ['Demo.Package', 'Demo.Place'],
+  }).flatMap(([literal, types]) => types.map((type): [string, string] => [type, literal])),
+);
 
 /**
  * Compiles a filter under OData's rules: `eq` and `ne` take null for a value, the other comparisons are false for null, and

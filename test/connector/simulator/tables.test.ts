@@ -161,6 +161,8 @@ describe('the filter of a simulated provider', () => {
     expect([find(isZoe), find({ kind: 'not', operand: isZoe })]).to.deep.equal([[2], [1]]);
     const ofNull = { '!=': true } as const;
     expect([find(isZoe, { ofNull }), find({ kind: 'not', operand: isZoe }, { ofNull })]).to.deep.equal([[2, 3], [1]]);
+    const isBoth: Filter = { kind: 'and', operands: [test('id', '>=', 1), isZoe] };
+    expect([find(isBoth), find({ kind: 'not', operand: isBoth })]).to.deep.equal([[2], [1]]);
     const isAny: Filter = { kind: 'or', operands: [isZoe, test('id', '=', 3)] };
     expect(find(isAny)).to.deep.equal([2, 3]);
     expect([find({ kind: 'and', operands: [] }), find({ kind: 'or', operands: [] })]).to.deep.equal([[1, 2, 3], []]);
