@@ -4,11 +4,13 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Simulator, SimulatorOptions } from '../contract.ts';
+import { provideContract } from '../provide-contract.ts';
 import { SIMULATORS_HOST, type SimulatorsOptions } from './index.ts';
 import { createMemory } from './memory.ts';
 
 /** Listens and serves `/<key>/…` with each connector's simulator. */
 export async function listen(options: SimulatorsOptions): Promise<{ readonly server: Server; readonly port: number }> {
+  provideContract();
   const byKey = new Map<string, Simulator>();
   const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => route(byKey, request, response));
   await new Promise<void>((resolve, reject) => {
