@@ -5,7 +5,7 @@ import { getHeapStatistics } from 'node:v8';
 import { createAccounts } from '../accounts/accounts.ts';
 import { writeCredentials } from '../accounts/credentials-file.ts';
 import { createIdempotency } from '../accounts/idempotency/index.ts';
-import { OPERATIONAL_URL } from '../accounts/settings.ts';
+import { createSettings, OPERATIONAL_URL } from '../accounts/settings.ts';
 import { createAuthorization } from '../api/authorization.ts';
 import { createRedactCall } from '../api/call-redactor.ts';
 import { createCallerLimits } from '../api/caller-limits.ts';
@@ -24,6 +24,7 @@ import { BASE_PATH, createServer } from '../api/server.ts';
 import { createServiceRouter } from '../api/service.ts';
 import { createSettingsHandlers } from '../api/settings.ts';
 import { createTokenBuckets } from '../api/token-buckets.ts';
+import { SYSTEM_CLOCK } from '../clock.ts';
 import { type Config, publicUrlOf } from '../config/index.ts';
 import { createByteBudget, createProviderClient } from '../connector/client/index.ts';
 import { logProviderCalls, measureBudget, measureProviderCalls } from '../connector/client/measure.ts';
@@ -39,13 +40,14 @@ import { createNotifier } from '../db/notifier.ts';
 import { openPlatformKeys } from '../db/platform-keys.ts';
 import { measurePool } from '../db/pool-metrics.ts';
 import { createPoolShares } from '../db/pool-shares.ts';
+import { createCallbackCheck } from '../egress/callback-url.ts';
 import { createEgress } from '../egress/index.ts';
+import { composeDeliveries, composeEvents, createSubscriptions } from '../events/index.ts';
 import type { EngineOptions } from '../events/options.ts';
-import { createPartitions } from '../events/upkeep/partitions.ts';
-import { createUpkeep } from '../events/upkeep/upkeep.ts';
 import { createAuthenticate } from '../instances/authenticate.ts';
 import { secretKeysOf } from '../instances/configuration.ts';
 import { withEventCallbacks } from '../instances/event-callbacks.ts';
+import { createSources } from '../instances/event-sources.ts';
 import { assertUsable } from '../instances/fault.ts';
 import { createInstances } from '../instances/instances.ts';
 import { createAuthorizations } from '../instances/oauth/connect/authorizations.ts';
@@ -58,10 +60,9 @@ import { createJobs } from '../jobs/jobs.ts';
 import { createQueues } from '../jobs/queues.ts';
 import type { Logger } from '../log.ts';
 import { createMetrics, measureBuild } from '../metrics.ts';
+import type { Platform } from '../platform.ts';
 import { createResources } from '../resources/resources.ts';
 import { type Cleanup, createCleanup } from './cleanup.ts';
-import { createDeliveryParts } from './deliveries.ts';
-import { createEngine, createSources } from './engine.ts';
 import { refusedPort, SIMULATORS_HOST } from './free-ports.ts';
 import { openListener } from './listener.ts';
 import { watchLiveness } from './liveness.ts';
@@ -193,7 +194,22 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   const baseUrl = () => publicUrl() + BASE_PATH;
 
   const accounts = createAccounts({ knex, platformKeys, random: randomBytes });
-  const { callbacks, ...delivery } = createDeliveryParts({ knex, shares, keyring, notifier, egress, log });
+  const platform: Platform = {
+    knex,
+    shares,
+    keyring,
+    keys: platformKeys,
+    notifier,
+    egress,
+    log,
+    metrics,
+    clock: SYSTEM_CLOCK,
+    random: { bytes: randomBytes, fraction: Math.random },
+  };
+  const subscriptions = createSubscriptions(platform);
+  const callbacks = { assertCallable: createCallbackCheck(egress), ensureSubscription: subscriptions.ensure };
+  const settings = createSettings({ knex, notifier, ...callbacks });
+  const { notifications, deliveries } = composeDeliveries(platform, { subscriptions, settings });
   const proxies = createProxies({
     knex,
     shares,
@@ -234,7 +250,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
       log,
       authenticate: createAuthenticate({ client, connect, authorizations, tokens }),
       random: randomBytes,
-      notifications: delivery.notifications,
+      notifications,
     }),
     callbacks,
   );
@@ -250,35 +266,22 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   });
   const idempotency = createIdempotency({ knex, keyring, digest: platformKeys.digest });
 
-  const partitions = createPartitions({
-    knex,
-    log,
-    now: () => new Date(),
-    retentionDays: config.eventRetentionDays,
-  });
-  await partitions.ensure();
-
-  const findSource = createSources({ notifier, instances, accounts });
-  const events = createEngine({
-    ...delivery,
-    knex,
-    egress,
-    notifier,
-    log,
-    metrics,
-    findSource,
-    delivers: role !== 'api',
-    options: engineOptions,
-  });
-  cleanup.add('events', () => events.stop(config.shutdownTimeoutMs));
-  await events.start();
+  const findSource = createSources(platform, { instances, accounts });
+  const events = composeEvents(
+    platform,
+    { findSource, subscriptions, settings: settings.ofDelivery, notifications },
+    { delivers: role !== 'api', retentionDays: config.eventRetentionDays, options: engineOptions },
+  );
+  await events.partitions.ensure();
+  cleanup.add('events', () => events.engine.stop(config.shutdownTimeoutMs));
+  await events.engine.start();
 
   const queues = createQueues({
     purgeIdempotencyRecords: idempotency.purge,
     purgeProxyTargets: proxies.purgeTargets,
     purgeAuthorizations: authorizations.purge,
     refreshTokens: tokens.refreshDue,
-    keepEvents: createUpkeep({ knex, partitions, now: () => new Date() }),
+    keepEvents: events.keep,
     now: () => new Date(),
   });
   const jobs = createJobs({ url: databaseUrl, log, queues, role });
@@ -317,11 +320,18 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
           ...createInstanceHandlers({ accounts, instances, registry, seal, open }),
           ...createProxyHandlers(proxies),
           ...createRecordHandlers(resources),
-          ...createSettingsHandlers(delivery.settings),
-          ...createNotificationHandlers({ ...delivery, findUser: findCallbackUser, seal, open }),
+          ...createSettingsHandlers(settings),
+          ...createNotificationHandlers({
+            subscriptions,
+            notifications,
+            deliveries,
+            findUser: findCallbackUser,
+            seal,
+            open,
+          }),
           ...createEventHandlers({
             findSource,
-            accept: events.accept,
+            accept: events.engine.accept,
             ensureSubscription: callbacks.ensureSubscription,
           }),
           ...createQueryHandlers(resources),
@@ -356,8 +366,8 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   async function findCallbackUser(accountId: number, url: string): Promise<string | undefined> {
     const id = await instances.findByCallback(accountId, url);
     if (id !== undefined) return `instance ${id}`;
-    const settings = await delivery.settings.get(accountId);
-    return settings[OPERATIONAL_URL] === url ? `the setting ${OPERATIONAL_URL}` : undefined;
+    const { [OPERATIONAL_URL]: operationalUrl } = await settings.get(accountId);
+    return operationalUrl === url ? `the setting ${OPERATIONAL_URL}` : undefined;
   }
 
   /** The measurements alone, on a port that need not be reached from outside. */

@@ -1,5 +1,4 @@
-import type { Knex } from 'knex';
-import type { Logger } from '../../log.ts';
+import type { Platform } from '../../platform.ts';
 import {
   addDays,
   countInDefault,
@@ -16,10 +15,9 @@ import {
   toDay,
 } from './partition-store.ts';
 
-export interface PartitionPorts {
-  readonly knex: Knex;
-  readonly log: Logger;
-  readonly now: () => Date;
+export type PartitionPlatform = Pick<Platform, 'knex' | 'log'> & { readonly clock: Pick<Platform['clock'], 'now'> };
+
+export interface PartitionOptions {
   /** Days that are kept in full before today. */
   readonly retentionDays: number;
   /** Days after today that have their partitions. Default 7. */
@@ -39,8 +37,11 @@ export interface Partitions {
  * The daily partitions of events and attempts. Any number of processes may look after them at once. A step that does not
  * get its lock soon is left to the next time.
  */
-export function createPartitions(ports: PartitionPorts): Partitions {
-  const { knex, log, now, retentionDays, aheadDays = 7, maxRowsMovedFromToday = 50_000 } = ports;
+export function createPartitions(
+  { knex, log, clock }: PartitionPlatform,
+  { retentionDays, aheadDays = 7, maxRowsMovedFromToday = 50_000 }: PartitionOptions,
+): Partitions {
+  const now = () => new Date(clock.now());
 
   async function ensureTable(table: PartitionedTable, existing: ReadonlySet<Day>): Promise<void> {
     const today = toDay(now());

@@ -1,23 +1,19 @@
-import type { Knex } from 'knex';
+import type { Platform } from '../../platform.ts';
 import type { Partitions } from './partitions.ts';
 import { type PurgedTable, purgeBatch } from './retention-store.ts';
-
-export interface UpkeepPorts {
-  readonly knex: Knex;
-  readonly partitions: Partitions;
-  readonly now: () => Date;
-  /** Rows of one DELETE. Default 5,000. */
-  readonly batchRows?: number;
-}
 
 /** Days that rows are kept. A provider repeats an event for hours, not for weeks. */
 const KEPT_DAYS: Readonly<Record<PurgedTable, number>> = { event_key: 7, notification: 90, event_owner: 1 };
 const DAY_MS = 86_400_000;
 
-/** Keeps the tables of events in shape: partitions ahead, and an end to what is old. To be run each hour, by any process. */
-export function createUpkeep({ knex, partitions, now, batchRows = 5000 }: UpkeepPorts) {
+/** Keeps the tables of events in shape: partitions ahead, and an end to what is old. To be run each hour, by any process. `batchRows`: of one DELETE. */
+export function createUpkeep(
+  { knex, clock }: Pick<Platform, 'knex'> & { readonly clock: Pick<Platform['clock'], 'now'> },
+  partitions: Partitions,
+  batchRows = 5000,
+) {
   async function purge(table: PurgedTable, days: number, signal: AbortSignal): Promise<void> {
-    const before = new Date(now().getTime() - days * DAY_MS);
+    const before = new Date(clock.now() - days * DAY_MS);
     for (let deleted = batchRows; deleted === batchRows; ) {
       signal.throwIfAborted();
       deleted = await purgeBatch(knex, table, before, batchRows);

@@ -1,28 +1,20 @@
-import { createFifo } from '../fifo.ts';
-import { isRetry, type Lease } from '../lease.ts';
 import { createPool } from '../pool.ts';
-import { type BreakerOptions, createBreaker } from './breaker.ts';
-import { createConcurrency } from './concurrency.ts';
 import { createHosts } from './hosts.ts';
-import type { Lane, LaneKey } from './lane.ts';
+import { createLane, type Lane, type LaneKey, type LaneOptions } from './lane.ts';
 
-export interface LaneLimits {
-  readonly laneConcurrency: number;
-  readonly maxLaneConcurrency: number;
-  readonly quickPushMs: number;
+export interface LaneLimits extends LaneOptions {
   readonly maxLaneDeliveries: number;
   readonly maxLaneBytes: number;
   readonly maxBytes: number;
   readonly maxSwept: number;
   readonly maxLaneSwept: number;
   readonly maxIdleLanes: number;
-  readonly breaker: BreakerOptions;
 }
 
 export type Lanes = ReturnType<typeof createLanes>;
 
-/** Accounts for the memory of all lanes. `onRoom` is called when there is room again after somebody was turned away. */
-export function createLanes(limits: LaneLimits, onRoom: () => void) {
+/** Accounts for the memory of all lanes. */
+export function createLanes(limits: LaneLimits) {
   const lanes = new Map<number, Lane>();
   const hosts = createHosts(limits.breaker, limits.laneConcurrency);
   const bytes = createPool(limits.maxBytes);
@@ -84,26 +76,26 @@ export function createLanes(limits: LaneLimits, onRoom: () => void) {
     if (isSwept) swept.take(lane.accountId);
   }
 
-  function free(lane: Lane, size: number, isSwept: boolean): void {
+  function free(lane: Lane, size: number, isSwept: boolean): boolean {
     lane.held--;
     lane.bytes -= size;
     held--;
     bytes.give(lane.accountId, size);
     if (isSwept) swept.give(lane.accountId);
-    tellOfRoom(lane);
+    const hasRoom = takeRoom(lane);
     tidy(lane);
+    return hasRoom;
   }
 
-  /** Half of what is swept at most, so that the sweep brings many at a time. */
-  function tellOfRoom(lane: Lane): void {
+  /** Half of what is swept at most, so that the sweep brings many at a time. @returns whether somebody who was turned away has room now */
+  function takeRoom(lane: Lane): boolean {
     const laneHasRoom = lane.wanted && lane.held <= limits.maxLaneSwept / 2 && lane.bytes <= limits.maxLaneBytes / 2;
     const accountHasRoom = wanted.has(lane.accountId) && isHalfEmpty(lane.accountId);
     const allHaveRoom = exhausted && swept.free() >= limits.maxSwept / 4 && bytes.free() >= limits.maxBytes / 4;
-    if (!laneHasRoom && !accountHasRoom && !allHaveRoom) return;
     if (laneHasRoom) lane.wanted = false;
     if (accountHasRoom) wanted.delete(lane.accountId);
     if (allHaveRoom) exhausted = false;
-    onRoom();
+    return laneHasRoom || accountHasRoom || allHaveRoom;
   }
 
   function isHalfEmpty(accountId: number): boolean {
@@ -121,6 +113,7 @@ export function createLanes(limits: LaneLimits, onRoom: () => void) {
     find: (subscriptionId: number): Lane | undefined => lanes.get(subscriptionId),
     all: (): Iterable<Lane> => lanes.values(),
     hold,
+    /** @returns whether there is room again for somebody who was turned away */
     free,
     tidy,
 
@@ -153,31 +146,4 @@ export function createLanes(limits: LaneLimits, onRoom: () => void) {
     bytes: (): number => limits.maxBytes - bytes.free(),
     held: (): number => held,
   };
-}
-
-function createLane(key: Pick<Lane, 'accountId' | 'subscriptionId' | 'host'>, limits: LaneLimits): Lane {
-  return {
-    ...key,
-    concurrency: createConcurrency({
-      least: limits.laneConcurrency,
-      most: limits.maxLaneConcurrency,
-      quickMs: limits.quickPushMs,
-    }),
-    firsts: createFifo(),
-    retries: createFifo(),
-    breaker: createBreaker(limits.breaker),
-    held: 0,
-    bytes: 0,
-    inFlight: 0,
-    firstsInFlight: 0,
-    retryIsNext: false,
-    wanted: false,
-    retriesBlocked: false,
-    ready: false,
-  };
-}
-
-/** Puts it behind those of its kind. */
-export function queueLease(lane: Lane, lease: Lease): void {
-  (isRetry(lease) ? lane.retries : lane.firsts).push(lease);
 }

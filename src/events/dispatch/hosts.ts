@@ -76,7 +76,7 @@ export function createHosts(options: BreakerOptions, probes: number) {
     },
 
     /** A push was answered, or ended at once. True: first attempts to this host were parked until now. */
-    succeed: ({ host }: Lane, nowMs: number): boolean => {
+    succeed: (host: Host, nowMs: number): boolean => {
       host.answeredAtMs = nowMs;
       host.suspects.clear();
       return host.breaker.succeed();
