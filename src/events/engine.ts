@@ -209,8 +209,10 @@ export function createEngine(
     const ports = { ...platform, store, room: dispatcher, agenda, options, owner: name, signal: stopping.signal };
     await takeIn(claimOrdered(ports, all ? undefined : orderedIds));
     if (!all) return;
+    // What becomes due during the look may come too late for it.
+    const lookedAt = new Date(clock.now());
     await takeIn(claimDue(ports));
-    const next = await store.nextDue(new Date(clock.now()));
+    const next = await store.nextDue(lookedAt);
     if (next !== undefined) agenda.noteDue(next.getTime());
   }
 

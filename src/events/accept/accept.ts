@@ -177,7 +177,7 @@ function withoutRepeats(rows: readonly Acceptance[]): readonly Acceptance[] {
 
 export interface StoringPorts {
   readonly store: AcceptStore;
-  readonly dispatcher: Pick<Dispatcher, 'reserve' | 'cancel' | 'enqueue'>;
+  readonly dispatcher: Pick<Dispatcher, 'reserve' | 'cancel' | 'enqueue' | 'accountRoom' | 'sweepRoom'>;
   readonly agenda: Pick<Agenda, 'want' | 'wantOrdered'>;
   readonly measures: Pick<EngineMetrics, 'accepted'>;
   readonly clock: Pick<Clock, 'now'>;
@@ -220,10 +220,15 @@ export async function storeAcceptances(
     if (result.state === 'delivering' && owner !== undefined) {
       dispatcher.enqueue(toLease(row, result.deliveryId, owner), clock.now());
     }
-    if (result.state !== 'waiting') return;
-    // Unordered ones were waited with for want of room, which is told of when there is some; but for want of an owner only others can take them.
-    if (row.ordered) agenda.wantOrdered(row.subscriptionId);
+    if (result.state === 'waiting') noteWaiting(row);
+  }
+
+  /** There is no owner now, or no room, which is told of when there is some; but a receiver that is to be tried again has room at once. */
+  function noteWaiting(row: Acceptance): void {
+    const { accountId, subscriptionId } = row;
+    if (row.ordered) agenda.wantOrdered(subscriptionId);
     else if (owner === undefined) agenda.want();
+    else if (dispatcher.accountRoom(accountId) > 0 && dispatcher.sweepRoom(row, nowMs).firsts > 0) agenda.want();
   }
 }
 

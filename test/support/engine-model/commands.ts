@@ -39,8 +39,13 @@ const anyMs = fc.oneof(
   fc.integer({ min: 20_000, max: 10 * MINUTE_MS }),
 );
 
-/** `withLostAnswers`: also connections that break after the statement was done. */
-export function anyCommand({ withLostAnswers }: { readonly withLostAnswers: boolean }): fc.Arbitrary<Command> {
+export interface Happenings {
+  /** Also connections that break after the statement was done. */
+  readonly withLostAnswers: boolean;
+  readonly withHours: boolean;
+}
+
+export function anyCommand({ withLostAnswers, withHours }: Happenings): fc.Arbitrary<Command> {
   const outages: readonly Outage[] = withLostAnswers ? ['down', 'deaf'] : ['down'];
   return fc.oneof(
     {
@@ -58,7 +63,7 @@ export function anyCommand({ withLostAnswers }: { readonly withLostAnswers: bool
     },
     { weight: 10, arbitrary: fc.record({ kind: fc.constant('pass'), ms: anyMs }) },
     {
-      weight: 1,
+      weight: withHours ? 1 : 0,
       arbitrary: fc.record({ kind: fc.constant('pass'), ms: fc.integer({ min: 10 * MINUTE_MS, max: 10 * HOUR_MS }) }),
     },
     { weight: 2, arbitrary: fc.record({ kind: fc.constant('crash'), process: which }) },

@@ -45,8 +45,8 @@ const NO_TRANSACTION: Knex.Transaction = Object.create(null);
 
 /** The stores of the engine as they are meant, in a hundredth of the time of a real database. */
 export function createMemoryDatabase(clock: Clock): ModelDatabase {
-  let deliveries = new Map<number, Delivery>();
-  let attempts: StoredAttempt[] = [];
+  const deliveries = new Map<number, Delivery>();
+  const attempts: StoredAttempt[] = [];
   const owners = new Map<string, number>();
   const payloads = new Map<string, string>();
   const subscriptions = new Map<number, Subscription>();
@@ -338,11 +338,6 @@ export function createMemoryDatabase(clock: Clock): ModelDatabase {
       return { ...rest, secrets: validSecrets(secrets, clock.now()) };
     },
     settle: () => turn(),
-    empty: async () => {
-      deliveries = new Map();
-      attempts = [];
-      for (const table of [owners, payloads, subscriptions]) table.clear();
-    },
   };
 
   function isDue({ state, ordered, due }: Delivery, now: Date): boolean {

@@ -3,10 +3,10 @@ import type { StoredAttempt } from './stored.ts';
 import { LIMITS, POLICY_ACCOUNT, RECEIVERS, type Receipt, subscriptionIdOf, type World } from './world.ts';
 
 const { offsetsMs, shortestIntervalMs } = SCHEDULES[5];
-/** Nothing that is due lies around for longer, when nothing goes wrong: a pause of the breaker, and a look. */
-const MOST_LATE_MS = LIMITS.sweepBackstopMs + 60_000;
+/** Nothing that is due lies around for longer, when nothing goes wrong: a pause of the breaker, and its look. No regular look is so frequent. */
+const MOST_LATE_MS = 61_000;
 /** Take-over of what a process held that died, and a look. */
-const RECOVERY_MS = LIMITS.silentMs + 2 * LIMITS.heartbeatMs + MOST_LATE_MS;
+const RECOVERY_MS = LIMITS.silentMs + 2 * LIMITS.heartbeatMs + LIMITS.sweepBackstopMs + MOST_LATE_MS;
 
 type Check = (world: World) => Promise<readonly string[]> | readonly string[];
 
@@ -172,10 +172,15 @@ async function nothingLiesAround(world: World): Promise<readonly string[]> {
   const lastMs = Math.max(world.aliveSinceMs, ...disturbances.map(({ toMs }) => toMs));
   const works = processes.some(({ backlog }) => backlog === undefined);
   if (!works || outage !== undefined || nowMs - lastMs < RECOVERY_MS) return [];
-  const deliveries = (await database.deliveries()).filter(({ ordered }) => !ordered);
-  return deliveries
-    .filter(({ state, dueMs }) => state === 'waiting' && nowMs - (dueMs ?? 0) > MOST_LATE_MS)
-    .map(({ id, dueMs }) => `delivery ${id} was due ${nowMs - (dueMs ?? 0)} ms ago`);
+  const deliveries = await database.deliveries();
+  const late = deliveries.filter(
+    (one) => one.state === 'waiting' && !one.ordered && nowMs - (one.dueMs ?? 0) > MOST_LATE_MS,
+  );
+  const stuck = deliveries.filter((one) => one.state === 'delivering' && nowMs - one.updatedAtMs > RECOVERY_MS);
+  return [
+    ...late.map(({ id, dueMs }) => `delivery ${id} was due ${nowMs - (dueMs ?? 0)} ms ago`),
+    ...stuck.map(({ id, updatedAtMs }) => `delivery ${id} is in memory for ${nowMs - updatedAtMs} ms`),
+  ];
 }
 
 /** What must hold when every receiver answers and every queue was released, and time has passed: all has arrived. */

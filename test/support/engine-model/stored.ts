@@ -13,6 +13,7 @@ export interface StoredDelivery {
   readonly attempts: number;
   readonly retries: number;
   readonly firstFailedAtMs: number | undefined;
+  readonly updatedAtMs: number;
 }
 
 export interface StoredAttempt {
@@ -47,5 +48,4 @@ export interface ModelDatabase {
   readonly subscription: (id: number) => Promise<StoredSubscription>;
   /** Resolves when nothing is asked of it any more. */
   readonly settle: () => Promise<unknown>;
-  readonly empty: () => Promise<void>;
 }
