@@ -337,7 +337,11 @@ export function createMemoryDatabase(clock: Clock): ModelDatabase {
       const { secrets, ...rest } = get(id);
       return { ...rest, secrets: validSecrets(secrets, clock.now()) };
     },
-    settle: () => turn(),
+    // What is put together in a turn is sent in the next.
+    settle: async () => {
+      await turn();
+      await turn();
+    },
   };
 
   function isDue({ state, ordered, due }: Delivery, now: Date): boolean {

@@ -12,7 +12,7 @@ import type { ModelDatabase } from './stored.ts';
 
 /** Small, so that whatever is bounded comes to its bound; what is regular is rare, so that nothing can rely on it. */
 export const LIMITS = {
-  concurrency: 8,
+  concurrency: 16,
   laneConcurrency: 2,
   maxLaneConcurrency: 4,
   maxLaneDeliveries: 6,
