@@ -18,7 +18,7 @@ import { SYSTEM_CLOCK } from '../../src/clock.ts';
 import { isRoot } from '../../src/db/data-dir.ts';
 import { openDatabase } from '../../src/db/database.ts';
 import { migrateDatabase } from '../../src/db/migrate.ts';
-import { createPartitions } from '../../src/events/upkeep/partitions.ts';
+import { createPartitions } from '../../src/events/upkeep/upkeep.ts';
 import { createLogger } from '../../src/log.ts';
 
 /** A PostgreSQL of the measurement's own, durable as in production, that may crash and comes back at the same place. */

@@ -1,4 +1,4 @@
-import { type Clock, type EndWait, sleep } from '../clock.ts';
+import { sleep } from '../clock.ts';
 import type { Platform } from '../platform.ts';
 import { type Acceptance, createAcceptor, storeAcceptances } from './accept/accept.ts';
 import type { AcceptStore, StoredRow } from './accept/accept-store.ts';
@@ -18,6 +18,7 @@ import { createAgenda, type Look, type ParkedLane } from './sweep/agenda.ts';
 import { createAnnouncement, DUE_TOPIC, RELEASED_TOPIC } from './sweep/announcement.ts';
 import type { ClaimStore } from './sweep/claim-store.ts';
 import { type Claimed, claimDue, claimOrdered } from './sweep/sweep.ts';
+import { createAlarm, every } from './timers.ts';
 
 /** What the engine needs of the house. */
 export interface EnginePlatform extends Pick<Platform, 'log' | 'metrics' | 'clock' | 'random'> {
@@ -327,55 +328,5 @@ export function createEngine(
     },
 
     accept: acceptor.accept,
-  };
-}
-
-/** Of a timer: one that is longer would end at once. */
-const LONGEST_WAIT_MS = 2 ** 31 - 1;
-
-/** Calls once for all that is waited for, at the earliest of its times. */
-function createAlarm(clock: Clock, call: () => void) {
-  let ringsAtMs = Number.POSITIVE_INFINITY;
-  let endWait: EndWait | undefined;
-
-  function ring(): void {
-    ringsAtMs = Number.POSITIVE_INFINITY;
-    call();
-  }
-
-  return {
-    ringIn: (ms: number): void => {
-      const atMs = clock.steady() + Math.max(0, ms);
-      if (atMs >= ringsAtMs) return;
-      endWait?.();
-      ringsAtMs = atMs;
-      endWait = clock.after(Math.min(Math.ceil(Math.max(0, ms)), LONGEST_WAIT_MS), ring);
-    },
-    end: (): void => {
-      ringsAtMs = Number.NEGATIVE_INFINITY;
-      endWait?.();
-    },
-  };
-}
-
-/** So long after the start, and again so long after the end of each. `task` does not reject. @returns what ends it, when it runs no more */
-function every(clock: Clock, ms: number, task: () => Promise<void>): () => Promise<void> {
-  let running: Promise<void> = Promise.resolve();
-  let hasEnded = false;
-  let endWait: EndWait | undefined;
-
-  function plan(): void {
-    if (hasEnded) return;
-    endWait = clock.after(ms, () => {
-      running = task();
-      void running.then(plan);
-    });
-  }
-
-  plan();
-  return async () => {
-    hasEnded = true;
-    endWait?.();
-    await running;
   };
 }

@@ -8,8 +8,7 @@ import { createOutcomeStore } from './outcomes/outcome-store.ts';
 import { createOwnerStore } from './owners/owner-store.ts';
 import { createSubscriptions, type Subscriptions } from './subscriptions/subscriptions.ts';
 import { createClaimStore } from './sweep/claim-store.ts';
-import { createPartitions } from './upkeep/partitions.ts';
-import { createUpkeep } from './upkeep/upkeep.ts';
+import { createPartitions, createUpkeep } from './upkeep/upkeep.ts';
 
 export { createSubscriptions };
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { createPartitions, type PartitionOptions, type PartitionPlatform } from '../../src/events/upkeep/partitions.ts';
+import { createPartitions, type PartitionOptions, type PartitionPlatform } from '../../src/events/upkeep/upkeep.ts';
 import { createLogger } from '../../src/log.ts';
 import { silentLog, useDatabase } from '../support/database.ts';
 

@@ -4,6 +4,7 @@ import { AppError } from '../../errors.ts';
 import type { Dispatcher } from '../dispatch/dispatcher.ts';
 import type { EngineMetrics } from '../engine-metrics.ts';
 import { showEventId } from '../event-id.ts';
+import { createPool } from '../fairness.ts';
 import type { Lease } from '../lease.ts';
 import { buildPayload } from '../message.ts';
 import {
@@ -15,7 +16,6 @@ import {
   wantsType,
 } from '../model.ts';
 import type { EngineOptions } from '../options.ts';
-import { createPool } from '../pool.ts';
 import type { Agenda } from '../sweep/agenda.ts';
 import type { AcceptStore, NewRow, StoredRow } from './accept-store.ts';
 import { createGroupCommit, type Unit } from './group-commit.ts';

@@ -11,9 +11,14 @@ import type { Subscriptions } from '../subscriptions/subscriptions.ts';
 import { DUE_TOPIC, RELEASED_TOPIC } from '../sweep/announcement.ts';
 import { type AttemptRow, createDeliveryListingStore, type DeliveryRow } from './delivery-listing-store.ts';
 import type { DeliveryStatus } from './delivery-sources.ts';
-import { createRedeliveryStore, type RedeliveryPeriod } from './redelivery-store.ts';
 import { readQueueFilter } from './release-filter.ts';
-import { createReleaseStore, type QueuePart, type QueueTarget } from './release-store.ts';
+import {
+  createRedeliveryStore,
+  createReleaseStore,
+  type QueuePart,
+  type QueueTarget,
+  type RedeliveryPeriod,
+} from './steering-store.ts';
 
 /** An event on its way to a callback URL, or arrived there. */
 export interface Delivery extends Omit<DeliveryRow, 'eventId' | 'eventAt'> {

@@ -1,6 +1,6 @@
+import { createRotation } from '../fairness.ts';
 import { isRetry, isSwept, type Lease } from '../lease.ts';
 import type { Outcome, OutcomeQueue } from '../outcomes/outcome-queue.ts';
-import { createRotation } from '../rotation.ts';
 import type { Agenda } from '../sweep/agenda.ts';
 import type { BreakerState } from './breaker.ts';
 import { type Host, type Lane, type LaneKey, queueLease } from './lane.ts';

@@ -1,5 +1,5 @@
+import { createFifo, type Fifo } from '../fairness.ts';
 import { isRetry, type Lease } from '../lease.ts';
-import { createFifo, type Fifo } from '../rotation.ts';
 import { type Breaker, type BreakerOptions, createBreaker } from './breaker.ts';
 
 /** Whose lane it is. */

@@ -1,6 +1,5 @@
+import { createPool, createRotation } from '../fairness.ts';
 import { isRetry, type Lease } from '../lease.ts';
-import { createPool } from '../pool.ts';
-import { createRotation } from '../rotation.ts';
 import type { Lane } from './lane.ts';
 
 export interface PlaceLimits {

@@ -1,9 +1,9 @@
 import type { Clock } from '../../clock.ts';
 import { isUniqueViolation } from '../../db/unique-violation.ts';
 import type { Dispatcher } from '../dispatch/dispatcher.ts';
+import { createRotation } from '../fairness.ts';
 import { hostOf, type Lease } from '../lease.ts';
 import type { EngineOptions } from '../options.ts';
-import { createRotation } from '../rotation.ts';
 import type { Agenda } from './agenda.ts';
 import type { ClaimedRow, ClaimStore, DueEndpoint, OrderedHead, Share } from './claim-store.ts';
 
