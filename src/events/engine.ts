@@ -109,7 +109,10 @@ export function createEngine(
     options,
   });
   const announcement = createAnnouncement(platform, () => notifier.publish(DUE_TOPIC, ''), options.announceMs);
-  const alarm = createAlarm(clock, turn);
+  const alarm = createAlarm(clock, () => {
+    outcomes.ripen(clock.steady());
+    turn();
+  });
   const stopping = new AbortController();
   let hasStarted = false;
   let looking: Promise<void> | undefined;
@@ -119,17 +122,16 @@ export function createEngine(
 
   function turn(): void {
     const nowMs = clock.now();
-    const steadyMs = clock.steady();
     for (let lease = dispatcher.next(nowMs); lease !== undefined; lease = dispatcher.next(nowMs))
       void run(lease, nowMs);
-    for (let batch = outcomes.take(steadyMs); batch !== undefined; batch = outcomes.take(steadyMs))
-      void storeEnded(batch);
+    for (let batch = outcomes.take(); batch !== undefined; batch = outcomes.take()) void storeEnded(batch);
     const parked = callingBack ? [] : agenda.takeParked();
     if (parked.length > 0) void callBack(parked);
     const look = mayLook() ? agenda.take(nowMs) : undefined;
     if (look !== undefined && delivers) startLook(look);
     if (look !== undefined && !delivers) announcement.announce();
     if (awaited?.holds()) awaited.resolve();
+    const steadyMs = clock.steady();
     alarm.ringIn(outcomes.nextAtMs(steadyMs) - steadyMs);
     if (mayLook()) alarm.ringIn(agenda.nextAtMs() - nowMs);
   }

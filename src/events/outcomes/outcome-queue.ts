@@ -28,12 +28,17 @@ export interface OutcomeQueue {
   readonly hasRoom: () => boolean;
   readonly isEmpty: () => boolean;
   /** The batch to store now; undefined: none yet. It counts as under way until it is settled. */
-  readonly take: (steadyMs: number) => readonly Outcome[] | undefined;
+  readonly take: () => readonly Outcome[] | undefined;
+  /**
+   * Time has passed: what waits for long enough is a batch now. To be told between turns of the event loop, not within one, so that a batch has
+   * all that came in the turn.
+   */
+  readonly ripen: (steadyMs: number) => void;
   /** A batch of so many came to its end, but for those that are to be tried again. */
   readonly settle: (batch: readonly Outcome[], unstored: readonly Outcome[], steadyMs: number) => void;
   /** Does not wait for others any more. */
   readonly hurry: () => void;
-  /** When `take` has the next batch, as far as is known. */
+  /** When it is to be told to `ripen`, as far as is known. */
   readonly nextAtMs: (steadyMs: number) => number;
 }
 
@@ -52,6 +57,7 @@ export function createOutcomeQueue(limits: OutcomeLimits): OutcomeQueue {
   let failures = 0;
   /** When those that wait are stored, if they are not enough for a batch before; undefined: since they came nobody asked. */
   let dueAtMs: number | undefined;
+  let isRipe = false;
 
   /** After a failure one at a time: the others would fail as well. */
   function mayWrite(): boolean {
@@ -60,7 +66,6 @@ export function createOutcomeQueue(limits: OutcomeLimits): OutcomeQueue {
 
   function nextAtMs(steadyMs: number): number {
     if (!mayWrite()) return NEVER;
-    if (failures === 0 && waiting.length >= limits.outcomeBatchRows) return steadyMs;
     dueAtMs ??= steadyMs + limits.outcomeDelayMs;
     return dueAtMs;
   }
@@ -78,10 +83,12 @@ export function createOutcomeQueue(limits: OutcomeLimits): OutcomeQueue {
     hasRoom: () => pending < limits.maxPendingOutcomes,
     isEmpty: () => pending === 0,
 
-    take: (steadyMs) => {
-      if (nextAtMs(steadyMs) > steadyMs) return undefined;
+    take: () => {
+      const isFull = failures === 0 && waiting.length >= limits.outcomeBatchRows;
+      if (!mayWrite() || !(isRipe || isFull)) return undefined;
       writes++;
       dueAtMs = undefined;
+      isRipe = false;
       return waiting.splice(0, limits.outcomeBatchRows);
     },
 
@@ -93,8 +100,11 @@ export function createOutcomeQueue(limits: OutcomeLimits): OutcomeQueue {
       dueAtMs = waiting.length === 0 ? undefined : steadyMs + (failures === 0 ? 0 : retryDelay());
     },
 
+    ripen: (steadyMs) => {
+      isRipe = nextAtMs(steadyMs) <= steadyMs;
+    },
     hurry: () => {
-      dueAtMs = Number.NEGATIVE_INFINITY;
+      isRipe = true;
     },
     nextAtMs,
   };
