@@ -14,10 +14,11 @@ import {
   stopPostmaster,
 } from '../../embedded/postmaster.ts';
 import { ensureServerUser } from '../../embedded/server-user.ts';
+import { SYSTEM_CLOCK } from '../../src/clock.ts';
 import { isRoot } from '../../src/db/data-dir.ts';
 import { openDatabase } from '../../src/db/database.ts';
 import { migrateDatabase } from '../../src/db/migrate.ts';
-import { createPartitions } from '../../src/events/upkeep/partitions.ts';
+import { createPartitions } from '../../src/events/upkeep/upkeep.ts';
 import { createLogger } from '../../src/log.ts';
 
 /** A PostgreSQL of the measurement's own, durable as in production, that may crash and comes back at the same place. */
@@ -56,7 +57,7 @@ export async function startLoadDatabase(): Promise<LoadDatabase> {
   await migrateDatabase({ url, log });
   const database = openDatabase({ url, poolSize: 4, log });
   const { knex } = database;
-  await createPartitions({ knex, log, now: () => new Date(), retentionDays: 30 }).ensure();
+  await createPartitions({ knex, log, clock: SYSTEM_CLOCK }, { retentionDays: 30 }).ensure();
 
   return {
     url,

@@ -1,16 +1,19 @@
 /** A process that runs the engine of events as the service does, and publishes by order of its parent. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createDeliveryParts } from '../../src/app/deliveries.ts';
+import { createSettings } from '../../src/accounts/settings.ts';
+import { SYSTEM_CLOCK } from '../../src/clock.ts';
 import { openDatabase } from '../../src/db/database.ts';
 import { createKeyring } from '../../src/db/keyring.ts';
 import { createNotifier } from '../../src/db/notifier.ts';
+import { openPlatformKeys } from '../../src/db/platform-keys.ts';
 import { createPoolShares } from '../../src/db/pool-shares.ts';
 import { createEgress, type EgressRequest } from '../../src/egress/index.ts';
-import { createEvents } from '../../src/events/engine.ts';
+import { composeDeliveries, composeEvents, createSubscriptions } from '../../src/events/index.ts';
 import type { EventSource, NewEvent } from '../../src/events/model.ts';
 import { createLogger } from '../../src/log.ts';
 import { createMetrics } from '../../src/metrics.ts';
+import type { Platform } from '../../src/platform.ts';
 import { readSetup, serve, tell } from './child.ts';
 import { createLatencyRecorder, nowMicros } from './clock.ts';
 import {
@@ -28,6 +31,7 @@ const KEYS = `load:${Buffer.alloc(32, 9).toString('base64')}`;
 const COMMIT_REPORT_MS = 5;
 const TICK_MS = 1;
 const POOL_SIZE = 10;
+const RETENTION_DAYS = 30;
 
 const level = process.env.LOAD_LOG_LEVEL === 'warn' ? 'warn' : 'fatal';
 const log = createLogger({ level });
@@ -35,32 +39,28 @@ const database = openDatabase({ url: databaseUrl, poolSize: POOL_SIZE, log });
 const { knex } = database;
 const notifier = createNotifier({ url: databaseUrl, knex, log });
 const egress = createEgress({ allow: ['127.0.0.0/8'] });
-const { subscriptions, settings, notifications } = createDeliveryParts({
+const keyring = createKeyring(KEYS);
+let delivered = 0;
+const platform: Platform = {
   knex,
   shares: createPoolShares({ knex, poolSize: POOL_SIZE }),
-  keyring: createKeyring(KEYS),
+  keyring,
+  keys: await openPlatformKeys({ knex, keyring }),
   notifier,
-  egress,
-  log,
-});
-let delivered = 0;
-
-const events = createEvents({
-  knex,
-  egress: { request: countingRequest },
-  notifier,
+  egress: { ...egress, request: countingRequest },
   log,
   metrics: createMetrics({ processMetrics: false }),
-  now: Date.now,
-  random: Math.random,
-  randomBytes,
-  findSource,
-  subscriptions,
-  settings: settings.ofDelivery,
-  notifications,
-  delivers: true,
-  options,
-});
+  clock: SYSTEM_CLOCK,
+  random: { bytes: randomBytes, fraction: Math.random },
+};
+const subscriptions = createSubscriptions(platform);
+const settings = createSettings(platform, subscriptions.ensure);
+const { notifications } = composeDeliveries(platform, { subscriptions, settings });
+const events = composeEvents(
+  platform,
+  { findSource, subscriptions, settings: settings.ofDelivery, notifications },
+  { delivers: true, retentionDays: RETENTION_DAYS, options },
+);
 
 const sources = new Map<number, EventSource>(
   callbackUrls.map((callbackUrl, instanceId) => [

@@ -1,5 +1,5 @@
 import { createAnnouncedCache } from '../db/announced-cache.ts';
-import { createCallbackCheck } from '../egress/callback-url.ts';
+import { assertCallable } from '../egress/callback-url.ts';
 import { cutText, type ErrorDetail, invalidRequest, MOST_FAULTS, pointer, suggest } from '../errors.ts';
 import type { DeliverySettings, FailurePolicy, RetryCount } from '../events/model.ts';
 import type { Platform } from '../platform.ts';
@@ -35,7 +35,6 @@ export function createSettings(
   { knex, notifier, egress }: Pick<Platform, 'knex' | 'notifier' | 'egress'>,
   ensureSubscription: (accountId: number, url: string) => Promise<unknown>,
 ): Settings {
-  const assertCallable = createCallbackCheck(egress);
   const store = createSettingsStore(knex);
   const cache = createAnnouncedCache<AccountSettings>({
     notifier,
@@ -54,7 +53,7 @@ export function createSettings(
   ): Promise<AccountSettings> {
     assertKnown(given);
     const url = given[OPERATIONAL_URL];
-    if (typeof url === 'string') await assertCallable(url, pointer('body', OPERATIONAL_URL));
+    if (typeof url === 'string') await assertCallable(egress, url, pointer('body', OPERATIONAL_URL));
     await save(accountId, given);
     await cache.changed(String(accountId));
     if (typeof url === 'string') await ensureSubscription(accountId, url);

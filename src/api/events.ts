@@ -1,6 +1,5 @@
 import { AppError } from '../errors.ts';
-import type { Accepted, FindSource, NewEvent, ReadySubscription } from '../events/model.ts';
-import { wantsType } from '../events/subscriptions/event-types.ts';
+import { type Accepted, type FindSource, type NewEvent, type ReadySubscription, wantsType } from '../events/model.ts';
 import { instanceNotFound } from '../instances/instance.ts';
 import type { Handlers } from './operation.ts';
 

@@ -5,16 +5,13 @@ import { type Cleanup, createCleanup } from '../cleanup.ts';
 import { type Config, publicUrlOf } from '../config/index.ts';
 import { composeProviderClient } from '../connector/client/index.ts';
 import { openConnectors } from '../connector/open.ts';
+import { composeDeliveries, composeEvents, createSubscriptions } from '../events/index.ts';
 import type { EngineOptions } from '../events/options.ts';
-import { createPartitions } from '../events/upkeep/partitions.ts';
-import { createUpkeep } from '../events/upkeep/upkeep.ts';
 import { composeInstances } from '../instances/index.ts';
 import { composeJobs } from '../jobs/index.ts';
 import type { Logger } from '../log.ts';
 import { composePlatform, prepareDatabase } from '../platform.ts';
 import { composeResources } from '../resources/index.ts';
-import { createDeliveryParts } from './deliveries.ts';
-import { createEngine, createSources } from './engine.ts';
 import { openListener } from './listener.ts';
 
 /** A running service. */
@@ -79,45 +76,36 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   const publicUrl = () => publicUrlOf(config, listeningPort);
   const baseUrl = () => publicUrl() + BASE_PATH;
 
-  const { callbacks, ...delivery } = createDeliveryParts(platform);
-  const { ensureSubscription } = callbacks;
-  const { accounts, idempotency } = composeAccounts(platform, { ensureSubscription });
-  const { settings, subscriptions, notifications, deliveries } = delivery;
+  const subscriptions = createSubscriptions(platform);
+  const ensureSubscription = subscriptions.ensure;
+  const { accounts, settings, idempotency } = composeAccounts(platform, { ensureSubscription });
+  const { notifications, deliveries } = composeDeliveries(platform, { subscriptions, settings });
   const { client, budget } = composeProviderClient(platform, {
     simulatorsUrl,
     memoryBytes: config.providerMemoryBytes,
     logsCalls: config.logLevel === 'debug',
   });
-  const { instances, proxies, authorizations, tokens, maintenance } = composeInstances(platform, {
+  const { instances, proxies, authorizations, tokens, findSource, maintenance } = composeInstances(platform, {
     client,
     registry,
     publicUrl,
     simulatorsUrl,
+    accounts,
     notifications,
-    callbacks,
+    ensureSubscription,
   });
   cleanup.add('tokens', () => tokens.close(shutdownTimeoutMs));
   const { noteCredentials } = instances;
   const resources = composeResources(platform, { client, budget, tokensOf: tokens.of, noteCredentials });
-  const now = () => new Date();
-  const partitions = createPartitions({ ...platform, now, retentionDays: config.eventRetentionDays });
-  await partitions.ensure();
-  const findSource = createSources({ notifier: platform.notifier, instances, accounts });
-  const events = createEngine({
-    ...delivery,
-    ...platform,
-    findSource,
-    delivers: role !== 'api',
-    options: engineOptions,
-  });
+  const events = composeEvents(
+    platform,
+    { findSource, subscriptions, settings: settings.ofDelivery, notifications },
+    { retentionDays: config.eventRetentionDays, delivers: role !== 'api', options: engineOptions },
+  );
   cleanup.add('events', () => events.stop(shutdownTimeoutMs));
   await events.start();
 
-  const work = {
-    purgeIdempotencyRecords: idempotency.purge,
-    ...maintenance,
-    keepEvents: createUpkeep({ knex: platform.knex, partitions, now }),
-  };
+  const work = { purgeIdempotencyRecords: idempotency.purge, ...maintenance, keepEvents: events.keep };
   const jobs = composeJobs(platform, work, { url: databaseUrl, role });
   cleanup.add('jobs', () => jobs.stop(shutdownTimeoutMs));
   await jobs.start();

@@ -1,11 +1,12 @@
+import type { Clock } from '../clock.ts';
 import type { Metrics } from '../metrics.ts';
+import type { DispatchFigures } from './dispatch/dispatcher.ts';
 import type { WrittenOutcomes } from './outcomes/outcome-store.ts';
-import type { AttemptReport } from './push/attempt.ts';
-import type { DispatchFigures } from './push/dispatch.ts';
 
-export interface EngineMetricsPorts {
-  readonly metrics: Metrics;
-  readonly figures: () => DispatchFigures;
+export type EngineMetrics = ReturnType<typeof createEngineMetrics>;
+
+export interface EngineFigures {
+  readonly dispatch: () => DispatchFigures;
   /** By how many seconds the oldest due delivery is late; 0: none is. */
   readonly oldestDueSeconds: () => Promise<number>;
 }
@@ -13,7 +14,7 @@ export interface EngineMetricsPorts {
 const LAG_BUCKETS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60];
 
 /** What the engine counts. */
-export function createEngineMetrics({ metrics, figures, oldestDueSeconds }: EngineMetricsPorts) {
+export function createEngineMetrics(metrics: Metrics, clock: Clock, { dispatch, oldestDueSeconds }: EngineFigures) {
   const accepted = metrics.counter<'state'>({
     name: 'causeway_events_accepted_total',
     help: 'Events stored, by what became of their delivery at first.',
@@ -42,7 +43,7 @@ export function createEngineMetrics({ metrics, figures, oldestDueSeconds }: Engi
     help: 'From accepting an event to the answer of its receiver, for first attempts from memory.',
     buckets: LAG_BUCKETS,
   });
-  collectFigures(metrics, figures);
+  collectFigures(metrics, dispatch);
   metrics.gauge({
     name: 'causeway_delivery_oldest_due_seconds',
     help: 'By how much the oldest due delivery is late, over all processes.',
@@ -51,17 +52,17 @@ export function createEngineMetrics({ metrics, figures, oldestDueSeconds }: Engi
 
   return {
     accepted: (state: string) => accepted.inc({ state }),
-    attempted: (report: AttemptReport, acceptedAtMs: number | undefined) => {
-      attempts.inc({ outcome: report.kind === 'failed' ? report.failure : report.kind });
-      if (acceptedAtMs !== undefined && report.kind === 'delivered') {
-        lag.observe((performance.now() - acceptedAtMs) / 1000);
-      }
+    /** `outcome`: delivered or aborted, or why it failed. `acceptedAtMs` by the clock's steady time. */
+    attempted: (outcome: string, acceptedAtMs: number | undefined) => {
+      attempts.inc({ outcome });
+      if (acceptedAtMs !== undefined && outcome === 'delivered') lag.observe((clock.steady() - acceptedAtMs) / 1000);
     },
-    written: ({ delivered, waiting, queued, fencedOut: late }: WrittenOutcomes & { readonly fencedOut: number }) => {
+    /** `outcomes`: how many were to be stored. */
+    written: ({ delivered, waiting, queued }: WrittenOutcomes, outcomes: number) => {
       settled.inc({ state: 'delivered' }, delivered);
       settled.inc({ state: 'waiting' }, waiting);
       settled.inc({ state: 'queued' }, queued);
-      fencedOut.inc(late);
+      fencedOut.inc(outcomes - delivered - waiting - queued);
     },
     exhausted: () => settled.inc({ state: 'exhausted' }),
     takenOver: (deliveries: number) => takenOver.inc(deliveries),

@@ -1,58 +1,57 @@
-import { randomUUID } from 'node:crypto';
-import type { Knex } from 'knex';
-import type { Notifier } from '../db/notifier.ts';
-import type { Egress } from '../egress/index.ts';
-import type { Logger } from '../log.ts';
-import type { Metrics } from '../metrics.ts';
-import { type Acceptance, createAcceptor } from './accept/accept.ts';
-import { createAcceptStore } from './accept/accept-store.ts';
+import { sleep } from '../clock.ts';
+import type { Platform } from '../platform.ts';
+import { type Acceptance, createAcceptor, storeAcceptances } from './accept/accept.ts';
+import type { AcceptStore, StoredRow } from './accept/accept-store.ts';
+import { createDispatcher } from './dispatch/dispatcher.ts';
 import { createEngineMetrics } from './engine-metrics.ts';
 import { createEventIds } from './event-id.ts';
 import type { Lease } from './lease.ts';
 import type { Accepted, DeliverySettings, FindSource, NewEvent, ReadySubscription } from './model.ts';
 import { DEFAULT_OPTIONS, type EngineOptions } from './options.ts';
-import { createExhaustion, type ExhaustionPorts } from './outcomes/exhaustion.ts';
-import { createOutcomeStore } from './outcomes/outcome-store.ts';
-import { createOutcomes, type Outcome, type Outcomes } from './outcomes/outcomes.ts';
-import { createAudit } from './owners/audit.ts';
-import { createOwnerStore } from './owners/owner-store.ts';
-import { createOwner } from './owners/owners.ts';
-import { createAttempt } from './push/attempt.ts';
-import { createDispatcher, type Dispatcher } from './push/dispatch.ts';
+import { createOutcomeQueue, type Outcome } from './outcomes/outcome-queue.ts';
+import type { OutcomeStore } from './outcomes/outcome-store.ts';
+import { type StoringPorts, storeOutcomes } from './outcomes/store-outcomes.ts';
+import { createOwner } from './owners/owner.ts';
+import type { OwnerStore } from './owners/owner-store.ts';
 import { createPush } from './push/push.ts';
+import { createAgenda, type Look, type ParkedLane } from './sweep/agenda.ts';
 import { createAnnouncement, DUE_TOPIC, RELEASED_TOPIC } from './sweep/announcement.ts';
-import { createClaimStore } from './sweep/claim-store.ts';
-import { createSweep } from './sweep/sweep.ts';
-import { createUnparker } from './sweep/unparker.ts';
+import type { ClaimStore } from './sweep/claim-store.ts';
+import { type Claimed, claimDue, claimOrdered } from './sweep/sweep.ts';
+import { createAlarm, every } from './timers.ts';
 
-export interface EventPorts {
-  readonly knex: Knex;
-  readonly egress: Pick<Egress, 'request'>;
-  readonly notifier: Pick<Notifier, 'publish' | 'subscribe' | 'onGap'>;
-  readonly log: Logger;
-  readonly metrics: Metrics;
-  /** Milliseconds since 1970. */
-  readonly now: () => number;
-  /** From 0 to 1; spreads retries. */
-  readonly random: () => number;
-  /** Cryptographically random bytes. */
-  readonly randomBytes: (size: number) => Buffer;
-  /** From memory: it is asked for each event and each push. Undefined: there is no such instance. */
+/** What the engine needs of the house. */
+export interface EnginePlatform extends Pick<Platform, 'log' | 'metrics' | 'clock' | 'random'> {
+  readonly egress: Pick<Platform['egress'], 'request'>;
+  readonly notifier: Pick<Platform['notifier'], 'publish' | 'subscribe' | 'onGap'>;
+}
+
+/** The tables of events and deliveries. */
+export interface EngineStores {
+  readonly accepted: AcceptStore;
+  readonly claims: ClaimStore;
+  readonly outcomes: OutcomeStore;
+  readonly owners: OwnerStore;
+}
+
+export interface EngineNeighbours extends Pick<StoringPorts, 'notifications'> {
+  /** From memory: it is asked for each event and each push. */
   readonly findSource: FindSource;
-  readonly subscriptions: ExhaustionPorts['subscriptions'] & {
+  readonly subscriptions: StoringPorts['subscriptions'] & {
     readonly ensure: (accountId: number, url: string) => Promise<ReadySubscription>;
     readonly find: (accountId: number, id: number) => Promise<ReadySubscription | undefined>;
   };
   readonly settings: (accountId: number) => Promise<DeliverySettings>;
-  /** Of what happens to deliveries and subscriptions, in the transaction in which it happens. */
-  readonly notifications: ExhaustionPorts['notifications'];
+}
+
+export interface EngineRole {
   /** This process sends; one that does not stores what it accepts and tells those that do. */
   readonly delivers: boolean;
-  readonly options?: Partial<EngineOptions>;
+  readonly options?: Partial<EngineOptions> | undefined;
 }
 
 /** The engine of events: at least once, acknowledged = committed. */
-export interface Events {
+export interface Engine {
   /** Before it nothing is pushed; events may be accepted already. */
   readonly start: () => Promise<void>;
   /**
@@ -66,217 +65,270 @@ export interface Events {
    * @throws AppError PAYLOAD_TOO_LARGE, OVERLOADED
    */
   readonly accept: (events: readonly NewEvent[]) => Promise<Accepted>;
-  /** Deliveries became due, here or in another process: looks at once. */
-  readonly wake: () => void;
 }
 
-export function createEvents(ports: EventPorts): Events {
-  const { knex, log, now, notifier, subscriptions } = ports;
-  const options: EngineOptions = { ...DEFAULT_OPTIONS, ...ports.options };
-  const claims = createClaimStore(knex);
-  const ownerStore = createOwnerStore(knex);
-  const outcomeStore = createOutcomeStore(knex);
-  /** Deliveries in memory, from the statement that leased them to the one that stored their outcome. */
-  const held = new Set<number>();
+/**
+ * What is in memory is three values that do nothing by themselves: the dispatcher (what may be pushed), the queue of outcomes (what is to be stored)
+ * and the agenda (when to look at the database). Whatever happens is told to them and followed by a turn, which does what they say now.
+ */
+export function createEngine(
+  platform: EnginePlatform,
+  stores: EngineStores,
+  neighbours: EngineNeighbours,
+  { delivers, options: given }: EngineRole,
+): Engine {
+  const { clock, log, notifier } = platform;
+  const { findSource, subscriptions, settings } = neighbours;
+  const options: EngineOptions = { ...DEFAULT_OPTIONS, ...given };
+  const agenda = createAgenda();
+  const outcomes = createOutcomeQueue(options);
+  const dispatcher = createDispatcher(agenda, outcomes, options);
+  const owner = createOwner({ store: stores.owners, clock, log, options });
+  const measures = createEngineMetrics(platform.metrics, clock, {
+    dispatch: () => dispatcher.figures(clock.now()),
+    oldestDueSeconds: () => stores.claims.oldestDueSeconds(new Date(clock.now())),
+  });
   const breakOff = new AbortController();
-  const announcement = createAnnouncement(() => notifier.publish(DUE_TOPIC, ''), options.announceMs, log);
-  const exhaustion = createExhaustion({ ...ports, store: outcomeStore });
-
-  const owner = createOwner({
-    store: ownerStore,
-    newId: randomUUID,
-    now,
-    log,
-    onLost: (id) => {
-      for (const lease of dispatcher.forget(id)) held.delete(lease.id);
-    },
-    onTakenOver: (deliveries) => {
-      measures.takenOver(deliveries);
-      sweep.wake();
-    },
-    options,
-  });
-
-  const outcomes: Outcomes = createOutcomes({
-    write: outcomeStore.write,
-    exhaust: exhaustion.exhaust,
-    onEnded: (ended) => ended.forEach(noteEnded),
-    onWritten: (written) => measures.written(written),
-    onRoom: () => dispatcher.pump(),
-    log,
-    options,
-  });
-
+  const { signal } = breakOff;
   const push = createPush({
-    attempt: createAttempt({
-      egress: ports.egress,
-      now,
-      timeoutMs: options.attemptTimeoutMs,
-      maxAnswerBytes: options.maxAnswerBytes,
-      signal: breakOff.signal,
-    }),
+    ...platform,
+    findSource,
     findSubscription: subscriptions.find,
-    findSource: ports.findSource,
-    settings: ports.settings,
-    hand: outcomes.push,
-    onAttempt: (report, acceptedAtMs) => measures.attempted(report, acceptedAtMs),
-    now,
-    random: ports.random,
-    log,
+    settings,
+    measures,
     options,
+    signal,
   });
-
-  const dispatcher: Dispatcher = createDispatcher({
-    push,
-    release: (lease, dueAtMs) => outcomes.push({ kind: 'released', lease, dueAt: new Date(dueAtMs) }),
-    abort: () => breakOff.abort(),
-    canStart: outcomes.hasRoom,
-    onRoom: wake,
-    onClosed: (lanes) => unparker.add(lanes),
-    now,
-    options,
-  });
-
-  const unparker = createUnparker({ unpark: claims.unpark, onUnparked: wake, now, log });
-
-  const sweep = createSweep({
-    store: claims,
-    dispatcher,
-    owner: owner.current,
-    now,
-    random: ports.random,
-    log,
-    onClaimed: ({ id }) => void held.add(id),
-    release: (lease) => outcomes.push({ kind: 'released', lease, dueAt: new Date(now()) }),
-    onMissing: giveUp,
-    options,
-  });
-
   const acceptor = createAcceptor({
-    store: createAcceptStore(knex),
-    findSource: ports.findSource,
+    findSource,
     ensureSubscription: subscriptions.ensure,
-    settings: ports.settings,
-    newEventId: createEventIds(ports),
-    now,
-    owner: owner.current,
-    reserve: dispatcher.reserve,
-    cancel: dispatcher.cancel,
-    onLeased: (accepted) => {
-      held.add(accepted.id);
-      dispatcher.enqueue(toLease(accepted), true);
-    },
-    onWaiting: ({ ordered, subscriptionId }) => {
-      if (!ports.delivers) announcement.announce();
-      else if (ordered) sweep.wakeOrdered(subscriptionId);
-    },
-    onStored: (state) => measures.accepted(state),
+    settings,
+    newEventId: createEventIds(platform),
+    clock,
+    store,
     options,
   });
-
-  const audit = createAudit({
-    store: ownerStore,
-    owner: owner.current,
-    isHeld: (id) => held.has(id),
-    onFound: (deliveries) => {
-      measures.takenOver(deliveries);
-      wake();
-    },
-    now,
-    log,
-    options,
+  const announcement = createAnnouncement(platform, () => notifier.publish(DUE_TOPIC, ''), options.announceMs);
+  const alarm = createAlarm(clock, () => {
+    outcomes.ripen(clock.steady());
+    turn();
   });
+  const stopping = new AbortController();
+  let hasStarted = false;
+  let looking: Promise<void> | undefined;
+  let callingBack = false;
+  /** What a stop waits for. */
+  let awaited: { readonly holds: () => boolean; readonly resolve: () => void } | undefined;
 
-  const measures = createEngineMetrics({
-    metrics: ports.metrics,
-    figures: dispatcher.figures,
-    oldestDueSeconds: () => claims.oldestDueSeconds(new Date(now())),
-  });
-
-  function wake(): void {
-    if (ports.delivers) sweep.wake();
-    else announcement.announce();
+  function turn(): void {
+    const nowMs = clock.now();
+    for (let lease = dispatcher.next(nowMs); lease !== undefined; lease = dispatcher.next(nowMs))
+      void run(lease, nowMs);
+    for (let batch = outcomes.take(); batch !== undefined; batch = outcomes.take()) void storeEnded(batch);
+    const parked = callingBack ? [] : agenda.takeParked();
+    if (parked.length > 0) void callBack(parked);
+    const look = mayLook() ? agenda.take(nowMs) : undefined;
+    if (look !== undefined && delivers) startLook(look);
+    if (look !== undefined && !delivers) announcement.announce();
+    if (awaited?.holds()) awaited.resolve();
+    const steadyMs = clock.steady();
+    alarm.ringIn(outcomes.nextAtMs(steadyMs) - steadyMs);
+    if (mayLook()) alarm.ringIn(agenda.nextAtMs() - nowMs);
   }
 
-  function noteEnded(outcome: Outcome): void {
-    const { lease } = outcome;
-    held.delete(lease.id);
-    const dueAt =
-      outcome.kind === 'failed' ? outcome.next.dueAt : outcome.kind === 'released' ? outcome.dueAt : undefined;
-    if (lease.ordered) sweep.wakeOrdered(lease.subscriptionId);
-    else if (dueAt !== undefined) sweep.noteDue(dueAt.getTime());
-    if (outcome.kind === 'exhausted') measures.exhausted();
+  async function run(lease: Lease, startedMs: number): Promise<void> {
+    const outcome = await push(lease);
+    outcomes.add(outcome);
+    dispatcher.end(outcome, startedMs, clock.now());
+    turn();
   }
 
-  /** Its day was dropped, which upkeep does not do while deliveries need it. */
-  function giveUp(lease: Lease): void {
-    log.error({ deliveryId: lease.id, accountId: lease.accountId }, 'the event of a delivery is missing');
-    const { retries, firstFailedAtMs } = lease;
-    const firstFailedAt = firstFailedAtMs === undefined ? undefined : new Date(firstFailedAtMs);
-    outcomes.push({
-      kind: 'failed',
-      lease,
-      attempt: {
-        attemptedAt: new Date(now()),
-        durationMs: 0,
-        statusCode: undefined,
-        error: 'missing: The event is not stored any more.',
-        answer: undefined,
-      },
-      next: { state: 'queued', dueAt: undefined, retries, firstFailedAt },
+  async function store(acceptances: readonly Acceptance[]): Promise<ReadonlyMap<string, StoredRow>> {
+    const ports = { store: stores.accepted, dispatcher, agenda, measures, clock };
+    const stored = await storeAcceptances(ports, acceptances, owner.current());
+    turn();
+    return stored;
+  }
+
+  async function storeEnded(batch: readonly Outcome[]): Promise<void> {
+    const unstored: Outcome[] = [];
+    for await (const part of storeOutcomes({ ...neighbours, store: stores.outcomes, log }, batch)) {
+      if (part.kind === 'unstored') unstored.push(...part.outcomes);
+      else noteEnded(part.outcomes);
+      if (part.kind === 'stored') measures.written(part.written, part.outcomes.length);
+      turn();
+    }
+    outcomes.settle(batch, unstored, clock.steady());
+    turn();
+  }
+
+  function noteEnded(ended: readonly Outcome[]): void {
+    dispatcher.settle(ended);
+    for (const outcome of ended) {
+      agenda.noteStored(outcome);
+      if (outcome.kind === 'exhausted') measures.exhausted();
+    }
+  }
+
+  /** One statement at a time, however many receivers answer again at once. */
+  async function callBack(lanes: readonly ParkedLane[]): Promise<void> {
+    callingBack = true;
+    try {
+      await stores.claims.unpark(lanes, new Date(clock.now()));
+      agenda.want();
+    } catch (error) {
+      // They come by themselves when their pause is over.
+      log.warn({ err: error }, 'could not call parked deliveries back');
+    }
+    callingBack = false;
+    turn();
+  }
+
+  function mayLook(): boolean {
+    return looking === undefined && (hasStarted || !delivers) && !stopping.signal.aborted;
+  }
+
+  function startLook(look: Look): void {
+    looking = lookAtDatabase(look).then(() => {
+      looking = undefined;
+      turn();
     });
   }
 
-  let unsubscribe: readonly (() => void)[] = [];
+  async function lookAtDatabase(look: Look): Promise<void> {
+    try {
+      const name = owner.current();
+      if (name !== undefined) return await claim(look, name);
+    } catch (error) {
+      log.warn({ err: error }, 'could not look for due deliveries; trying again');
+    }
+    agenda.want();
+    // It rejects only when the engine stops.
+    await sleep(clock, options.storeRetryMs.longest, stopping.signal).catch(() => undefined);
+  }
+
+  async function claim({ all, orderedIds }: Look, name: string): Promise<void> {
+    const store = stores.claims;
+    const ports = { ...platform, store, room: dispatcher, agenda, options, owner: name, signal: stopping.signal };
+    await takeIn(claimOrdered(ports, all ? undefined : orderedIds));
+    if (!all) return;
+    // What becomes due during the look may come too late for it.
+    const lookedAt = new Date(clock.now());
+    await takeIn(claimDue(ports));
+    const next = await store.nextDue(lookedAt);
+    if (next !== undefined) agenda.noteDue(next.getTime());
+  }
+
+  async function takeIn(claims: AsyncIterable<Claimed>): Promise<void> {
+    for await (const { leases, excess, missing } of claims) {
+      const nowMs = clock.now();
+      for (const lease of leases) dispatcher.takeIn(lease, nowMs);
+      for (const lease of excess) dispatcher.turnAway(lease, nowMs);
+      for (const lease of missing) outcomes.add(giveUp(lease, nowMs));
+      turn();
+    }
+  }
+
+  /** Its day was dropped, which upkeep does not do while deliveries need it. */
+  function giveUp(lease: Lease, nowMs: number): Outcome {
+    log.error({ deliveryId: lease.id, accountId: lease.accountId }, 'the event of a delivery is missing');
+    const { retries, firstFailedAtMs } = lease;
+    const firstFailedAt = firstFailedAtMs === undefined ? undefined : new Date(firstFailedAtMs);
+    const error = 'missing: The event is not stored any more.';
+    const attempt = { attemptedAt: new Date(nowMs), durationMs: 0, statusCode: undefined, error, answer: undefined };
+    const next = { state: 'queued', dueAt: undefined, retries, firstFailedAt } as const;
+    return { kind: 'failed', lease, attempt, next, isHard: false };
+  }
+
+  async function beat(): Promise<void> {
+    try {
+      const lost = await owner.renew();
+      if (lost !== undefined) {
+        dispatcher.forget(lost);
+        await owner.enter();
+      }
+      noteTakenOver(await owner.takeOver());
+    } catch (error) {
+      owner.noteFailure();
+      log.warn({ err: error }, 'a heartbeat failed');
+    }
+  }
+
+  async function audit(): Promise<void> {
+    try {
+      noteTakenOver(await owner.giveBackForgotten(dispatcher.holds));
+    } catch (error) {
+      log.warn({ err: error }, 'could not compare deliveries with memory');
+    }
+  }
+
+  function noteTakenOver(deliveries: number): void {
+    if (deliveries === 0) return;
+    measures.takenOver(deliveries);
+    wake();
+  }
+
+  function wake(): void {
+    agenda.want();
+    turn();
+  }
+
+  /** @returns false when the time was over before it held */
+  async function isTrueWithin(timeoutMs: number, holds: () => boolean): Promise<boolean> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const endWait = clock.after(timeoutMs, resolve);
+    awaited = { holds, resolve };
+    turn();
+    await promise;
+    endWait();
+    awaited = undefined;
+    return holds();
+  }
+
+  const isIdle = () => dispatcher.inFlight() === 0;
+  let endings: readonly (() => void | Promise<void>)[] = [];
+  let endBeats: () => Promise<void> = async () => undefined;
 
   return {
     start: async () => {
       // A process without the name of an owner holds no deliveries: what it accepts waits for one that sends.
-      if (!ports.delivers) return;
-      await owner.start();
-      audit.start();
-      unsubscribe = [
+      if (!delivers) return;
+      await owner.enter();
+      noteTakenOver(await owner.takeOver());
+      endBeats = every(clock, options.heartbeatMs, beat);
+      endings = [
         notifier.subscribe(RELEASED_TOPIC, (subscriptionId) => dispatcher.pardon(Number(subscriptionId))),
-        notifier.subscribe(DUE_TOPIC, sweep.wake),
-        notifier.onGap(sweep.wake),
+        notifier.subscribe(DUE_TOPIC, wake),
+        notifier.onGap(wake),
+        every(clock, options.auditMs, audit),
+        every(clock, options.sweepBackstopMs, async () => wake()),
       ];
-      sweep.start();
+      hasStarted = true;
+      wake();
     },
 
     stop: async (timeoutMs) => {
-      for (const end of unsubscribe) end();
+      const ended = endings.map((end) => end());
       await acceptor.stop();
-      await sweep.stop();
-      await audit.stop();
-      await dispatcher.drain(timeoutMs);
-      if (!(await outcomes.drain(options.outcomeDrainMs))) {
+      stopping.abort();
+      await Promise.all([...ended, looking]);
+      dispatcher.close(clock.now());
+      if (!(await isTrueWithin(timeoutMs, isIdle))) {
+        breakOff.abort();
+        await isTrueWithin(options.abortMs, isIdle);
+        dispatcher.abandon(clock.now());
+      }
+      outcomes.hurry();
+      if (!(await isTrueWithin(options.outcomeDrainMs, outcomes.isEmpty))) {
         log.error('outcomes of deliveries could not be stored; they will be made again elsewhere');
       }
-      await owner.stop();
+      alarm.end();
+      await endBeats();
+      await owner.leave();
       await announcement.stop();
       await notifier.publish(DUE_TOPIC, '');
     },
 
     accept: acceptor.accept,
-    wake,
-  };
-}
-
-function toLease(accepted: Acceptance & { readonly id: number; readonly owner: string }): Lease {
-  const { accountId, id, subscriptionId, host, owner, eventId, instanceId, ordered, payload, acceptedAtMs } = accepted;
-  return {
-    accountId,
-    id,
-    subscriptionId,
-    host,
-    owner,
-    attempts: 0,
-    retries: 0,
-    firstFailedAtMs: undefined,
-    eventId,
-    instanceId,
-    ordered,
-    body: payload,
-    acceptedAtMs,
   };
 }

@@ -1,24 +1,27 @@
+import type { Clock } from '../clock.ts';
+import type { Random } from '../platform.ts';
+
+/** What it needs of the house. */
+export interface EventIdPlatform {
+  readonly clock: Pick<Clock, 'now'>;
+  readonly random: Pick<Random, 'bytes'>;
+}
+
 const SHOWN_PREFIX = 'evt_';
 const SHOWN = /^evt_[0-9a-f]{32}$/;
 const RANDOM_BYTES = 8;
 const IDS_PER_REFILL = 256;
 const COUNTER_LIMIT = 0x1000;
 
-export interface EventIdPorts {
-  readonly now: () => number;
-  /** Cryptographically random bytes. */
-  readonly randomBytes: (size: number) => Buffer;
-}
-
 /** Makes UUIDs of version 7 (RFC 9562, section 5.7), ascending within the process; those of one millisecond count up in `rand_a`. */
-export function createEventIds({ now, randomBytes }: EventIdPorts): () => string {
-  let random: Buffer = Buffer.alloc(0);
+export function createEventIds({ clock, random }: EventIdPlatform): () => string {
+  let bytes: Buffer = Buffer.alloc(0);
   let position = 0;
   let lastMs = 0;
   let counter = 0;
 
   function nextTick(): void {
-    const nowMs = now();
+    const nowMs = clock.now();
     if (nowMs > lastMs) {
       lastMs = nowMs;
       counter = 0;
@@ -31,12 +34,12 @@ export function createEventIds({ now, randomBytes }: EventIdPorts): () => string
   }
 
   function nextRandom(): string {
-    if (position >= random.length) {
-      random = randomBytes(RANDOM_BYTES * IDS_PER_REFILL);
+    if (position >= bytes.length) {
+      bytes = random.bytes(RANDOM_BYTES * IDS_PER_REFILL);
       position = 0;
     }
-    random[position] = ((random[position] ?? 0) & 0x3f) | 0x80;
-    const text = random.toString('hex', position, position + RANDOM_BYTES);
+    bytes[position] = ((bytes[position] ?? 0) & 0x3f) | 0x80;
+    const text = bytes.toString('hex', position, position + RANDOM_BYTES);
     position += RANDOM_BYTES;
     return text;
   }

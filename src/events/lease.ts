@@ -1,5 +1,5 @@
 import type { Fence } from './outcomes/outcome-store.ts';
-import type { Progress } from './push/transition.ts';
+import type { Progress } from './push/schedule.ts';
 
 /** A delivery that this process holds in memory, to be sent once. */
 export interface Lease extends Fence, Progress {
@@ -12,7 +12,7 @@ export interface Lease extends Fence, Progress {
   readonly ordered: boolean;
   /** As signed and sent. */
   readonly body: Buffer;
-  /** By `performance.now()`; undefined: it comes from the sweep. */
+  /** By the clock's steady time; undefined: it comes from the sweep. */
   readonly acceptedAtMs: number | undefined;
 }
 

@@ -1,4 +1,4 @@
-import type { BreakerOptions } from './push/breaker.ts';
+import type { BreakerOptions } from './dispatch/breaker.ts';
 import { SCHEDULES } from './push/schedule.ts';
 
 /** Every limit of the engine. Tests and measurements change them; operators have no need to. */

@@ -1,11 +1,14 @@
+import type { Accounts } from '../accounts/accounts.ts';
 import type { ProviderClient } from '../connector/client/index.ts';
 import { logProviderCalls } from '../connector/client/telling.ts';
 import type { Registry } from '../connector/registry.ts';
+import type { FindSource } from '../events/model.ts';
 import type { Notifications } from '../events/notifications/notifications.ts';
 import type { Platform } from '../platform.ts';
 import { createAuthenticate } from './authenticate.ts';
+import { createSources } from './event-sources.ts';
 import { createInstanceCodec } from './instance-codec.ts';
-import { createInstances, type EventCallbacks, type Instances } from './instances.ts';
+import { createInstances, type InstanceNeighbours, type Instances } from './instances.ts';
 import { type Authorizations, createAuthorizations } from './oauth/authorizations.ts';
 import { createProxies, type Proxies } from './oauth/proxies/proxies.ts';
 import { type RequestToken, sendTokenRequest } from './oauth/token-endpoint.ts';
@@ -21,7 +24,8 @@ export interface InstanceRoomNeighbours {
   /** Where the simulators run, if they do. */
   readonly simulatorsUrl: string | undefined;
   readonly notifications: Pick<Notifications, 'prepare'>;
-  readonly callbacks: EventCallbacks;
+  readonly accounts: Pick<Accounts, 'getOrganizationId'>;
+  readonly ensureSubscription: InstanceNeighbours['ensureSubscription'];
 }
 
 export interface InstanceRoom {
@@ -29,6 +33,7 @@ export interface InstanceRoom {
   readonly proxies: Proxies;
   readonly authorizations: Authorizations;
   readonly tokens: Pick<Tokens, 'of' | 'close'>;
+  readonly findSource: FindSource;
   /** What is done from time to time, of all accounts. */
   readonly maintenance: {
     readonly purgeProxyTargets: Proxies['purgeTargets'];
@@ -39,7 +44,7 @@ export interface InstanceRoom {
 
 /** Connected accounts: first their records, on these their tokens, and on both what shows new settings to providers. */
 export function composeInstances(platform: Platform, neighbours: InstanceRoomNeighbours): InstanceRoom {
-  const { client, registry, publicUrl, simulatorsUrl, notifications, callbacks } = neighbours;
+  const { client, registry, publicUrl, simulatorsUrl, notifications, accounts, ensureSubscription } = neighbours;
   const { egress, clock, log } = platform;
   const store = createInstanceStore(platform.knex);
   const codec = createInstanceCodec(platform, registry);
@@ -50,11 +55,12 @@ export function composeInstances(platform: Platform, neighbours: InstanceRoomNei
   const proxies = createProxies(platform, publicUrl);
   const authorizations = createAuthorizations(platform, { proxies, simulatorsUrl });
   const authenticate = createAuthenticate({ client, tokens, proxies, authorizations, simulatorsUrl, requestToken });
-  const instances = createInstances(platform, { registry, store, codec, records, authenticate, callbacks });
+  const instances = createInstances(platform, { registry, store, codec, records, authenticate, ensureSubscription });
+  const findSource = createSources(platform, { records, accounts });
   const maintenance = {
     purgeProxyTargets: proxies.purgeTargets,
     purgeAuthorizations: authorizations.purge,
     refreshTokens: tokens.refreshDue,
   };
-  return { instances, proxies, authorizations, tokens, maintenance };
+  return { instances, proxies, authorizations, tokens, findSource, maintenance };
 }

@@ -1,5 +1,6 @@
 import type { Config, Connector } from '../connector/contract.ts';
 import type { Registry } from '../connector/registry.ts';
+import { assertCallable } from '../egress/callback-url.ts';
 import { AppError, pointer, redactAppError } from '../errors.ts';
 import type { Platform } from '../platform.ts';
 import { prepareSql } from '../where/index.ts';
@@ -72,20 +73,14 @@ export interface Instances extends Pick<InstanceRecords, 'get' | 'findByToken' |
 }
 
 /** Where events of instances go. */
-export interface EventCallbacks {
-  /** @throws AppError that names the place when events may not be sent to the URL */
-  readonly assertCallable: (url: string, path: string) => Promise<void>;
-  /** Prepares deliveries to the URL. */
-  readonly ensureSubscription: (accountId: number, url: string) => Promise<unknown>;
-}
-
 export interface InstanceNeighbours {
   readonly registry: Pick<Registry, 'getConnector'>;
   readonly store: InstanceStore;
   readonly codec: InstanceCodec;
   readonly records: InstanceRecords;
   readonly authenticate: Authenticate;
-  readonly callbacks: EventCallbacks;
+  /** Prepares deliveries to the URL. */
+  readonly ensureSubscription: (accountId: number, url: string) => Promise<unknown>;
 }
 
 const TOKEN_BYTES = 32;
@@ -98,8 +93,8 @@ interface Guard extends Pick<Authenticated, 'keep'>, Pick<Instance, 'settingsVer
 const WORKING = { valid: true, invalidReason: null, refusedCalls: [] };
 
 export function createInstances(
-  { keys, shares, random }: Pick<Platform, 'keys' | 'shares' | 'random'>,
-  { registry, store, codec, records, authenticate, callbacks }: InstanceNeighbours,
+  { keys, shares, random, egress }: Pick<Platform, 'keys' | 'shares' | 'random' | 'egress'>,
+  { registry, store, codec, records, authenticate, ensureSubscription }: InstanceNeighbours,
 ): Instances {
   const { decode, encodeSettings } = codec;
 
@@ -165,11 +160,11 @@ export function createInstances(
   }
 
   /** Before anything else happens. */
-  async function assertCallable(configuration: Readonly<Record<string, unknown>> = {}): Promise<void> {
+  async function assertCallbackUrl(configuration: Readonly<Record<string, unknown>> = {}): Promise<void> {
     const url = configuration[CALLBACK_URL];
     // What is no URL at all is reported with the rest of the configuration.
     if (typeof url === 'string' && URL.canParse(url))
-      await callbacks.assertCallable(url, pointer('body', 'configuration', CALLBACK_URL));
+      await assertCallable(egress, url, pointer('body', 'configuration', CALLBACK_URL));
   }
 
   /**
@@ -178,7 +173,7 @@ export function createInstances(
    */
   async function readyForEvents(instance: Instance): Promise<Instance> {
     const { callbackUrl } = readEventSettings(instance.config);
-    if (callbackUrl !== undefined) await callbacks.ensureSubscription(instance.accountId, callbackUrl);
+    if (callbackUrl !== undefined) await ensureSubscription(instance.accountId, callbackUrl);
     return instance;
   }
 
@@ -188,7 +183,7 @@ export function createInstances(
     noteCredentials: records.noteCredentials,
 
     create: async (caller, input, signal) => {
-      await assertCallable(input.configuration);
+      await assertCallbackUrl(input.configuration);
       const { accountId, userId } = caller;
       const connector = registry.getConnector(input.element);
       assertStorable(input);
@@ -225,7 +220,7 @@ export function createInstances(
     findByCallback: store.findByCallback,
 
     update: async (caller, id, changes, signal) => {
-      await assertCallable(changes.configuration);
+      await assertCallbackUrl(changes.configuration);
       const instance = await records.get(caller.accountId, id);
       assertStorable(changes);
       const { configuration: given, providerData } = changes;
@@ -249,7 +244,7 @@ export function createInstances(
     },
 
     replace: async (caller, id, input, signal) => {
-      await assertCallable(input.configuration);
+      await assertCallbackUrl(input.configuration);
       const instance = await records.get(caller.accountId, id);
       assertStorable(input);
       const given = unmasked(input.configuration, instance.config);

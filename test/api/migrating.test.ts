@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import document from '../../generated/openapi.json' with { type: 'json' };
-import { toOriginalBody } from '../../src/events/push/original-body.ts';
+import { toOriginalBody } from '../../src/events/message.ts';
 import { useApp } from '../support/app.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { SHOP } from './support/simulated.ts';

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
+import { SYSTEM_CLOCK } from '../../src/clock.ts';
 import { createAnnouncement } from '../../src/events/sweep/announcement.ts';
 import { silentLog } from '../support/database.ts';
 
@@ -12,7 +13,7 @@ describe('the announcement of due deliveries', () => {
       sent.count++;
       sent.first.resolve();
     };
-    return { sent, ...createAnnouncement(send, EVERY_MS, silentLog) };
+    return { sent, ...createAnnouncement({ clock: SYSTEM_CLOCK, log: silentLog }, send, EVERY_MS) };
   }
 
   it('is made once for many within its time', async () => {
@@ -41,7 +42,7 @@ describe('the announcement of due deliveries', () => {
       await end.promise;
       sent = true;
     };
-    const { announce, stop } = createAnnouncement(send, EVERY_MS, silentLog);
+    const { announce, stop } = createAnnouncement({ clock: SYSTEM_CLOCK, log: silentLog }, send, EVERY_MS);
     announce();
     await under.promise;
     const stopped = stop();

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createBreaker } from '../../src/events/push/breaker.ts';
+import { createBreaker } from '../../src/events/dispatch/breaker.ts';
 
 const OPTIONS = { failures: 5, hardFailures: 3, shortestParkMs: 5_000, longestParkMs: 60_000 };
 

@@ -97,7 +97,7 @@ describe('claims over 300,000 deliveries', () => {
     const claimed = await createClaimStore(database.knex).claim(shares, { owner, now: now() });
     const attempt = { attemptedAt: now(), durationMs: 3, statusCode: 204, error: undefined, answer: undefined };
     const written = await createOutcomeStore(explaining()).write(
-      claimed.map((row) => ({ kind: 'delivered', fence: { ...row, owner }, attempt })),
+      claimed.map((row) => ({ kind: 'delivered', lease: { ...row, owner }, attempt })),
     );
     expect(written.delivered).to.equal(claimed.length);
     expectIndexedPlans();
@@ -112,7 +112,7 @@ describe('claims over 300,000 deliveries', () => {
     const written = await createOutcomeStore(explaining()).write(
       claimed.map((row, index) => ({
         ...(index % 2 === 0 ? { kind: 'delivered' as const, attempt } : { kind: 'failed' as const, attempt, next }),
-        fence: { ...row, owner },
+        lease: { ...row, owner },
       })),
     );
     expect(written.delivered + written.waiting + written.queued).to.equal(claimed.length);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type Concurrency, createConcurrency } from '../../src/events/push/concurrency.ts';
+import { type Concurrency, createConcurrency } from '../../src/events/dispatch/lane.ts';
 
 const OPTIONS = { least: 8, most: 64, quickMs: 250 };
 

@@ -64,7 +64,7 @@ describe('a subscription that changes while deliveries come and go', () => {
     const fence = await addDelivering(id);
     const trx = await bench.knex.transaction();
     await trx('subscription').where({ id }).update({ state: 'deactivated' });
-    const written = createOutcomeStore(bench.knex).write([{ kind: 'failed', fence, ...failure }]);
+    const written = createOutcomeStore(bench.knex).write([{ kind: 'failed', lease: fence, ...failure }]);
     await untilBlocked();
     await trx.commit();
     expect(await written).to.deep.equal({ delivered: 0, waiting: 0, queued: 1 });
@@ -91,7 +91,7 @@ describe('a subscription that changes while deliveries come and go', () => {
     const ended = await Promise.all(
       fences.map((fence) =>
         store.exhaust(
-          { fence, ...failure, next: { ...failure.next, state: 'queued', dueAt: undefined } },
+          { lease: fence, ...failure, next: { ...failure.next, state: 'queued', dueAt: undefined } },
           async (via) => {
             deactivations += await via('subscription').where({ id, state: 'active' }).update({ state: 'deactivated' });
           },
@@ -109,7 +109,7 @@ describe('a subscription that changes while deliveries come and go', () => {
     const fence = await addDelivering(id);
     const lost = { ...fence, attempts: 3 };
     let told = 0;
-    const ended = await createOutcomeStore(bench.knex).exhaust({ fence: lost, ...failure }, async () => {
+    const ended = await createOutcomeStore(bench.knex).exhaust({ lease: lost, ...failure }, async () => {
       told++;
     });
     expect([ended, told]).to.deep.equal([false, 0]);

@@ -33,14 +33,17 @@ describe('deliveries in the memory of a process', () => {
     const store = createOutcomeStore(bench.knex);
     const nothing = { delivered: 0, waiting: 0, queued: 0 };
     const stranger = { ...fence, owner: '00000000-0000-7000-8000-000000000001' };
-    expect(await store.write([{ kind: 'delivered', fence: stranger, attempt }])).to.deep.equal(nothing);
-    expect(await store.write([{ kind: 'delivered', fence: { ...fence, attempts: 1 }, attempt }])).to.deep.equal(
+    expect(await store.write([{ kind: 'delivered', lease: stranger, attempt }])).to.deep.equal(nothing);
+    expect(await store.write([{ kind: 'delivered', lease: { ...fence, attempts: 1 }, attempt }])).to.deep.equal(
       nothing,
     );
     expect(await attemptsOf(bench.knex)).to.deep.equal([]);
     expect(await deliveries(bench.knex)).to.deep.equal([delivery]);
-    expect(await store.write([{ kind: 'delivered', fence, attempt }])).to.deep.equal({ ...nothing, delivered: 1 });
-    expect(await store.write([{ kind: 'delivered', fence, attempt }])).to.deep.equal(nothing);
+    expect(await store.write([{ kind: 'delivered', lease: fence, attempt }])).to.deep.equal({
+      ...nothing,
+      delivered: 1,
+    });
+    expect(await store.write([{ kind: 'delivered', lease: fence, attempt }])).to.deep.equal(nothing);
   });
 
   it('go on under a new name when others took the process for dead', async () => {

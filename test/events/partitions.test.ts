@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { createPartitions, type PartitionPorts } from '../../src/events/upkeep/partitions.ts';
+import { createPartitions, type PartitionOptions, type PartitionPlatform } from '../../src/events/upkeep/upkeep.ts';
 import { createLogger } from '../../src/log.ts';
 import { silentLog, useDatabase } from '../support/database.ts';
 
@@ -10,11 +10,12 @@ const NOON = new Date(`${TODAY}T12:00:00Z`);
 describe('the partitions of events', () => {
   const database = useDatabase();
 
-  function partitions(ports: Partial<PartitionPorts> = {}) {
-    return createPartitions({ knex: database.knex, log: silentLog, now: () => NOON, retentionDays: 30, ...ports });
+  function partitions(given: Partial<PartitionPlatform & PartitionOptions> = {}) {
+    const platform = { knex: database.knex, log: silentLog, clock: { now: () => NOON.getTime() }, ...given };
+    return createPartitions(platform, { retentionDays: 30, ...given });
   }
 
-  const at = (day: string) => partitions({ now: () => new Date(`${day}T12:00:00Z`) });
+  const at = (day: string) => partitions({ clock: { now: () => Date.parse(`${day}T12:00:00Z`) } });
 
   async function names(table: 'event' | 'delivery_attempt'): Promise<string[]> {
     const { rows } = await database.knex.raw(
@@ -107,7 +108,7 @@ describe('the partitions of events', () => {
     expect(await names('event')).not.to.include('event_20260310');
     expect(await Promise.all(ids.map(homeOf))).to.deep.equal(['event_default', 'event_default']);
 
-    await partitions({ maxRowsMovedFromToday: 1, now: () => new Date('2026-03-12T01:00:00Z') }).ensure();
+    await partitions({ maxRowsMovedFromToday: 1, clock: { now: () => Date.parse('2026-03-12T01:00:00Z') } }).ensure();
     expect(await Promise.all(ids.map(homeOf))).to.deep.equal(['event_20260310', 'event_20260310']);
   });
 
@@ -191,7 +192,7 @@ describe('the partitions of events', () => {
     await partitions().ensure();
     const reader = await database.knex.transaction();
     await reader.raw('select count(*) from event');
-    await partitions({ now: () => new Date('2026-04-11T12:00:00Z'), log }).expire();
+    await partitions({ clock: { now: () => Date.parse('2026-04-11T12:00:00Z') }, log }).expire();
     expect(await names('event')).to.include.members(['event_20260310', 'event_20260311']);
     expect(await names('delivery_attempt')).not.to.include('delivery_attempt_20260310');
     expect(lines.filter((line) => line.includes('disturbed when about to drop a partition'))).to.have.length(1);

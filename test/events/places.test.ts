@@ -1,10 +1,13 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
+import { createDispatcher } from '../../src/events/dispatch/dispatcher.ts';
 import type { Lease } from '../../src/events/lease.ts';
 import { DEFAULT_OPTIONS } from '../../src/events/options.ts';
-import { createDispatcher, type PushResult } from '../../src/events/push/dispatch.ts';
+import type { Outcome } from '../../src/events/outcomes/outcome-queue.ts';
+import { createAgenda } from '../../src/events/sweep/agenda.ts';
+import { ended, type Result } from '../support/outcomes.ts';
 
-const QUICK: PushResult = { kind: 'delivered', durationMs: 1 };
+const QUICK = ended({ kind: 'delivered', durationMs: 1 });
 const GROWN = 20;
 /** More than it takes to grow to the most. */
 const EVENTS_TO_GROW = 4_000;
@@ -45,34 +48,30 @@ function newLease(subscriptionId: number, more: Partial<Lease> = {}): Lease {
 /** Receivers that answer in the next turn, until they hang. */
 function useReceivers() {
   const hanging = new Set<number>();
-  const open = new Map<number, Map<Lease, (result: PushResult) => void>>();
+  const open = new Map<number, Set<Lease>>();
   const openOf = (subscriptionId: number) => {
-    const known = open.get(subscriptionId) ?? new Map();
+    const known = open.get(subscriptionId) ?? new Set();
     open.set(subscriptionId, known);
     return known;
   };
   const released: Lease[] = [];
-  const dispatcher = createDispatcher({
-    push: (lease) =>
-      new Promise((resolve) => {
-        openOf(lease.subscriptionId).set(lease, resolve);
-        if (!hanging.has(lease.subscriptionId)) setImmediate(() => answer(lease, QUICK));
-      }),
-    release: (lease) => void released.push(lease),
-    abort: () => {
-      for (const leases of open.values()) for (const lease of leases.keys()) answer(lease, { kind: 'released' });
-    },
-    canStart: () => true,
-    onRoom: () => undefined,
-    onClosed: () => undefined,
-    now: Date.now,
-    options: DEFAULT_OPTIONS,
-  });
+  const outcomes = { add: ({ lease }: Outcome) => void released.push(lease), hasRoom: () => true };
+  const dispatcher = createDispatcher(createAgenda(), outcomes, DEFAULT_OPTIONS);
 
-  function answer(lease: Lease, result: PushResult): void {
+  function pump(): void {
+    for (let lease = dispatcher.next(Date.now()); lease !== undefined; lease = dispatcher.next(Date.now())) push(lease);
+  }
+
+  function push(lease: Lease): void {
+    openOf(lease.subscriptionId).add(lease);
+    if (!hanging.has(lease.subscriptionId)) setImmediate(() => answer(lease, QUICK));
+  }
+
+  function answer(lease: Lease, result: Result): void {
     if (hanging.has(lease.subscriptionId) && result.kind === 'delivered') return;
-    openOf(lease.subscriptionId).get(lease)?.(result);
-    openOf(lease.subscriptionId).delete(lease);
+    if (!openOf(lease.subscriptionId).delete(lease)) return;
+    dispatcher.end({ ...result, lease }, 0, Date.now());
+    pump();
   }
 
   return {
@@ -80,16 +79,22 @@ function useReceivers() {
     hanging,
     released,
     answer,
-    open: (subscriptionId: number): readonly Lease[] => [...openOf(subscriptionId).keys()],
+    figures: () => dispatcher.figures(Date.now()),
+    /** What is left is given back. */
+    close: () => dispatcher.close(Date.now()),
+    open: (subscriptionId: number): readonly Lease[] => [...openOf(subscriptionId)],
     send: (subscriptionId: number, count: number, more: Partial<Lease> = {}) => {
-      for (let sent = 0; sent < count; sent++) dispatcher.enqueue(newLease(subscriptionId, more), false);
+      for (let sent = 0; sent < count; sent++) {
+        dispatcher.takeIn(newLease(subscriptionId, more), Date.now());
+        pump();
+      }
     },
   };
 }
 
 describe('the places of pushes', () => {
   it('are 8 for a subscription at first, and 64 when its receiver was quick for long', async () => {
-    const { dispatcher, send, open, hanging } = useReceivers();
+    const { close, figures, send, open, hanging } = useReceivers();
     hanging.add(2);
     send(1, EVENTS_TO_GROW);
     send(2, 100);
@@ -97,54 +102,56 @@ describe('the places of pushes', () => {
     let most = 0;
     await turnsWhile(() => {
       most = Math.max(most, open(1).length);
-      return dispatcher.figures().held > 100;
+      return figures().held > 100;
     });
     expect(most).to.equal(64);
-    await dispatcher.drain(0);
+    close();
   });
 
   it('are left for others when 20 receivers that were quick hang at once', async () => {
-    const { dispatcher, send, open, hanging } = useReceivers();
+    const { close, figures, send, open, hanging } = useReceivers();
     const grown = Array.from({ length: GROWN }, (_, index) => index + 1);
     for (const subscriptionId of grown) send(subscriptionId, EVENTS_TO_GROW);
-    await turnsWhile(() => dispatcher.figures().held > GROWN * 500);
+    await turnsWhile(() => figures().held > GROWN * 500);
     for (const subscriptionId of grown) hanging.add(subscriptionId);
     for (let turns = 0; turns < 10; turns++) await turn();
 
-    const taken = dispatcher.figures().inFlight;
+    const taken = figures().inFlight;
     expect(taken).to.be.within(GROWN * 8, GROWN * 8 + DEFAULT_OPTIONS.concurrency / 4);
     send(100, 1_000);
     expect(open(100)).to.have.length(8);
     // The healthy one is through while those that hang keep their places.
-    const turns = await turnsWhile(() => dispatcher.figures().inFlight > taken || open(100).length > 0);
+    const turns = await turnsWhile(() => figures().inFlight > taken || open(100).length > 0);
     expect(turns).to.be.below(300);
-    await dispatcher.drain(0);
+    close();
   });
 
   it('fall back to 8 after a failure', async () => {
-    const { dispatcher, send, open, hanging, answer } = useReceivers();
+    const { close, send, open, hanging, answer } = useReceivers();
     send(1, EVENTS_TO_GROW);
     await turnsWhile(() => open(1).length < 64);
     hanging.add(1);
     const [first, ...others] = open(1);
     if (first === undefined) throw new Error('nothing is under way');
-    answer(first, { kind: 'failed', hard: false });
+    answer(first, ended({ kind: 'failed', isHard: false }));
     hanging.delete(1);
     for (const lease of others) answer(lease, QUICK);
     hanging.add(1);
     await turn();
     expect(open(1).length).to.be.within(8, 16);
-    await dispatcher.drain(0);
+    close();
   });
 
   it('are given back when a stop breaks their pushes off', async () => {
-    const { dispatcher, send, open, hanging, released } = useReceivers();
+    const { dispatcher, figures, send, open, hanging, released } = useReceivers();
     hanging.add(1);
     send(1, 20);
-    await dispatcher.drain(0);
-    expect(open(1)).to.deep.equal([]);
-    // Those in flight were given back by their pushes.
+    dispatcher.close(Date.now());
     expect(released).to.have.length(12);
-    expect(dispatcher.figures().inFlight).to.equal(0);
+    for (const lease of open(1)) dispatcher.end({ kind: 'released', lease, dueAt: new Date() }, 0, Date.now());
+    // Those in flight were given back by their pushes.
+    dispatcher.abandon(Date.now());
+    expect(released).to.have.length(12);
+    expect(figures().inFlight).to.equal(0);
   });
 });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { createPool } from '../../src/events/pool.ts';
+import { createPool } from '../../src/events/fairness.ts';
 
 /** As many as there is room for, one after the other. @returns how many */
 function takeAll(pool: ReturnType<typeof createPool>, accountId: number): number {

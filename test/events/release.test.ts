@@ -1,12 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { Knex } from 'knex';
+import { SYSTEM_CLOCK } from '../../src/clock.ts';
 import { createKeyring } from '../../src/db/keyring.ts';
 import { createPoolShares } from '../../src/db/pool-shares.ts';
 import { createAcceptStore } from '../../src/events/accept/accept-store.ts';
 import { createDeliveries, type Deliveries } from '../../src/events/deliveries/deliveries.ts';
-import { createOutcomeStore } from '../../src/events/outcomes/outcome-store.ts';
-import { queueWaiting } from '../../src/events/queue-waiting.ts';
+import { createOutcomeStore, queueWaiting } from '../../src/events/outcomes/outcome-store.ts';
 import { createSubscriptions, type Subscriptions } from '../../src/events/subscriptions/subscriptions.ts';
 import { DUE_TOPIC } from '../../src/events/sweep/announcement.ts';
 import { waitUntil } from '../api/support/wait-until.ts';
@@ -37,18 +37,14 @@ describe('releasing a queue', () => {
       log: silentLog,
       notifier,
       keyring: createKeyring(`test:${randomBytes(32).toString('base64')}`),
-      random: randomBytes,
-      now: Date.now,
+      random: { bytes: randomBytes },
+      clock: SYSTEM_CLOCK,
     });
     const notifications = { prepare: async () => async (_via: Knex, type: string) => void told.push(type) };
-    deliveries = createDeliveries({
-      knex,
-      shares: sharesOf(knex),
-      notifier,
-      subscriptions,
-      notifications,
-      now: Date.now,
-    });
+    deliveries = createDeliveries(
+      { knex, shares: sharesOf(knex), notifier, clock: SYSTEM_CLOCK },
+      { subscriptions, notifications },
+    );
     await subscriptions.ensure(1, URL);
     await subscriptions.deactivate(knex, 1, 1, 'test');
   });
@@ -91,15 +87,16 @@ describe('releasing a queue', () => {
   it('goes from old to new, batch by batch', async () => {
     for (let count = 0; count < 5; count++) await accept(database.knex);
     const states: string[][] = [];
-    const inBatches = createDeliveries({
-      knex: database.knex,
-      shares: sharesOf(database.knex),
-      notifier: { publish: async (topic) => void (topic === DUE_TOPIC && states.push(await statesOf())) },
-      subscriptions,
-      notifications: { prepare: async () => async () => {} },
-      now: Date.now,
-      batchRows: 2,
-    });
+    const inBatches = createDeliveries(
+      {
+        knex: database.knex,
+        shares: sharesOf(database.knex),
+        notifier: { publish: async (topic) => void (topic === DUE_TOPIC && states.push(await statesOf())) },
+        clock: SYSTEM_CLOCK,
+      },
+      { subscriptions, notifications: { prepare: async () => async () => {} } },
+      2,
+    );
     expect(await inBatches.release(1, QUEUED)).to.deep.equal({ reactivated: 1, released: 5 });
     expect(states).to.deep.equal([
       ['waiting', 'waiting', 'queued', 'queued', 'queued'],
@@ -117,14 +114,10 @@ describe('releasing a queue', () => {
       await database.knex.raw(`insert into delivery (account_id, subscription_id, event_id, event_at, type, state)
         values (1, 1, gen_random_uuid(), now(), 'a.created', 'queued')`);
     };
-    const busy = createDeliveries({
-      knex: database.knex,
-      shares: sharesOf(database.knex),
-      notifier: { publish },
-      subscriptions,
-      notifications: { prepare: async () => async () => {} },
-      now: Date.now,
-    });
+    const busy = createDeliveries(
+      { knex: database.knex, shares: sharesOf(database.knex), notifier: { publish }, clock: SYSTEM_CLOCK },
+      { subscriptions, notifications: { prepare: async () => async () => {} } },
+    );
     expect(await busy.release(1, QUEUED)).to.deep.equal({ reactivated: 1, released: 1 });
     expect(await statesOf()).to.deep.equal(['waiting', 'queued']);
   });
@@ -146,15 +139,16 @@ describe('releasing a queue', () => {
       if (/^with chosen.*delete/s.test(sql)) counts.push(rowCount);
     };
     database.knex.on('query-response', note);
-    const inBatches = createDeliveries({
-      knex: database.knex,
-      shares: sharesOf(database.knex),
-      notifier: { publish: async () => {} },
-      subscriptions,
-      notifications: { prepare: async () => async () => {} },
-      now: Date.now,
-      batchRows: 2,
-    });
+    const inBatches = createDeliveries(
+      {
+        knex: database.knex,
+        shares: sharesOf(database.knex),
+        notifier: { publish: async () => {} },
+        clock: SYSTEM_CLOCK,
+      },
+      { subscriptions, notifications: { prepare: async () => async () => {} } },
+      2,
+    );
     expect(await inBatches.acknowledge(1, QUEUED)).to.equal(5);
     database.knex.off('query-response', note);
     expect(counts).to.deep.equal([2, 2, 1, 0]);
@@ -181,14 +175,15 @@ describe('releasing a queue', () => {
   });
 
   it('keeps nothing of a reactivation that could not be told', async () => {
-    const failing = createDeliveries({
-      knex: database.knex,
-      shares: sharesOf(database.knex),
-      notifier: { publish: async () => {} },
-      subscriptions,
-      notifications: { prepare: async () => () => Promise.reject(new Error('disk full')) },
-      now: Date.now,
-    });
+    const failing = createDeliveries(
+      {
+        knex: database.knex,
+        shares: sharesOf(database.knex),
+        notifier: { publish: async () => {} },
+        clock: SYSTEM_CLOCK,
+      },
+      { subscriptions, notifications: { prepare: async () => () => Promise.reject(new Error('disk full')) } },
+    );
     const error = await failing.release(1, QUEUED).catch((reason: unknown) => reason);
     expect(error).to.have.property('message', 'disk full');
     expect(await subscriptions.get(1, 1)).to.include({ state: 'deactivated', reason: 'test' });
@@ -201,15 +196,14 @@ describe('releasing a queue', () => {
     });
 
     const inBatches = (knex = database.knex) =>
-      createDeliveries({
-        knex,
-        shares: sharesOf(knex),
-        notifier: { publish: async () => {} },
-        subscriptions,
-        notifications: { prepare: async () => async (_via: Knex, type: string) => void told.push(type) },
-        now: Date.now,
-        batchRows: 2,
-      });
+      createDeliveries(
+        { knex, shares: sharesOf(knex), notifier: { publish: async () => {} }, clock: SYSTEM_CLOCK },
+        {
+          subscriptions,
+          notifications: { prepare: async () => async (_via: Knex, type: string) => void told.push(type) },
+        },
+        2,
+      );
 
     /** The rows that each statement changed, in order. */
     async function rowsOf(work: () => Promise<unknown>): Promise<readonly number[]> {

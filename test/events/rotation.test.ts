@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createRotation, type Rotation } from '../../src/events/rotation.ts';
+import { createRotation, type Rotation } from '../../src/events/fairness.ts';
 
 function fill(lines: Readonly<Record<number, readonly string[]>>): Rotation<string> {
   const rotation = createRotation<string>();

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { expect } from 'chai';
 import { Webhook } from 'standardwebhooks';
-import { instanceSignature, signatureHeaders, signingKeys } from '../../src/events/push/signature.ts';
+import { instanceSignature, signatureHeaders, signingKeys } from '../../src/events/message.ts';
 
 const OLD = `whsec_${Buffer.alloc(24, 1).toString('base64')}`;
 const NEW = `whsec_${Buffer.alloc(24, 2).toString('base64')}`;

@@ -1,11 +1,12 @@
 import { expect } from 'chai';
-import { createAcceptor } from '../../src/events/accept/accept.ts';
-import type { NewRow, StoredRow } from '../../src/events/accept/accept-store.ts';
+import { SYSTEM_CLOCK } from '../../src/clock.ts';
+import { type Acceptance, createAcceptor } from '../../src/events/accept/accept.ts';
+import type { StoredRow } from '../../src/events/accept/accept-store.ts';
 import type { EventSource, NewEvent } from '../../src/events/model.ts';
 import { DEFAULT_OPTIONS } from '../../src/events/options.ts';
+import { createAgenda } from '../../src/events/sweep/agenda.ts';
 import type { ClaimStore, DueEndpoint, Share } from '../../src/events/sweep/claim-store.ts';
-import { createSweep } from '../../src/events/sweep/sweep.ts';
-import { silentLog } from '../support/database.ts';
+import { claimDue } from '../../src/events/sweep/sweep.ts';
 import { until } from '../support/events.ts';
 
 const [A, B] = [1, 2];
@@ -30,7 +31,7 @@ function toSource(accountId: number, instanceId: number): EventSource {
 
 describe('accepting events of two tenants', () => {
   interface Write {
-    readonly rows: readonly NewRow[];
+    readonly rows: readonly Acceptance[];
     readonly end: () => void;
   }
 
@@ -38,13 +39,11 @@ describe('accepting events of two tenants', () => {
   function useAcceptor() {
     const writes: Write[] = [];
     const acceptor = createAcceptor({
-      store: {
-        insert: (rows) =>
-          new Promise<ReadonlyMap<string, StoredRow>>((resolve) => {
-            const stored = rows.map(({ eventId }) => [eventId, { deliveryId: 1, state: 'queued' }] as const);
-            writes.push({ rows, end: () => resolve(new Map(stored)) });
-          }),
-      },
+      store: (rows) =>
+        new Promise<ReadonlyMap<string, StoredRow>>((resolve) => {
+          const stored = rows.map(({ eventId }) => [eventId, { deliveryId: 1, state: 'queued' }] as const);
+          writes.push({ rows, end: () => resolve(new Map(stored)) });
+        }),
       findSource: async (accountId, instanceId) => toSource(accountId, instanceId),
       ensureSubscription: async (accountId, url) => ({
         accountId,
@@ -57,13 +56,7 @@ describe('accepting events of two tenants', () => {
       }),
       settings: async () => ({ failurePolicy: 'queue', retryCount: 5 }),
       newEventId: () => crypto.randomUUID(),
-      now: Date.now,
-      owner: () => 'o',
-      reserve: () => true,
-      cancel: () => undefined,
-      onLeased: () => undefined,
-      onWaiting: () => undefined,
-      onStored: () => undefined,
+      clock: SYSTEM_CLOCK,
       options: DEFAULT_OPTIONS,
     });
     return { acceptor, writes };
@@ -115,42 +108,36 @@ describe('sweeping for two tenants', () => {
       }),
     );
     const claims: (readonly Share[])[] = [];
-    const claimed = new Map<number, number>();
+    const wanted = new Set<number>();
+    const stopping = new AbortController();
     const store = {
       endpoints: async (afterId: number, visits: number) => due.slice(afterId, afterId + visits),
       claim: async (shares: readonly Share[]) => {
         claims.push(shares);
+        if (claims.length > 3) stopping.abort();
         return [];
       },
       orderedHeads: async () => [],
       claimHeads: async () => [],
       payloads: async () => new Map<number, string>(),
-      nextDue: async () => undefined,
-      oldestDueSeconds: async () => 0,
-      unpark: async () => 0,
-    } satisfies ClaimStore;
-    const sweep = createSweep({
+    } satisfies Partial<ClaimStore>;
+    const sweep = claimDue({
       store,
-      dispatcher: {
-        enqueue: () => undefined,
+      room: {
         sweepRoom: () => ({ firsts: 1_000, retries: 1_000 }),
         accountRoom: (accountId) => (accountId === A ? 20 : 500),
-        wantRoom: (accountId) => void claimed.set(accountId, 0),
+        wantRoom: (accountId) => void wanted.add(accountId),
         hasBytes: () => true,
         freeBytes: () => 1,
       },
-      owner: () => 'o',
-      now: Date.now,
-      random: Math.random,
-      log: silentLog,
-      onClaimed: () => undefined,
-      release: () => undefined,
-      onMissing: () => undefined,
+      agenda: createAgenda(),
+      owner: 'o',
+      clock: SYSTEM_CLOCK,
+      random: { fraction: Math.random },
       options: DEFAULT_OPTIONS,
+      signal: stopping.signal,
     });
-    sweep.start();
-    await until(() => claims.length > 3);
-    await sweep.stop();
+    expect(await Array.fromAsync(sweep)).to.deep.equal([]);
 
     expect(claims[0]?.some(({ subscriptionId }) => subscriptionId === SUBSCRIPTIONS)).to.equal(true);
     // Of the other no more than there is room for it, in all subscriptions of one statement together.
@@ -158,6 +145,6 @@ describe('sweeping for two tenants', () => {
       const taken = shares.filter(({ subscriptionId }) => subscriptionId < SUBSCRIPTIONS);
       expect(taken.reduce((sum, { limit }) => sum + limit, 0)).to.equal(20);
     }
-    expect([...claimed.keys()]).to.deep.equal([A]);
+    expect([...wanted]).to.deep.equal([A]);
   });
 });

@@ -1,8 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { DeliverySettings, RetryCount } from '../../src/events/model.ts';
-import { SCHEDULES } from '../../src/events/push/schedule.ts';
-import { nextState, type Progress, type Transition } from '../../src/events/push/transition.ts';
+import { nextState, type Progress, SCHEDULES, type Transition } from '../../src/events/push/schedule.ts';
 
 const FIRST: Progress = { retries: 0, firstFailedAtMs: undefined };
 const RETRY_5: DeliverySettings = { failurePolicy: 'retry', retryCount: 5 };

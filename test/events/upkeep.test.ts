@@ -13,7 +13,7 @@ describe('the upkeep of events', () => {
   const signal = new AbortController().signal;
 
   function upkeep(batchRows = 5000, partitions = nothing) {
-    return createUpkeep({ knex: database.knex, partitions, now: () => NOW, batchRows });
+    return createUpkeep({ knex: database.knex, clock: { now: () => NOW.getTime() } }, partitions, batchRows);
   }
 
   async function insertKeys(count: number, createdAt: Date): Promise<void> {

@@ -1,10 +1,22 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Knex } from 'knex';
+import { type Clock, SYSTEM_CLOCK } from '../../src/clock.ts';
 import { createEgress } from '../../src/egress/index.ts';
-import { createEvents, type EventPorts, type Events } from '../../src/events/engine.ts';
+import { createAcceptStore } from '../../src/events/accept/accept-store.ts';
+import {
+  createEngine,
+  type Engine,
+  type EngineNeighbours,
+  type EnginePlatform,
+  type EngineRole,
+} from '../../src/events/engine.ts';
+import { hostOf } from '../../src/events/lease.ts';
 import type { DeliverySettings, EventSource, NewEvent, ReadySubscription } from '../../src/events/model.ts';
 import type { EngineOptions } from '../../src/events/options.ts';
+import { createOutcomeStore } from '../../src/events/outcomes/outcome-store.ts';
+import { createOwnerStore } from '../../src/events/owners/owner-store.ts';
+import { createClaimStore } from '../../src/events/sweep/claim-store.ts';
 import { createMetrics, type Metrics } from '../../src/metrics.ts';
 import { silentLog, useDatabase } from './database.ts';
 import { addAccount, emptyTables } from './event-rows.ts';
@@ -21,7 +33,7 @@ export interface Told {
 
 /** An engine with neighbours that are as simple as can be: instance n delivers to `urls[n]`. */
 export interface TestEngine {
-  readonly events: Events;
+  readonly events: Engine;
   readonly metrics: Metrics;
   readonly urls: Map<number, string>;
   readonly told: readonly Told[];
@@ -33,10 +45,24 @@ export interface TestEngine {
   readonly close: () => Promise<void>;
 }
 
-export type TestEngineInput = Partial<Omit<EventPorts, 'knex'>> & { readonly knex: Knex };
+export interface TestEngineInput extends Partial<EngineRole> {
+  readonly knex: Knex;
+  readonly clock?: Clock;
+  readonly egress?: EnginePlatform['egress'];
+}
+
+/** Of the service itself. */
+export function createStores(knex: Knex) {
+  return {
+    accepted: createAcceptStore(knex),
+    claims: createClaimStore(knex),
+    outcomes: createOutcomeStore(knex),
+    owners: createOwnerStore(knex),
+  };
+}
 
 export function createTestEngine(input: TestEngineInput): TestEngine {
-  const { knex } = input;
+  const { knex, clock = SYSTEM_CLOCK, delivers = true, options } = input;
   const metrics = createMetrics({ processMetrics: false });
   const egress = createEgress({ allow: ['127.0.0.0/8'], connectTimeoutMs: 1_000 });
   const urls = new Map<number, string>();
@@ -47,14 +73,15 @@ export function createTestEngine(input: TestEngineInput): TestEngine {
     settings: { failurePolicy: 'retry', retryCount: 5 } as DeliverySettings,
   };
 
-  const events = createEvents({
-    egress,
+  const platform: EnginePlatform = {
+    egress: input.egress ?? egress,
     notifier: silentNotifier(),
     log: silentLog,
     metrics,
-    now: Date.now,
-    random: Math.random,
-    randomBytes,
+    clock,
+    random: { bytes: randomBytes, fraction: Math.random },
+  };
+  const neighbours: EngineNeighbours = {
     findSource: async (accountId, instanceId) => {
       const callbackUrl = urls.get(instanceId);
       return { ...plainSource(accountId, instanceId), callbackUrl, ...sources.get(instanceId) };
@@ -64,9 +91,8 @@ export function createTestEngine(input: TestEngineInput): TestEngine {
     notifications: {
       prepare: async () => async (_via, type, data) => void told.push({ type, data: { ...data } }),
     },
-    delivers: true,
-    ...input,
-  });
+  };
+  const events = createEngine(platform, createStores(knex), neighbours, { delivers, options });
 
   return {
     events,
@@ -189,12 +215,22 @@ function plainSource(accountId: number, instanceId: number): EventSource {
 }
 
 /** Kept in the table, read each time but for the id of a URL. */
-export function createTestSubscriptions(knex: Knex): EventPorts['subscriptions'] {
+export function createTestSubscriptions(knex: Knex): EngineNeighbours['subscriptions'] {
   const cached = new Map<string, Promise<ReadySubscription | undefined>>();
 
   async function read(accountId: number, id: number): Promise<ReadySubscription | undefined> {
     const [row] = await knex('subscription').where({ account_id: accountId, id });
-    return row && { accountId, id, url: row.url, state: row.state, eventTypes: row.event_types, secrets: [SECRET] };
+    return (
+      row && {
+        accountId,
+        id,
+        url: row.url,
+        host: hostOf(row.url),
+        state: row.state,
+        eventTypes: row.event_types,
+        secrets: [SECRET],
+      }
+    );
   }
 
   function find(accountId: number, id: number): Promise<ReadySubscription | undefined> {
@@ -236,7 +272,7 @@ export function createTestSubscriptions(knex: Knex): EventPorts['subscriptions']
 }
 
 /** As one process sees it: what it publishes it hears. */
-function silentNotifier(): EventPorts['notifier'] {
+function silentNotifier(): EnginePlatform['notifier'] {
   const handlers = new Map<string, Set<(payload: string) => void>>();
   return {
     publish: async (topic, payload) => handlers.get(topic)?.forEach((handler) => void handler(payload)),

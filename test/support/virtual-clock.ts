@@ -15,7 +15,12 @@ export function createVirtualClock(startMs = Date.UTC(2030, 0, 1)): VirtualClock
   let nowMs = startMs;
   const waiting = new Map<object, { readonly atMs: number; readonly call: () => void }>();
 
-  const next = () => [...waiting].sort(([, a], [, b]) => a.atMs - b.atMs)[0];
+  /** Of those that are due at the same time the one that began to wait first. */
+  function next() {
+    let first: [object, { readonly atMs: number; readonly call: () => void }] | undefined;
+    for (const one of waiting) if (first === undefined || one[1].atMs < first[1].atMs) first = one;
+    return first;
+  }
 
   return {
     now: () => nowMs,

@@ -1,31 +1,34 @@
 import { createHash } from 'node:crypto';
+import type { Clock } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
+import type { Dispatcher } from '../dispatch/dispatcher.ts';
+import type { EngineMetrics } from '../engine-metrics.ts';
 import { showEventId } from '../event-id.ts';
-import type { Accepted, DeliverySettings, FindSource, NewEvent, ReadySubscription } from '../model.ts';
+import { createPool } from '../fairness.ts';
+import type { Lease } from '../lease.ts';
+import { buildPayload } from '../message.ts';
+import {
+  type Accepted,
+  type DeliverySettings,
+  type FindSource,
+  type NewEvent,
+  type ReadySubscription,
+  wantsType,
+} from '../model.ts';
 import type { EngineOptions } from '../options.ts';
-import { createPool } from '../pool.ts';
-import { wantsType } from '../subscriptions/event-types.ts';
+import type { Agenda } from '../sweep/agenda.ts';
 import type { AcceptStore, NewRow, StoredRow } from './accept-store.ts';
 import { createGroupCommit, type Unit } from './group-commit.ts';
-import { buildPayload } from './payload.ts';
 
 export interface AcceptPorts {
-  readonly store: AcceptStore;
   readonly findSource: FindSource;
   readonly ensureSubscription: (accountId: number, url: string) => Promise<ReadySubscription>;
   readonly settings: (accountId: number) => Promise<DeliverySettings>;
   /** UUIDs of version 7. */
   readonly newEventId: () => string;
-  readonly now: () => number;
-  /** Under which deliveries may be held in memory; undefined: not now. */
-  readonly owner: () => string | undefined;
-  readonly reserve: (receiver: Pick<Acceptance, 'accountId' | 'subscriptionId' | 'host'>, bytes: number) => boolean;
-  readonly cancel: (subscriptionId: number, bytes: number) => void;
-  /** Stored and ours: to be pushed from memory. Its memory is reserved. */
-  readonly onLeased: (lease: Acceptance & { readonly id: number; readonly owner: string }) => void;
-  /** Stored for the sweep. */
-  readonly onWaiting: (acceptance: Acceptance) => void;
-  readonly onStored: (state: StoredRow['state']) => void;
+  readonly clock: Clock;
+  /** Of several calls, and all or nothing. @returns what was stored by event id */
+  readonly store: (acceptances: readonly Acceptance[]) => Promise<ReadonlyMap<string, StoredRow>>;
   readonly options: Pick<
     EngineOptions,
     'acceptBatchRows' | 'acceptBatchBytes' | 'acceptsInFlight' | 'maxPendingAccepts' | 'maxPendingAcceptBytes'
@@ -37,6 +40,7 @@ export interface Acceptance extends Omit<NewRow, 'state'> {
   readonly bytes: number;
   /** Of the callback URL, see `hostOf`. */
   readonly host: string;
+  /** By the clock's steady time. */
   readonly acceptedAtMs: number;
   /** By the account's policy: not pushed. */
   readonly isQueued: boolean;
@@ -61,9 +65,9 @@ export interface Acceptor {
 
 export function createAcceptor(ports: AcceptPorts): Acceptor {
   const { options } = ports;
-  // Ordered events go one batch after the other: ids are given while a batch is stored, and commits may overtake each other.
   const write = (calls: readonly Call[]) => storeCalls(ports, calls);
   const { acceptBatchRows: maxRows, acceptBatchBytes: maxBytes } = options;
+  // Ordered events go one batch after the other: ids are given while a batch is stored, and commits may overtake each other.
   const unordered = createGroupCommit<Call>({ write, maxRows, maxBytes, writesInFlight: options.acceptsInFlight });
   const ordered = createGroupCommit<Call>({ write, maxRows, maxBytes, writesInFlight: 1 });
   const pendingRows = createPool(options.maxPendingAccepts);
@@ -115,7 +119,7 @@ function overloaded(message: string): AppError {
 
 /** Undefined: the instance wants no events, or its subscription none of this type. */
 async function prepare(ports: AcceptPorts, event: NewEvent): Promise<Acceptance | undefined> {
-  const acceptedAtMs = performance.now();
+  const acceptedAtMs = ports.clock.steady();
   const { accountId, instanceId, type } = event;
   const source = await ports.findSource(accountId, instanceId);
   if (source?.callbackUrl === undefined) return undefined;
@@ -123,7 +127,7 @@ async function prepare(ports: AcceptPorts, event: NewEvent): Promise<Acceptance 
   if (!wantsType(subscription.eventTypes, type)) return undefined;
   const { failurePolicy } = await ports.settings(accountId);
   const eventId = ports.newEventId();
-  const createdAt = new Date(ports.now());
+  const createdAt = new Date(ports.clock.now());
   const id = showEventId(eventId);
   const payload = buildPayload({ id, event, source, timestamp: event.timestamp ?? createdAt });
   return {
@@ -148,32 +152,12 @@ function hashKey(instanceId: number, key: string): Buffer {
 }
 
 async function storeCalls(ports: AcceptPorts, calls: readonly Call[]): Promise<void> {
-  const owner = ports.owner();
-  const unique = withoutRepeats(calls.flatMap(({ rows }) => rows));
-  const rows = unique.map((acceptance) => ({ ...acceptance, state: wantedState(ports, acceptance, owner) }));
-  const cancel = (row: (typeof rows)[number]) => {
-    if (row.state === 'delivering') ports.cancel(row.subscriptionId, row.bytes);
-  };
   try {
-    const stored = await ports.store.insert(rows, owner, new Date(ports.now()));
-    for (const row of rows) {
-      const result = stored.get(row.eventId);
-      if (result?.state !== 'delivering') cancel(row);
-      if (result === undefined) continue;
-      ports.onStored(result.state);
-      if (result.state === 'delivering' && owner !== undefined)
-        ports.onLeased({ ...row, id: result.deliveryId, owner });
-      if (result.state === 'waiting') ports.onWaiting(row);
-    }
-    for (const { events, settle } of calls) {
-      settle.resolve({
-        eventIds: events.map((event) =>
-          event !== undefined && stored.has(event.eventId) ? showEventId(event.eventId) : undefined,
-        ),
-      });
-    }
+    const stored = await ports.store(withoutRepeats(calls.flatMap(({ rows }) => rows)));
+    const shownId = (event: Acceptance | undefined) =>
+      event !== undefined && stored.has(event.eventId) ? showEventId(event.eventId) : undefined;
+    for (const { events, settle } of calls) settle.resolve({ eventIds: events.map(shownId) });
   } catch (error) {
-    rows.forEach(cancel);
     for (const { settle } of calls) settle.reject(error);
   }
 }
@@ -191,8 +175,78 @@ function withoutRepeats(rows: readonly Acceptance[]): readonly Acceptance[] {
   });
 }
 
-function wantedState(ports: AcceptPorts, row: Acceptance, owner: string | undefined): NewRow['state'] {
-  if (row.isQueued) return 'queued';
-  if (row.ordered || owner === undefined) return 'waiting';
-  return ports.reserve(row, row.bytes) ? 'delivering' : 'waiting';
+export interface StoringPorts {
+  readonly store: AcceptStore;
+  readonly dispatcher: Pick<Dispatcher, 'reserve' | 'cancel' | 'enqueue' | 'accountRoom' | 'sweepRoom'>;
+  readonly agenda: Pick<Agenda, 'want' | 'wantOrdered'>;
+  readonly measures: Pick<EngineMetrics, 'accepted'>;
+  readonly clock: Pick<Clock, 'now'>;
+}
+
+/**
+ * Stores events: as ours and to be pushed from memory where there is room for them, otherwise for the sweep. `owner`: under which deliveries may
+ * be held in memory; undefined: not now.
+ */
+export async function storeAcceptances(
+  { store, dispatcher, agenda, measures, clock }: StoringPorts,
+  acceptances: readonly Acceptance[],
+  owner: string | undefined,
+): Promise<ReadonlyMap<string, StoredRow>> {
+  const nowMs = clock.now();
+  const rows = acceptances.map((acceptance) => ({ ...acceptance, state: wantedState(acceptance) }));
+  try {
+    const stored = await store.insert(rows, owner, new Date(nowMs));
+    for (const row of rows) note(row, stored.get(row.eventId));
+    return stored;
+  } catch (error) {
+    rows.forEach(cancel);
+    throw error;
+  }
+
+  function wantedState(row: Acceptance): NewRow['state'] {
+    if (row.isQueued) return 'queued';
+    if (row.ordered || owner === undefined) return 'waiting';
+    return dispatcher.reserve(row, row.bytes, nowMs) ? 'delivering' : 'waiting';
+  }
+
+  function cancel({ state, subscriptionId, bytes }: Acceptance & NewRow): void {
+    if (state === 'delivering') dispatcher.cancel(subscriptionId, bytes);
+  }
+
+  function note(row: Acceptance & NewRow, result: StoredRow | undefined): void {
+    if (result?.state !== 'delivering') cancel(row);
+    if (result === undefined) return;
+    measures.accepted(result.state);
+    if (result.state === 'delivering' && owner !== undefined) {
+      dispatcher.enqueue(toLease(row, result.deliveryId, owner), clock.now());
+    }
+    if (result.state === 'waiting') noteWaiting(row);
+  }
+
+  /** There is no owner now, or no room, which is told of when there is some; but a receiver that is to be tried again has room at once. */
+  function noteWaiting(row: Acceptance): void {
+    const { accountId, subscriptionId } = row;
+    if (row.ordered) agenda.wantOrdered(subscriptionId);
+    else if (owner === undefined) agenda.want();
+    else if (dispatcher.accountRoom(accountId) > 0 && dispatcher.sweepRoom(row, nowMs).firsts > 0) agenda.want();
+  }
+}
+
+function toLease(accepted: Acceptance, id: number, owner: string): Lease {
+  const { accountId, subscriptionId, host, eventId, instanceId, ordered, payload, acceptedAtMs } = accepted;
+  return {
+    accountId,
+    id,
+    subscriptionId,
+    host,
+    owner,
+    attempts: 0,
+    retries: 0,
+    firstFailedAtMs: undefined,
+    eventId,
+    instanceId,
+    ordered,
+    body: payload,
+    acceptedAtMs,
+  };
 }

@@ -1,4 +1,4 @@
-import { createRotation } from '../rotation.ts';
+import { createRotation } from '../fairness.ts';
 
 /** What is written together with others, whole. */
 export interface Unit {

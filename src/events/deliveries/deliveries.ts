@@ -1,19 +1,24 @@
 import type { Knex } from 'knex';
-import type { Notifier } from '../../db/notifier.ts';
 import type { PoolShares, Step } from '../../db/pool-shares.ts';
 import { AppError } from '../../errors.ts';
+import type { Platform } from '../../platform.ts';
 import { prepareCondition } from '../../where/index.ts';
 import { showEventId } from '../event-id.ts';
 import { DELIVERY_FIELDS } from '../filter.ts';
 import type { Notifications } from '../notifications/notifications.ts';
-import { queueWaiting } from '../queue-waiting.ts';
+import { queueWaiting } from '../outcomes/outcome-store.ts';
 import type { Subscriptions } from '../subscriptions/subscriptions.ts';
 import { DUE_TOPIC, RELEASED_TOPIC } from '../sweep/announcement.ts';
 import { type AttemptRow, createDeliveryListingStore, type DeliveryRow } from './delivery-listing-store.ts';
 import type { DeliveryStatus } from './delivery-sources.ts';
-import { createRedeliveryStore, type RedeliveryPeriod } from './redelivery-store.ts';
 import { readQueueFilter } from './release-filter.ts';
-import { createReleaseStore, type QueuePart, type QueueTarget } from './release-store.ts';
+import {
+  createRedeliveryStore,
+  createReleaseStore,
+  type QueuePart,
+  type QueueTarget,
+  type RedeliveryPeriod,
+} from './steering-store.ts';
 
 /** An event on its way to a callback URL, or arrived there. */
 export interface Delivery extends Omit<DeliveryRow, 'eventId' | 'eventAt'> {
@@ -45,16 +50,16 @@ export interface Released {
   readonly released: number;
 }
 
-export interface DeliveryPorts {
-  readonly knex: Knex;
+/** What it needs of the house. */
+export interface DeliveryPlatform extends Pick<Platform, 'knex'> {
   readonly shares: Pick<PoolShares, 'list' | 'bulk'>;
-  readonly notifier: Pick<Notifier, 'publish'>;
+  readonly notifier: Pick<Platform['notifier'], 'publish'>;
+  readonly clock: Pick<Platform['clock'], 'now'>;
+}
+
+export interface DeliveryNeighbours {
   readonly subscriptions: Pick<Subscriptions, 'get' | 'deactivate' | 'reactivate' | 'remove'>;
   readonly notifications: Pick<Notifications, 'prepare'>;
-  /** Milliseconds since 1970. */
-  readonly now: () => number;
-  /** Rows that one statement locks. Default 5,000. */
-  readonly batchRows?: number;
 }
 
 export interface Deliveries {
@@ -91,11 +96,15 @@ const MAX_REDELIVERIES = 100_000;
 /** Seen only where a removal ended half-way. */
 const LEAVING = 'It is being removed.';
 
-export function createDeliveries(ports: DeliveryPorts): Deliveries {
-  const { knex, shares, notifier, subscriptions, notifications, batchRows = 5000 } = ports;
+/** `batchRows`: most that one statement locks. */
+export function createDeliveries(
+  { knex, shares, notifier, clock }: DeliveryPlatform,
+  { subscriptions, notifications }: DeliveryNeighbours,
+  batchRows = 5000,
+): Deliveries {
   const releases = createReleaseStore(knex);
   const redeliveries = createRedeliveryStore(knex);
-  const now = () => new Date(ports.now());
+  const now = () => new Date(clock.now());
   const announceDue = () => notifier.publish(DUE_TOPIC, '');
 
   async function hydrate(via: Knex, accountId: number, rows: readonly DeliveryRow[]): Promise<readonly Delivery[]> {

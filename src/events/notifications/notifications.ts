@@ -1,11 +1,10 @@
 import type { Knex } from 'knex';
-import type { Notifier } from '../../db/notifier.ts';
-import type { PoolShares } from '../../db/pool-shares.ts';
+import type { Settings } from '../../accounts/settings.ts';
+import type { Platform } from '../../platform.ts';
 import { prepareSql } from '../../where/index.ts';
-import { showEventId } from '../event-id.ts';
+import { createEventIds, showEventId } from '../event-id.ts';
 import { FILTERABLE_NOTIFICATION } from '../filter.ts';
-import type { DeliverySettings, OperationalType } from '../model.ts';
-import { wantsType } from '../subscriptions/event-types.ts';
+import { type OperationalType, wantsType } from '../model.ts';
 import type { Subscriptions } from '../subscriptions/subscriptions.ts';
 import { DUE_TOPIC } from '../sweep/announcement.ts';
 import { createNotificationStore, type NotificationRow } from './notification-store.ts';
@@ -25,19 +24,9 @@ export interface NotificationPage {
   readonly nextAfterId?: number;
 }
 
-/** What the account wants with operational events. */
-export interface OperationalSettings extends Pick<DeliverySettings, 'failurePolicy'> {
-  readonly callbackUrl: string | null;
-}
-
-export interface NotificationPorts {
-  readonly knex: Knex;
-  readonly shares: Pick<PoolShares, 'list'>;
-  readonly notifier: Pick<Notifier, 'publish'>;
+export interface NotificationNeighbours {
   readonly subscriptions: Pick<Subscriptions, 'ensure'>;
-  readonly settings: (accountId: number) => Promise<OperationalSettings>;
-  readonly nextEventId: () => string;
-  readonly now: () => number;
+  readonly settings: Pick<Settings, 'get'>;
 }
 
 /** Stores an event and, where the account has a callback URL for it, its delivery; both as a part of the transaction. */
@@ -55,16 +44,27 @@ export interface Notifications {
   readonly list: (accountId: number, query: NotificationQuery) => Promise<NotificationPage>;
 }
 
+/** It only tells. */
+interface NotificationNotifier {
+  readonly notifier: Pick<Platform['notifier'], 'publish'>;
+}
+
 /** Operational events of the platform: kept to be read, and sent where the account asks for it. */
-export function createNotifications(ports: NotificationPorts): Notifications {
-  const { knex, notifier, subscriptions, now } = ports;
+export function createNotifications(
+  platform: Pick<Platform, 'knex' | 'shares' | 'clock' | 'random'> & NotificationNotifier,
+  { subscriptions, settings }: NotificationNeighbours,
+): Notifications {
+  const { knex, shares, notifier, clock } = platform;
+  const nextEventId = createEventIds(platform);
   const store = createNotificationStore(knex);
 
   async function findTarget(accountId: number) {
-    const { callbackUrl, failurePolicy } = await ports.settings(accountId);
+    const found = await settings.get(accountId);
+    const callbackUrl = found['notification.operational.callback.url'];
     if (callbackUrl === null) return undefined;
     const { id: subscriptionId, eventTypes } = await subscriptions.ensure(accountId, callbackUrl);
-    return { subscriptionId, eventTypes, state: failurePolicy === 'queue' ? 'queued' : 'waiting' } as const;
+    const isQueued = found['notification.webhook.failure.policy'] === 'queue';
+    return { subscriptionId, eventTypes, state: isQueued ? 'queued' : 'waiting' } as const;
   }
 
   async function prepare(accountId: number): Promise<Publisher> {
@@ -73,8 +73,8 @@ export function createNotifications(ports: NotificationPorts): Notifications {
       await store.insert(via, accountId, type, data);
       if (target === undefined || isAbout(data, target.subscriptionId) || !wantsType(target.eventTypes, type)) return;
       const { subscriptionId, state } = target;
-      const eventId = ports.nextEventId();
-      const createdAt = new Date(now());
+      const eventId = nextEventId();
+      const createdAt = new Date(clock.now());
       const payload = JSON.stringify({
         id: showEventId(eventId),
         type,
@@ -96,7 +96,7 @@ export function createNotifications(ports: NotificationPorts): Notifications {
 
     list: async (accountId, { where, afterId, limit }) => {
       const condition = where === undefined ? undefined : prepareSql(where, FILTERABLE_NOTIFICATION);
-      const rows = await ports.shares.list(accountId, (via) =>
+      const rows = await shares.list(accountId, (via) =>
         createNotificationStore(via).list(accountId, { condition, afterId, limit: limit + 1 }),
       );
       const notifications = rows.slice(0, limit);

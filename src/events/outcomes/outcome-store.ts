@@ -1,6 +1,5 @@
 import type { Knex } from 'knex';
 import { arrayLiteral, binaryTexts } from '../array-literal.ts';
-import { queueWaiting } from '../queue-waiting.ts';
 
 /** What names a lease: a process that lost it finds no row. */
 export interface Fence {
@@ -30,10 +29,10 @@ export interface NextRow {
 }
 
 export type OutcomeRow =
-  | { readonly kind: 'delivered'; readonly fence: Fence; readonly attempt: AttemptRecord }
-  | { readonly kind: 'failed'; readonly fence: Fence; readonly attempt: AttemptRecord; readonly next: NextRow }
+  | { readonly kind: 'delivered'; readonly lease: Fence; readonly attempt: AttemptRecord }
+  | { readonly kind: 'failed'; readonly lease: Fence; readonly attempt: AttemptRecord; readonly next: NextRow }
   /** Given back without an attempt. */
-  | { readonly kind: 'released'; readonly fence: Fence; readonly dueAt: Date };
+  | { readonly kind: 'released'; readonly lease: Fence; readonly dueAt: Date };
 
 export interface WrittenOutcomes {
   readonly delivered: number;
@@ -42,7 +41,7 @@ export interface WrittenOutcomes {
 }
 
 export interface ExhaustedRow {
-  readonly fence: Fence;
+  readonly lease: Fence;
   readonly attempt: AttemptRecord;
   readonly next: NextRow;
 }
@@ -66,10 +65,10 @@ export function createOutcomeStore(knex: Knex, batchRows = 5000) {
      */
     exhaust: (row: ExhaustedRow, within: (trx: Knex.Transaction) => Promise<void>): Promise<boolean> =>
       knex.transaction(async (trx) => {
-        const { accountId, subscriptionId } = row.fence;
+        const { accountId, subscriptionId } = row.lease;
         // Before the shared lock of the statement below: two that both want to go on from that one would block each other.
         await trx('subscription').select('id').where({ account_id: accountId, id: subscriptionId }).forNoKeyUpdate();
-        const { rows } = await trx.raw(WRITE, columnsOf([{ kind: 'failed', ...row }]));
+        const { rows } = await trx.raw(WRITE, columnsOf([{ ...row, kind: 'failed' }]));
         if (rows[0].queued === 0) return false;
         await within(trx);
         return true;
@@ -82,16 +81,47 @@ export function createOutcomeStore(knex: Knex, batchRows = 5000) {
   };
 }
 
+/**
+ * Queues up to `limit` of the deliveries that wait for their next attempt at a subscription that is not active; those in flight are queued
+ * with their outcome, by the engine. To be called until it returns 0; whatever a crash leaves is queued by the engine
+ * when it is due.
+ *
+ * The subscription is held in its state until the commit, so that whoever reactivates it finds what was queued here.
+ * @returns how many
+ */
+export async function queueWaiting(
+  knex: Knex,
+  { accountId, subscriptionId }: Pick<Fence, 'accountId' | 'subscriptionId'>,
+  limit: number,
+): Promise<number> {
+  const { rowCount } = await knex.raw<{ rowCount: number }>(
+    `with asleep as materialized (
+       select account_id, id from subscription
+       where account_id = :accountId and id = :subscriptionId and state <> 'active' for share
+     ),
+     chosen as materialized (
+       select d.account_id, d.id from asleep a
+       join delivery d on d.account_id = a.account_id and d.subscription_id = a.id
+       where d.subscription_id = :subscriptionId and d.state = 'waiting'
+       limit :limit for update of d
+     )
+     update delivery d set state = 'queued', due = null, updated_at = now()
+     from chosen c where d.account_id = c.account_id and d.id = c.id`,
+    { accountId, subscriptionId, limit },
+  );
+  return rowCount;
+}
+
 function columnsOf(outcomes: readonly OutcomeRow[]): (string | Buffer)[] {
   const attempts = outcomes.map((outcome) => (outcome.kind === 'released' ? undefined : outcome.attempt));
   const nexts = outcomes.map(nextOf);
   return [
     arrayLiteral(outcomes.map(({ kind }) => kind)),
-    arrayLiteral(outcomes.map(({ fence }) => fence.accountId)),
-    arrayLiteral(outcomes.map(({ fence }) => fence.id)),
-    arrayLiteral(outcomes.map(({ fence }) => fence.subscriptionId)),
-    arrayLiteral(outcomes.map(({ fence }) => fence.owner)),
-    arrayLiteral(outcomes.map(({ fence }) => fence.attempts)),
+    arrayLiteral(outcomes.map(({ lease }) => lease.accountId)),
+    arrayLiteral(outcomes.map(({ lease }) => lease.id)),
+    arrayLiteral(outcomes.map(({ lease }) => lease.subscriptionId)),
+    arrayLiteral(outcomes.map(({ lease }) => lease.owner)),
+    arrayLiteral(outcomes.map(({ lease }) => lease.attempts)),
     arrayLiteral(attempts.map((attempt) => attempt?.attemptedAt.toISOString())),
     arrayLiteral(attempts.map((attempt) => attempt && Math.round(attempt.durationMs))),
     arrayLiteral(attempts.map((attempt) => attempt?.statusCode)),

@@ -1,46 +1,143 @@
+import type { KeyObject } from 'node:crypto';
+import type { Clock } from '../../clock.ts';
+import { type Egress, EgressError, type EgressReason, type EgressResponse } from '../../egress/index.ts';
 import type { Logger } from '../../log.ts';
+import { combineRedactors, createRedactor, type Redactor } from '../../redaction.ts';
+import { readRetryAfterMs } from '../../retry-after.ts';
+import type { EngineMetrics } from '../engine-metrics.ts';
+import { showEventId } from '../event-id.ts';
 import type { Lease } from '../lease.ts';
+import { instanceSignature, signatureHeaders, signingKeys, toOriginalBody, withoutPrefix } from '../message.ts';
 import type { DeliverySettings, EventSource, FindSource, ReadySubscription } from '../model.ts';
 import type { EngineOptions } from '../options.ts';
+import type { Outcome } from '../outcomes/outcome-queue.ts';
 import type { AttemptRecord, NextRow } from '../outcomes/outcome-store.ts';
-import type { Outcome } from '../outcomes/outcomes.ts';
-import type { Attempt, AttemptReport, FailureClass } from './attempt.ts';
-import type { PushResult } from './dispatch.ts';
-import { nextState, type Transition } from './transition.ts';
+import { nextState, type Transition } from './schedule.ts';
+
+/** Why a push failed. `status`: an answer other than 2xx; redirects are not followed. `refused`: the address may not be called from here. */
+export type FailureClass = 'status' | 'timeout' | 'connect' | 'tls' | 'reset' | 'refused' | 'protocol';
+
+interface Made {
+  readonly attemptedAtMs: number;
+  readonly durationMs: number;
+  readonly statusCode: number | undefined;
+  /** At most `maxAnswerBytes`, fit for a text column. Undefined for an answer from an address that is not public, unless this is a service for one machine. */
+  readonly answer: string | undefined;
+}
+
+type AttemptReport =
+  | ({ readonly kind: 'delivered' } & Made)
+  | ({
+      readonly kind: 'failed';
+      readonly failure: FailureClass;
+      /** May be shown: names the host, never a path. */
+      readonly error: string;
+      readonly retryAfterMs: number | undefined;
+    } & Made)
+  /** It was broken off: nothing is known of it. */
+  | { readonly kind: 'aborted' };
 
 export interface PushPorts {
-  readonly attempt: Attempt;
+  readonly egress: Pick<Egress, 'request'>;
+  readonly clock: Clock;
+  readonly random: { readonly fraction: () => number };
+  readonly log: Logger;
   readonly findSubscription: (accountId: number, id: number) => Promise<ReadySubscription | undefined>;
   readonly findSource: FindSource;
   readonly settings: (accountId: number) => Promise<DeliverySettings>;
-  readonly hand: (outcome: Outcome) => void;
-  readonly onAttempt: (report: AttemptReport, acceptedAtMs: number | undefined) => void;
-  readonly now: () => number;
-  /** From 0 to 1. */
-  readonly random: () => number;
-  readonly log: Logger;
-  readonly options: Pick<EngineOptions, 'schedules'>;
+  readonly measures: Pick<EngineMetrics, 'attempted'>;
+  readonly options: Pick<EngineOptions, 'schedules' | 'attemptTimeoutMs' | 'maxAnswerBytes'>;
+  /** Breaks off every push. */
+  readonly signal: AbortSignal;
 }
 
+/** Read beyond what is kept, so that a secret at the end is whole when it is looked for. */
+const OVERLAP_BYTES = 512;
 /** How long a delivery waits when something of ours failed before it was sent. */
 const OWN_FAILURE_PAUSE_MS = 2_000;
-
-const HARD: ReadonlySet<FailureClass> = new Set(['timeout', 'connect']);
-
 /** Takes the longer schedule when the settings cannot be read: better a retry too many than an end too early. */
 const CAREFUL_SETTINGS: DeliverySettings = { failurePolicy: 'retry', retryCount: 9 };
+const HARD: ReadonlySet<FailureClass> = new Set(['timeout', 'connect']);
 
-/** One lease from its push to its outcome. */
-export function createPush(ports: PushPorts): (lease: Lease) => Promise<PushResult> {
-  const { now, log, hand } = ports;
+const CLASS_OF: Readonly<Record<Exclude<EgressReason, 'aborted'>, FailureClass>> = {
+  refused: 'refused',
+  invalid: 'refused',
+  connect: 'connect',
+  tls: 'tls',
+  timeout: 'timeout',
+  reset: 'reset',
+  'too-large': 'protocol',
+  'no-room': 'protocol',
+  protocol: 'protocol',
+};
 
-  function release(lease: Lease, dueAtMs: number): PushResult {
-    hand({ kind: 'released', lease, dueAt: new Date(dueAtMs) });
-    return { kind: 'released' };
+interface Prepared {
+  readonly url: URL;
+  readonly keys: readonly KeyObject[];
+  /** Of its signing secrets. */
+  readonly redactor: Redactor;
+}
+
+/** @returns what pushes one lease to its receiver, once, and says what is to be stored of it. It never rejects. */
+export function createPush(ports: PushPorts): (lease: Lease) => Promise<Outcome> {
+  const { clock, log, options } = ports;
+  const prepared = new WeakMap<ReadySubscription, Prepared>();
+
+  function prepare(subscription: ReadySubscription): Prepared {
+    const known = prepared.get(subscription);
+    if (known !== undefined) return known;
+    const { url, secrets } = subscription;
+    const made = { url: new URL(url), keys: signingKeys(subscription), redactor: redactorOf(secrets) };
+    prepared.set(subscription, made);
+    return made;
   }
 
-  async function findSource({ accountId, instanceId }: Lease): Promise<EventSource | undefined> {
-    return instanceId === undefined ? undefined : ports.findSource(accountId, instanceId);
+  /** A receiver may quote what it knows, secrets included. */
+  function show(body: Buffer, ofSubscription: Redactor, signatureKey = ''): string | undefined {
+    if (body.length === 0) return undefined;
+    const { redact } = combineRedactors([ofSubscription, createRedactor([signatureKey])]);
+    return cutText(redact(readableText(body)), options.maxAnswerBytes);
+  }
+
+  async function attempt(
+    lease: Lease,
+    subscription: ReadySubscription,
+    { signatureKey, original }: Partial<EventSource>,
+  ): Promise<AttemptReport> {
+    const { url, keys, redactor } = prepare(subscription);
+    const id = showEventId(lease.eventId);
+    const body = original === undefined ? lease.body : toOriginalBody(lease.body, original);
+    const attemptedAtMs = clock.now();
+    const startedMs = clock.steady();
+    const made = () => ({ attemptedAtMs, durationMs: clock.steady() - startedMs });
+    const headers = {
+      'content-type': 'application/json',
+      'user-agent': 'Causeway',
+      ...signatureHeaders({ id, nowMs: attemptedAtMs, body, keys }),
+      ...(original !== undefined && { 'elements-webhook-id': id }),
+      ...(signatureKey !== undefined && { 'elements-webhook-signature': instanceSignature(body, signatureKey) }),
+    };
+    try {
+      const response = await ports.egress.request({
+        url,
+        method: 'POST',
+        headers,
+        body,
+        timeoutMs: options.attemptTimeoutMs,
+        maxBytes: options.maxAnswerBytes + OVERLAP_BYTES,
+        onExcess: 'cut',
+        signal: ports.signal,
+      });
+      return {
+        ...judge(response, clock.now()),
+        answer: response.quotable ? show(response.body, redactor, signatureKey) : undefined,
+        ...made(),
+      };
+    } catch (error) {
+      if (!(error instanceof EgressError)) throw error;
+      if (error.reason === 'aborted') return { kind: 'aborted' };
+      return { ...failed(CLASS_OF[error.reason], error.message), ...made() };
+    }
   }
 
   async function settingsOf(accountId: number): Promise<DeliverySettings> {
@@ -52,39 +149,55 @@ export function createPush(ports: PushPorts): (lease: Lease) => Promise<PushResu
     }
   }
 
-  async function settle(lease: Lease, report: AttemptReport): Promise<PushResult> {
-    ports.onAttempt(report, lease.acceptedAtMs);
-    if (report.kind === 'aborted') return release(lease, now());
-    const attempt = toRecord(report);
-    if (report.kind === 'delivered') {
-      hand({ kind: 'delivered', lease, attempt });
-      return { kind: 'delivered', durationMs: report.durationMs };
-    }
+  async function settle(lease: Lease, report: AttemptReport): Promise<Outcome> {
+    ports.measures.attempted(report.kind === 'failed' ? report.failure : report.kind, lease.acceptedAtMs);
+    if (report.kind === 'aborted') return release(lease, clock.now());
+    const made = toRecord(report);
+    if (report.kind === 'delivered') return { kind: 'delivered', lease, attempt: made };
     const transition = nextState({
       progress: lease,
       result: { delivered: false, retryAfterMs: report.retryAfterMs },
       settings: await settingsOf(lease.accountId),
-      schedules: ports.options.schedules,
-      nowMs: now(),
-      random: ports.random,
+      schedules: options.schedules,
+      nowMs: clock.now(),
+      random: ports.random.fraction,
     });
     const kind = transition.kind === 'queued' && transition.exhausted ? 'exhausted' : 'failed';
-    hand({ kind, lease, attempt, next: toNextRow(transition) });
-    return { kind: 'failed', hard: HARD.has(report.failure) };
+    return { kind, lease, attempt: made, next: toNextRow(transition), isHard: HARD.has(report.failure) };
   }
 
   return async (lease) => {
+    const { accountId, subscriptionId, instanceId } = lease;
     try {
-      const subscription = await ports.findSubscription(lease.accountId, lease.subscriptionId);
+      const subscription = await ports.findSubscription(accountId, subscriptionId);
       // The statement that takes it back sees that the subscription is deactivated, and queues it.
-      if (subscription?.state !== 'active') return release(lease, now());
-      const source = await findSource(lease);
-      return await settle(lease, await ports.attempt({ lease, subscription, source }));
+      if (subscription?.state !== 'active') return release(lease, clock.now());
+      const source = instanceId === undefined ? undefined : await ports.findSource(accountId, instanceId);
+      return await settle(lease, await attempt(lease, subscription, source ?? {}));
     } catch (error) {
-      log.error({ err: error, deliveryId: lease.id, accountId: lease.accountId }, 'a delivery could not be pushed');
-      return release(lease, now() + OWN_FAILURE_PAUSE_MS);
+      log.error({ err: error, deliveryId: lease.id, accountId }, 'a delivery could not be pushed');
+      return release(lease, clock.now() + OWN_FAILURE_PAUSE_MS);
     }
   };
+}
+
+function release(lease: Lease, dueAtMs: number): Outcome {
+  return { kind: 'released', lease, dueAt: new Date(dueAtMs) };
+}
+
+function failed(failure: FailureClass, error: string) {
+  return { kind: 'failed', failure, error, retryAfterMs: undefined, statusCode: undefined, answer: undefined } as const;
+}
+
+function judge({ status, headers }: EgressResponse, nowMs: number) {
+  if (status >= 200 && status < 300) return { kind: 'delivered', statusCode: status } as const;
+  return {
+    kind: 'failed',
+    failure: 'status',
+    error: `The receiver answered ${status}.`,
+    retryAfterMs: readRetryAfterMs(headers['retry-after'], nowMs),
+    statusCode: status,
+  } as const;
 }
 
 function toRecord(report: Exclude<AttemptReport, { kind: 'aborted' }>): AttemptRecord {
@@ -99,4 +212,19 @@ function toNextRow(transition: Transition): NextRow {
   const firstFailedAt = firstFailedAtMs === undefined ? undefined : new Date(firstFailedAtMs);
   if (transition.kind === 'queued') return { state: 'queued', dueAt: undefined, retries, firstFailedAt };
   return { state: 'waiting', dueAt: new Date(transition.dueAtMs), retries, firstFailedAt };
+}
+
+/** Receivers know a secret without its prefix too. */
+function redactorOf(secrets: readonly string[]): Redactor {
+  return createRedactor(secrets.flatMap((secret) => [secret, withoutPrefix(secret)]));
+}
+
+/** PostgreSQL text holds no NUL. Decoding replaces what is not UTF-8, a character that was cut included. */
+function readableText(body: Buffer): string {
+  return body.toString('utf8').replaceAll('\0', '\ufffd');
+}
+
+function cutText(text: string, maxBytes: number): string {
+  if (Buffer.byteLength(text) <= maxBytes) return text;
+  return Buffer.from(text).subarray(0, maxBytes).toString('utf8');
 }

@@ -2,11 +2,9 @@ import type { Knex } from 'knex';
 import { LRUCache } from 'lru-cache';
 import { createAnnouncedCache } from '../../db/announced-cache.ts';
 import { encryptionContext } from '../../db/encrypted-columns.ts';
-import { DecryptionError, type Keyring } from '../../db/keyring.ts';
-import type { Notifier } from '../../db/notifier.ts';
-import type { PoolShares } from '../../db/pool-shares.ts';
+import { DecryptionError } from '../../db/keyring.ts';
 import { AppError } from '../../errors.ts';
-import type { Logger } from '../../log.ts';
+import type { Platform } from '../../platform.ts';
 import { prepareSql } from '../../where/index.ts';
 import { FILTERABLE_SUBSCRIPTION } from '../filter.ts';
 import { hostOf } from '../lease.ts';
@@ -26,16 +24,14 @@ export interface Subscription extends Omit<SubscriptionRow, 'secrets' | 'deleted
   readonly retrying: number;
 }
 
-export interface SubscriptionPorts {
-  readonly knex: Knex;
-  readonly shares: Pick<PoolShares, 'list'>;
-  readonly keyring: Pick<Keyring, 'encrypt' | 'decrypt'>;
-  readonly notifier: Pick<Notifier, 'publish' | 'subscribe' | 'onGap'>;
-  readonly log: Pick<Logger, 'error'>;
-  /** Cryptographically random bytes. */
-  readonly random: (bytes: number) => Buffer;
-  /** Milliseconds since 1970. */
-  readonly now: () => number;
+/** What it needs of the house. */
+export interface SubscriptionPlatform extends Pick<Platform, 'knex'> {
+  readonly shares: Pick<Platform['shares'], 'list'>;
+  readonly keyring: Pick<Platform['keyring'], 'encrypt' | 'decrypt'>;
+  readonly notifier: Pick<Platform['notifier'], 'publish' | 'subscribe' | 'onGap'>;
+  readonly log: Pick<Platform['log'], 'error'>;
+  readonly random: Pick<Platform['random'], 'bytes'>;
+  readonly clock: Pick<Platform['clock'], 'now'>;
 }
 
 export interface SubscriptionQuery {
@@ -87,13 +83,13 @@ interface Kept extends ReadySubscription {
   readonly isRemoved: boolean;
 }
 
-export function createSubscriptions(ports: SubscriptionPorts): Subscriptions {
-  const { keyring, now } = ports;
-  const store = createSubscriptionStore(ports.knex);
+export function createSubscriptions(platform: SubscriptionPlatform): Subscriptions {
+  const { keyring, clock, random, shares } = platform;
+  const store = createSubscriptionStore(platform.knex);
   /** The row of a URL stays, even when the subscription is removed, so this needs no announcements. */
   const idsByUrl = new LRUCache<string, number>({ max: KEPT_URLS });
   const ready = createAnnouncedCache<Kept>({
-    notifier: ports.notifier,
+    notifier: platform.notifier,
     topic: 'subscription',
     load: async (key) => {
       const [accountId = 0, id = 0] = key.split(':').map(Number);
@@ -104,7 +100,7 @@ export function createSubscriptions(ports: SubscriptionPorts): Subscriptions {
 
   function toReady(row: SubscriptionRow): Kept {
     const { accountId, id, url, state, eventTypes, deletedAt } = row;
-    const secrets = validSecrets(openSecrets(row), now());
+    const secrets = validSecrets(openSecrets(row), clock.now());
     return { accountId, id, url, host: hostOf(url), state, eventTypes, secrets, isRemoved: deletedAt !== null };
   }
 
@@ -118,7 +114,7 @@ export function createSubscriptions(ports: SubscriptionPorts): Subscriptions {
       return openSecrets(row);
     } catch (error) {
       if (!(error instanceof DecryptionError)) throw error;
-      ports.log.error({ err: error, accountId: row.accountId, subscriptionId: row.id }, 'unreadable secrets');
+      platform.log.error({ err: error, accountId: row.accountId, subscriptionId: row.id }, 'unreadable secrets');
       return undefined;
     }
   }
@@ -128,7 +124,7 @@ export function createSubscriptions(ports: SubscriptionPorts): Subscriptions {
   }
 
   function newSecrets(accountId: number, id: number): string {
-    return sealSecrets(accountId, id, [{ secret: createSecret(ports.random) }]);
+    return sealSecrets(accountId, id, [{ secret: createSecret(random.bytes) }]);
   }
 
   async function create(accountId: number, url: string): Promise<number> {
@@ -176,7 +172,7 @@ export function createSubscriptions(ports: SubscriptionPorts): Subscriptions {
       const { secrets: _, deletedAt: __, ...shown } = row;
       const secrets = findSecrets(row);
       const { queued = 0, retrying = 0 } = tallyOf.get(row.id) ?? {};
-      const previousSecretExpiresAt = secrets && previousExpiry(secrets, now());
+      const previousSecretExpiresAt = secrets && previousExpiry(secrets, clock.now());
       return { ...shown, secret: secrets?.[0].secret, previousSecretExpiresAt, queued, retrying };
     });
   }
@@ -194,7 +190,7 @@ export function createSubscriptions(ports: SubscriptionPorts): Subscriptions {
 
     list: async (accountId, { where, afterId, limit }) => {
       const condition = where === undefined ? undefined : prepareSql(where, FILTERABLE_SUBSCRIPTION);
-      return ports.shares.list(accountId, async (via) => {
+      return shares.list(accountId, async (via) => {
         const filter = { condition, afterId, limit: limit + 1 };
         const rows = await createSubscriptionStore(via).list(accountId, filter);
         const subscriptions = await show(via, accountId, rows.slice(0, limit));
@@ -204,16 +200,16 @@ export function createSubscriptions(ports: SubscriptionPorts): Subscriptions {
     },
 
     get: async (accountId, id) => {
-      const [subscription] = await show(ports.knex, accountId, [await getRow(accountId, id)]);
+      const [subscription] = await show(platform.knex, accountId, [await getRow(accountId, id)]);
       if (subscription === undefined) throw new Error('A row became no subscription.');
       return subscription;
     },
 
     rotateSecret: async (accountId, id) => {
       const row = await getRow(accountId, id);
-      const next = createSecret(ports.random);
+      const next = createSecret(random.bytes);
       const before = findSecrets(row);
-      const secrets: SigningSecrets = before === undefined ? [{ secret: next }] : rotate(before, next, now());
+      const secrets: SigningSecrets = before === undefined ? [{ secret: next }] : rotate(before, next, clock.now());
       const after = sealSecrets(accountId, id, secrets);
       if (!(await store.replaceSecrets(row, { before: row.secrets, after }))) {
         throw new AppError('CONFLICT', `The secret of subscription ${id} was rotated at the same time.`);

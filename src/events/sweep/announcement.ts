@@ -1,3 +1,4 @@
+import type { Clock, EndWait } from '../../clock.ts';
 import type { Logger } from '../../log.ts';
 
 /** Says that deliveries became due, and nothing more. Heard by every process that sends. */
@@ -13,14 +14,18 @@ export interface Announcement {
   readonly stop: () => Promise<void>;
 }
 
-export function createAnnouncement(send: () => Promise<void>, everyMs: number, log: Logger): Announcement {
-  let timer: NodeJS.Timeout | undefined;
+export function createAnnouncement(
+  { clock, log }: { readonly clock: Clock; readonly log: Logger },
+  send: () => Promise<void>,
+  everyMs: number,
+): Announcement {
+  let endWait: EndWait | undefined;
   let stopped = false;
   let sending: Promise<void> = Promise.resolve();
 
   /** Lost, it is made up for by the regular look of the others. */
   async function tell(): Promise<void> {
-    timer = undefined;
+    endWait = undefined;
     try {
       await send();
     } catch (error) {
@@ -31,13 +36,13 @@ export function createAnnouncement(send: () => Promise<void>, everyMs: number, l
   return {
     announce: () => {
       if (stopped) return;
-      timer ??= setTimeout(() => {
+      endWait ??= clock.after(everyMs, () => {
         sending = tell();
-      }, everyMs);
+      });
     },
     stop: async () => {
       stopped = true;
-      clearTimeout(timer);
+      endWait?.();
       await sending;
     },
   };

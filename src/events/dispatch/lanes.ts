@@ -1,28 +1,20 @@
-import { createFifo } from '../fifo.ts';
-import { isRetry, type Lease } from '../lease.ts';
-import { createPool } from '../pool.ts';
-import { type BreakerOptions, createBreaker } from './breaker.ts';
-import { createConcurrency } from './concurrency.ts';
-import { createHosts } from './hosts.ts';
-import type { Lane, LaneKey } from './lane.ts';
+import { createPool } from '../fairness.ts';
+import { type BreakerOptions, type BreakerState, createBreaker } from './breaker.ts';
+import { createLane, type Host, type Lane, type LaneKey, type LaneOptions } from './lane.ts';
 
-export interface LaneLimits {
-  readonly laneConcurrency: number;
-  readonly maxLaneConcurrency: number;
-  readonly quickPushMs: number;
+export interface LaneLimits extends LaneOptions {
   readonly maxLaneDeliveries: number;
   readonly maxLaneBytes: number;
   readonly maxBytes: number;
   readonly maxSwept: number;
   readonly maxLaneSwept: number;
   readonly maxIdleLanes: number;
-  readonly breaker: BreakerOptions;
 }
 
 export type Lanes = ReturnType<typeof createLanes>;
 
-/** Accounts for the memory of all lanes. `onRoom` is called when there is room again after somebody was turned away. */
-export function createLanes(limits: LaneLimits, onRoom: () => void) {
+/** Accounts for the memory of all lanes. */
+export function createLanes(limits: LaneLimits) {
   const lanes = new Map<number, Lane>();
   const hosts = createHosts(limits.breaker, limits.laneConcurrency);
   const bytes = createPool(limits.maxBytes);
@@ -84,26 +76,26 @@ export function createLanes(limits: LaneLimits, onRoom: () => void) {
     if (isSwept) swept.take(lane.accountId);
   }
 
-  function free(lane: Lane, size: number, isSwept: boolean): void {
+  function free(lane: Lane, size: number, isSwept: boolean): boolean {
     lane.held--;
     lane.bytes -= size;
     held--;
     bytes.give(lane.accountId, size);
     if (isSwept) swept.give(lane.accountId);
-    tellOfRoom(lane);
+    const hasRoom = takeRoom(lane);
     tidy(lane);
+    return hasRoom;
   }
 
-  /** Half of what is swept at most, so that the sweep brings many at a time. */
-  function tellOfRoom(lane: Lane): void {
+  /** Half of what is swept at most, so that the sweep brings many at a time. @returns whether somebody who was turned away has room now */
+  function takeRoom(lane: Lane): boolean {
     const laneHasRoom = lane.wanted && lane.held <= limits.maxLaneSwept / 2 && lane.bytes <= limits.maxLaneBytes / 2;
     const accountHasRoom = wanted.has(lane.accountId) && isHalfEmpty(lane.accountId);
     const allHaveRoom = exhausted && swept.free() >= limits.maxSwept / 4 && bytes.free() >= limits.maxBytes / 4;
-    if (!laneHasRoom && !accountHasRoom && !allHaveRoom) return;
     if (laneHasRoom) lane.wanted = false;
     if (accountHasRoom) wanted.delete(lane.accountId);
     if (allHaveRoom) exhausted = false;
-    onRoom();
+    return laneHasRoom || accountHasRoom || allHaveRoom;
   }
 
   function isHalfEmpty(accountId: number): boolean {
@@ -121,6 +113,7 @@ export function createLanes(limits: LaneLimits, onRoom: () => void) {
     find: (subscriptionId: number): Lane | undefined => lanes.get(subscriptionId),
     all: (): Iterable<Lane> => lanes.values(),
     hold,
+    /** @returns whether there is room again for somebody who was turned away */
     free,
     tidy,
 
@@ -155,29 +148,83 @@ export function createLanes(limits: LaneLimits, onRoom: () => void) {
   };
 }
 
-function createLane(key: Pick<Lane, 'accountId' | 'subscriptionId' | 'host'>, limits: LaneLimits): Lane {
-  return {
-    ...key,
-    concurrency: createConcurrency({
-      least: limits.laneConcurrency,
-      most: limits.maxLaneConcurrency,
-      quickMs: limits.quickPushMs,
-    }),
-    firsts: createFifo(),
-    retries: createFifo(),
-    breaker: createBreaker(limits.breaker),
-    held: 0,
-    bytes: 0,
-    inFlight: 0,
-    firstsInFlight: 0,
-    retryIsNext: false,
-    wanted: false,
-    retriesBlocked: false,
-    ready: false,
-  };
-}
+/**
+ * `probes`: first attempts at a time to a host that does not answer, of different subscriptions.
+ *
+ * Many callback URLs on one host that hangs are one trouble, not many. A path that hangs while others answer is only its own: a failure
+ * counts when nothing was answered since that push began, and the breaker opens when as many different subscriptions failed so as
+ * a breaker of one takes failures.
+ */
+function createHosts(options: BreakerOptions, probes: number) {
+  const hosts = new Map<string, Host>();
+  const keyOf = (accountId: number, name: string) => `${accountId} ${name}`;
 
-/** Puts it behind those of its kind. */
-export function queueLease(lane: Lane, lease: Lease): void {
-  (isRetry(lease) ? lane.retries : lane.firsts).push(lease);
+  function probing(firstsOfOthers: number): BreakerState {
+    return firstsOfOthers < probes ? 'probing' : 'open';
+  }
+
+  return {
+    hostOf: (accountId: number, name: string): Host => {
+      const key = keyOf(accountId, name);
+      const known = hosts.get(key);
+      if (known !== undefined) return known;
+      const host: Host = {
+        accountId,
+        name,
+        breaker: createBreaker({ ...options, failures: 1 }),
+        lanes: new Set(),
+        suspects: new Set(),
+        answeredAtMs: Number.NEGATIVE_INFINITY,
+        firstsInFlight: 0,
+      };
+      hosts.set(key, host);
+      return host;
+    },
+
+    /** Forgets the host with the last of its lanes. */
+    remove: (lane: Lane): void => {
+      const { host } = lane;
+      host.lanes.delete(lane);
+      if (host.lanes.size === 0) hosts.delete(keyOf(host.accountId, host.name));
+    },
+
+    /**
+     * Of first attempts: by what the subscription's own pushes came to, and by those of its account to the same host. One that did not fail
+     * lately may work whatever the others came to, so it is tried during pauses too.
+     */
+    stateOf: ({ host, breaker, firstsInFlight }: Lane, nowMs: number): BreakerState => {
+      const own = breaker.state(nowMs);
+      if (own === 'open') return own;
+      const shared = host.breaker.state(nowMs);
+      if (shared === 'closed') return own;
+      if (shared === 'open' && !breaker.isClean()) return shared;
+      return probing(host.firstsInFlight - firstsInFlight);
+    },
+
+    /** Of a subscription that is not in memory. */
+    stateOfNew: (accountId: number, name: string, nowMs: number): BreakerState => {
+      const host = hosts.get(keyOf(accountId, name));
+      return host === undefined || host.breaker.state(nowMs) === 'closed' ? 'closed' : probing(host.firstsInFlight);
+    },
+
+    /** Until when first attempts are parked that may not be made now. */
+    parkedUntilMs: ({ host, breaker }: Lane, nowMs: number): number => {
+      const untilMs = Math.max(breaker.openUntilMs(), breaker.isClean() ? 0 : host.breaker.openUntilMs());
+      return untilMs > nowMs ? untilMs : nowMs + options.shortestParkMs;
+    },
+
+    /** A push hung or got no connection. True: first attempts to this host are parked from now on. */
+    fail: ({ host, subscriptionId }: Lane, startedMs: number, nowMs: number): boolean => {
+      if (host.answeredAtMs >= startedMs) return false;
+      if (host.suspects.size < options.hardFailures) host.suspects.add(subscriptionId);
+      return host.suspects.size >= options.hardFailures && host.breaker.fail(nowMs, true);
+    },
+
+    /** A push was answered, or ended at once. True: first attempts to this host were parked until now. */
+    succeed: (host: Host, nowMs: number): boolean => {
+      host.answeredAtMs = nowMs;
+      host.suspects.clear();
+      return host.breaker.succeed();
+    },
+  };
 }

@@ -1,6 +1,5 @@
+import { createPool, createRotation } from '../fairness.ts';
 import { isRetry, type Lease } from '../lease.ts';
-import { createPool } from '../pool.ts';
-import { createRotation } from '../rotation.ts';
 import type { Lane } from './lane.ts';
 
 export interface PlaceLimits {
@@ -17,11 +16,13 @@ export interface Places {
   readonly hasRoom: (accountId: number) => boolean;
   /** False: the lane has in flight what it may, and comes back when one of them ends. */
   readonly mayPush: (lane: Lane) => boolean;
-  /** Undefined: there is none, or the lane is told of by `leave` when it may push one. */
+  /** Undefined: there is none, or the lane comes back by `unblock` when it may push one. */
   readonly takeRetry: (lane: Lane) => Lease | undefined;
   readonly enter: (lane: Lane, lease: Lease) => void;
   /** False: it had left before. */
   readonly leave: (lane: Lane, lease: Lease) => boolean;
+  /** After a retry of the account has left: a lane that can use its place now. Other lanes come back by their own pushes, other accounts by their own retries. */
+  readonly unblock: (accountId: number) => Lane | undefined;
   readonly inFlight: () => number;
   /** Empties them. */
   readonly clear: () => readonly Lease[];
@@ -31,7 +32,7 @@ export interface Places {
  * Half of the places at most are for retries, and a quarter for what lanes have beyond their own share: receivers that were quick and suddenly hang,
  * however many, leave the last quarter to the first attempts of others. Of the whole and of each of these an account has its share only.
  */
-export function createPlaces(limits: PlaceLimits, onRetryPlace: (lane: Lane) => void): Places {
+export function createPlaces(limits: PlaceLimits): Places {
   const places = createPool(limits.concurrency);
   const retries = createPool(Math.max(1, Math.floor(limits.concurrency / 2)));
   const extras = createPool(Math.floor(limits.concurrency / 4));
@@ -42,22 +43,6 @@ export function createPlaces(limits: PlaceLimits, onRetryPlace: (lane: Lane) => 
   function mayPush(lane: Lane): boolean {
     if (lane.inFlight < limits.laneConcurrency) return true;
     return lane.inFlight < lane.concurrency.limit() && extras.room(lane.accountId) > 0;
-  }
-
-  /** One that can use the place now; other lanes come back by their own pushes, and other accounts by their own retries. */
-  function unblockOne(): void {
-    for (let id = blockedByRetries.turn(); id !== undefined; id = blockedByRetries.turn()) {
-      if (retries.room(id) === 0) {
-        blockedByRetries.pause(id);
-        continue;
-      }
-      const lane = blockedByRetries.shift();
-      if (lane === undefined) return;
-      lane.retriesBlocked = false;
-      if (lane.retries.size === 0 || !mayPush(lane)) continue;
-      onRetryPlace(lane);
-      return;
-    }
   }
 
   return {
@@ -90,15 +75,27 @@ export function createPlaces(limits: PlaceLimits, onRetryPlace: (lane: Lane) => 
       places.give(lane.accountId);
       if (lane.inFlight > limits.laneConcurrency) extras.give(lane.accountId);
       lane.inFlight--;
-      if (isRetry(lease)) {
-        retries.give(lane.accountId);
-        blockedByRetries.resume(lane.accountId);
-        unblockOne();
-      } else {
+      if (isRetry(lease)) retries.give(lane.accountId);
+      else {
         lane.firstsInFlight--;
         lane.host.firstsInFlight--;
       }
       return true;
+    },
+
+    unblock: (accountId) => {
+      blockedByRetries.resume(accountId);
+      for (let id = blockedByRetries.turn(); id !== undefined; id = blockedByRetries.turn()) {
+        if (retries.room(id) === 0) {
+          blockedByRetries.pause(id);
+          continue;
+        }
+        const lane = blockedByRetries.shift();
+        if (lane === undefined) return undefined;
+        lane.retriesBlocked = false;
+        if (lane.retries.size > 0 && mayPush(lane)) return lane;
+      }
+      return undefined;
     },
 
     inFlight: () => leases.size,

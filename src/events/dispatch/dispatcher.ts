@@ -1,0 +1,296 @@
+import { createRotation } from '../fairness.ts';
+import { isRetry, isSwept, type Lease } from '../lease.ts';
+import type { Outcome, OutcomeQueue } from '../outcomes/outcome-queue.ts';
+import type { Agenda } from '../sweep/agenda.ts';
+import type { BreakerState } from './breaker.ts';
+import { type Host, type Lane, type LaneKey, queueLease } from './lane.ts';
+import { createLanes, type LaneLimits } from './lanes.ts';
+import { createPlaces } from './places.ts';
+
+export interface SweepRoom {
+  readonly firsts: number;
+  readonly retries: number;
+}
+
+/**
+ * What is in memory and may be pushed: at most so many at a time, each account in its turn, and each subscription in its account's. Nothing
+ * happens by itself: it is told what happened and when (milliseconds since 1970), gives back what it cannot keep as outcomes, notes in the agenda when
+ * there is room again, and says by `next` what is to be pushed.
+ */
+export interface Dispatcher {
+  /** Holds memory for a first attempt; false: it cannot be pushed from memory now. */
+  readonly reserve: (key: LaneKey, bytes: number, nowMs: number) => boolean;
+  readonly cancel: (subscriptionId: number, bytes: number) => void;
+  /** Takes a lease whose memory is reserved. */
+  readonly enqueue: (lease: Lease, nowMs: number) => void;
+  /** Takes a lease that the sweep brought, or gives it back when its account has in memory what it may. */
+  readonly takeIn: (lease: Lease, nowMs: number) => void;
+  /** Gives it back: its account has no room for it. */
+  readonly turnAway: (lease: Lease, nowMs: number) => void;
+  /** The next to push, which counts as under way from here on; undefined: none now. */
+  readonly next: (nowMs: number) => Lease | undefined;
+  /** What a push came to that began at `startedMs`. */
+  readonly end: (outcome: Outcome, startedMs: number, nowMs: number) => void;
+  /** Their outcomes are stored, or lost: nothing of them is in memory any more. */
+  readonly settle: (outcomes: readonly Outcome[]) => void;
+  /** From the statement that leased it to the one that stored its outcome. */
+  readonly holds: (deliveryId: number) => boolean;
+  /** For one subscription; `accountRoom` is for all of an account together. */
+  readonly sweepRoom: (key: LaneKey, nowMs: number) => SweepRoom;
+  readonly accountRoom: (accountId: number) => number;
+  /** Notes in the agenda when the account has room for many again. */
+  readonly wantRoom: (accountId: number) => void;
+  /** Whether an account may have more bodies in memory; the last one may be larger than its room. */
+  readonly hasBytes: (accountId: number) => boolean;
+  readonly freeBytes: () => number;
+  /** Forgets what failed for the subscription before: somebody says that it works again. */
+  readonly pardon: (subscriptionId: number) => void;
+  /** Forgets what is not under way of an owner that lost its leases. */
+  readonly forget: (owner: string) => void;
+  /** Gives back what is not under way, from now on too. */
+  readonly close: (nowMs: number) => void;
+  /** Gives back what is under way, whatever comes of it. */
+  readonly abandon: (nowMs: number) => void;
+  readonly inFlight: () => number;
+  readonly figures: (nowMs: number) => DispatchFigures;
+}
+
+export interface DispatchFigures {
+  readonly lanes: number;
+  readonly blockedLanes: number;
+  readonly inFlight: number;
+  readonly held: number;
+  readonly bytes: number;
+}
+
+export interface DispatchLimits extends LaneLimits {
+  readonly concurrency: number;
+}
+
+/** `agenda` and `outcomes` are what is written to; of them only whether there is room for outcomes is read. */
+export function createDispatcher(
+  agenda: Pick<Agenda, 'want' | 'notePause' | 'callBack'>,
+  outcomes: Pick<OutcomeQueue, 'add' | 'hasRoom'>,
+  limits: DispatchLimits,
+): Dispatcher {
+  const lanes = createLanes(limits);
+  const { hosts } = lanes;
+  const ready = createRotation<Lane>();
+  const places = createPlaces(limits);
+  const held = new Set<number>();
+  let isClosed = false;
+
+  function join(lane: Lane): void {
+    if (lane.ready || lane.firsts.size + lane.retries.size === 0) return;
+    lane.ready = true;
+    ready.push(lane.accountId, lane);
+  }
+
+  function next(nowMs: number): Lease | undefined {
+    while (places.isFree() && outcomes.hasRoom()) {
+      const accountId = ready.turn();
+      if (accountId === undefined) return undefined;
+      if (!places.hasRoom(accountId)) {
+        ready.pause(accountId);
+        continue;
+      }
+      const lane = ready.shift();
+      if (lane === undefined) return undefined;
+      lane.ready = false;
+      const lease = take(lane, nowMs);
+      if (lease === undefined) continue;
+      places.enter(lane, lease);
+      join(lane);
+      return lease;
+    }
+    return undefined;
+  }
+
+  /** Undefined: the lane comes back when what keeps it is over. */
+  function take(lane: Lane, nowMs: number): Lease | undefined {
+    if (!places.mayPush(lane)) return undefined;
+    const preferred = lane.retryIsNext ? places.takeRetry(lane) : takeFirst(lane, nowMs);
+    const lease = preferred ?? (lane.retryIsNext ? takeFirst(lane, nowMs) : places.takeRetry(lane));
+    if (lease !== undefined) lane.retryIsNext = !isRetry(lease);
+    return lease;
+  }
+
+  function takeFirst(lane: Lane, nowMs: number): Lease | undefined {
+    if (lane.firsts.size === 0) return undefined;
+    const state = hosts.stateOf(lane, nowMs);
+    if (state === 'open') park(lane, nowMs);
+    return state === 'closed' || (state === 'probing' && lane.firstsInFlight === 0) ? lane.firsts.shift() : undefined;
+  }
+
+  function end(outcome: Outcome, startedMs: number, nowMs: number): void {
+    const { lease } = outcome;
+    const lane = lanes.laneOf(lease);
+    const wasFull = lane.inFlight >= lane.concurrency.limit();
+    if (!places.leave(lane, lease)) return;
+    if (outcome.kind === 'delivered') noteDelivered(lane, outcome.attempt.durationMs, wasFull, nowMs);
+    else if (outcome.kind !== 'released') noteFailed(lane, outcome.isHard, startedMs, nowMs);
+    free(lane, lease);
+    const unblocked = isRetry(lease) ? places.unblock(lane.accountId) : undefined;
+    if (unblocked !== undefined) join(unblocked);
+    ready.resume(lane.accountId);
+    join(lane);
+  }
+
+  function noteDelivered(lane: Lane, durationMs: number, wasFull: boolean, nowMs: number): void {
+    lane.concurrency.succeed(durationMs, wasFull);
+    const closesLane = lane.breaker.succeed();
+    if (!noteAnswer(lane, nowMs) && closesLane) agenda.callBack([lane]);
+  }
+
+  function noteFailed(lane: Lane, isHard: boolean, startedMs: number, nowMs: number): void {
+    lane.concurrency.fail();
+    if (lane.breaker.fail(nowMs, isHard)) parkUntilRetry(lane, nowMs);
+    if (!isHard) noteAnswer(lane, nowMs);
+    else if (hosts.fail(lane, startedMs, nowMs)) parkHost(lane.host, nowMs);
+  }
+
+  /** @returns whether the host's first attempts were parked until now */
+  function noteAnswer({ host }: Lane, nowMs: number): boolean {
+    const closesHost = hosts.succeed(host, nowMs);
+    if (closesHost) agenda.callBack([...host.lanes]);
+    return closesHost;
+  }
+
+  function parkUntilRetry(lane: Lane, nowMs: number): void {
+    park(lane, nowMs);
+    agenda.notePause(lane.breaker.openUntilMs());
+  }
+
+  function parkHost(host: Host, nowMs: number): void {
+    for (const lane of [...host.lanes]) if (hosts.stateOf(lane, nowMs) === 'open') park(lane, nowMs);
+    agenda.notePause(host.breaker.openUntilMs());
+  }
+
+  /** First attempts go back to the database; after the pause one of them is tried. */
+  function park(lane: Lane, nowMs: number): void {
+    const untilMs = hosts.parkedUntilMs(lane, nowMs);
+    for (const lease of lane.firsts.drain()) giveBack(lane, lease, untilMs);
+  }
+
+  function giveBack(lane: Lane, lease: Lease, dueAtMs: number): void {
+    free(lane, lease);
+    release(lease, dueAtMs);
+  }
+
+  function release(lease: Lease, dueAtMs: number): void {
+    outcomes.add({ kind: 'released', lease, dueAt: new Date(dueAtMs) });
+  }
+
+  function free(lane: Lane, lease: Lease): void {
+    if (lanes.free(lane, lease.body.length, isSwept(lease))) agenda.want();
+  }
+
+  function queue(lane: Lane, lease: Lease, nowMs: number): void {
+    held.add(lease.id);
+    const isParked = !isRetry(lease) && hosts.stateOf(lane, nowMs) === 'open';
+    if (isParked) giveBack(lane, lease, hosts.parkedUntilMs(lane, nowMs));
+    else if (isClosed) giveBack(lane, lease, nowMs);
+    else {
+      queueLease(lane, lease);
+      join(lane);
+    }
+  }
+
+  function turnAway(lease: Lease, nowMs: number): void {
+    lanes.wantRoom(lease.accountId);
+    release(lease, nowMs);
+  }
+
+  function stateOf({ accountId, host }: LaneKey, lane: Lane | undefined, nowMs: number): BreakerState {
+    return lane === undefined ? hosts.stateOfNew(accountId, host, nowMs) : hosts.stateOf(lane, nowMs);
+  }
+
+  /** Those queued of each lane are handed to `sort`, which puts back what stays. */
+  function drainAll(sort: (lane: Lane, lease: Lease) => void): void {
+    for (const lane of [...lanes.all()]) {
+      for (const lease of [...lane.firsts.drain(), ...lane.retries.drain()]) sort(lane, lease);
+    }
+  }
+
+  return {
+    reserve: (key, bytes, nowMs) => {
+      if (isClosed) return false;
+      const lane = lanes.laneOf(key);
+      const isReserved = hosts.stateOf(lane, nowMs) === 'closed' && lanes.reserve(lane, bytes);
+      if (!isReserved) lanes.tidy(lane);
+      return isReserved;
+    },
+
+    cancel: (subscriptionId, bytes) => {
+      const lane = lanes.find(subscriptionId);
+      if (lane !== undefined && lanes.free(lane, bytes, false)) agenda.want();
+    },
+
+    enqueue: (lease, nowMs) => queue(lanes.laneOf(lease), lease, nowMs),
+
+    takeIn: (lease, nowMs) => {
+      if (!lanes.hasBytes(lease.accountId)) return turnAway(lease, nowMs);
+      const lane = lanes.laneOf(lease);
+      lanes.hold(lane, lease.body.length, isSwept(lease));
+      queue(lane, lease, nowMs);
+    },
+
+    turnAway,
+    next,
+    end,
+    settle: (outcomes) => {
+      for (const { lease } of outcomes) held.delete(lease.id);
+    },
+    holds: (deliveryId) => held.has(deliveryId),
+
+    sweepRoom: (key, nowMs) => {
+      if (isClosed) return { firsts: 0, retries: 0 };
+      const lane = lanes.find(key.subscriptionId);
+      const room = lanes.sweepRoom(lane);
+      const isProbed = lane !== undefined && lane.firsts.size + lane.firstsInFlight > 0;
+      const firsts = { closed: room, open: 0, probing: isProbed ? 0 : Math.min(room, 1) }[stateOf(key, lane, nowMs)];
+      return { firsts, retries: room };
+    },
+
+    accountRoom: lanes.accountRoom,
+    wantRoom: lanes.wantRoom,
+    hasBytes: lanes.hasBytes,
+    freeBytes: lanes.freeBytes,
+
+    pardon: (subscriptionId) => {
+      const lane = lanes.find(subscriptionId);
+      if (lane === undefined) return;
+      lane.breaker.succeed();
+      lanes.tidy(lane);
+    },
+
+    forget: (owner) =>
+      drainAll((lane, lease) => {
+        if (lease.owner !== owner) return queueLease(lane, lease);
+        free(lane, lease);
+        held.delete(lease.id);
+      }),
+
+    close: (nowMs) => {
+      isClosed = true;
+      drainAll((lane, lease) => giveBack(lane, lease, nowMs));
+    },
+
+    abandon: (nowMs) => {
+      for (const lease of places.clear()) release(lease, nowMs);
+    },
+
+    inFlight: places.inFlight,
+
+    figures: (nowMs) => {
+      const all = [...lanes.all()];
+      return {
+        lanes: all.length,
+        blockedLanes: all.filter((lane) => hosts.stateOf(lane, nowMs) !== 'closed').length,
+        inFlight: places.inFlight(),
+        held: lanes.held(),
+        bytes: lanes.bytes(),
+      };
+    },
+  };
+}

@@ -1,0 +1,122 @@
+import { createFifo, type Fifo } from '../fairness.ts';
+import { isRetry, type Lease } from '../lease.ts';
+import { type Breaker, type BreakerOptions, createBreaker } from './breaker.ts';
+
+/** Whose lane it is. */
+export type LaneKey = Pick<Lease, 'accountId' | 'subscriptionId' | 'host'>;
+
+/** What is in memory for one subscription. */
+export interface Lane {
+  readonly accountId: number;
+  readonly subscriptionId: number;
+  readonly host: Host;
+  readonly firsts: Fifo<Lease>;
+  readonly retries: Fifo<Lease>;
+  readonly breaker: Breaker;
+  readonly concurrency: Concurrency;
+  /** Reserved, queued and in flight. */
+  held: number;
+  bytes: number;
+  inFlight: number;
+  firstsInFlight: number;
+  /** Turns with each push, so that neither kind starves the other. */
+  retryIsNext: boolean;
+  /** Somebody was turned away and wants to know of room. */
+  wanted: boolean;
+  /** It stands in the queue of lanes whose retries wait for those of others. */
+  retriesBlocked: boolean;
+  /** It stands in the queue of lanes that may push. */
+  ready: boolean;
+}
+
+/** A host that one account calls. What other accounts do to the same host is not known here. */
+export interface Host {
+  readonly accountId: number;
+  readonly name: string;
+  readonly breaker: Breaker;
+  readonly lanes: Set<Lane>;
+  /** Subscriptions whose pushes hung, or got no connection, since the host answered last; no more of them than open the breaker. */
+  readonly suspects: Set<number>;
+  answeredAtMs: number;
+  firstsInFlight: number;
+}
+
+/** Of one lane. */
+export interface LaneOptions {
+  readonly laneConcurrency: number;
+  readonly maxLaneConcurrency: number;
+  readonly quickPushMs: number;
+  readonly breaker: BreakerOptions;
+}
+
+export function createLane(key: Pick<Lane, 'accountId' | 'subscriptionId' | 'host'>, limits: LaneOptions): Lane {
+  return {
+    ...key,
+    concurrency: createConcurrency({
+      least: limits.laneConcurrency,
+      most: limits.maxLaneConcurrency,
+      quickMs: limits.quickPushMs,
+    }),
+    firsts: createFifo(),
+    retries: createFifo(),
+    breaker: createBreaker(limits.breaker),
+    held: 0,
+    bytes: 0,
+    inFlight: 0,
+    firstsInFlight: 0,
+    retryIsNext: false,
+    wanted: false,
+    retriesBlocked: false,
+    ready: false,
+  };
+}
+
+/** Puts it behind those of its kind. */
+export function queueLease(lane: Lane, lease: Lease): void {
+  (isRetry(lease) ? lane.retries : lane.firsts).push(lease);
+}
+
+export interface ConcurrencyOptions {
+  /** At the start, and again after a failure. */
+  readonly least: number;
+  readonly most: number;
+  /** A success that took longer does not ask for more of them at a time. */
+  readonly quickMs: number;
+}
+
+/** How many pushes one receiver gets at a time. */
+export interface Concurrency {
+  readonly limit: () => number;
+  /** `wasFull`: it was one of as many as were allowed. Fewer prove nothing about more. */
+  readonly succeed: (durationMs: number, wasFull: boolean) => void;
+  readonly fail: () => void;
+}
+
+/**
+ * Grows by one with each round of quick successes under full use, as long as the receiver keeps up; shrinks by one with each slow success, so
+ * that waiting for a receiver that has enough to do takes few places; falls back at once when a push fails.
+ */
+export function createConcurrency({ least, most, quickMs }: ConcurrencyOptions): Concurrency {
+  const top = Math.max(least, most);
+  let limit = least;
+  let quick = 0;
+
+  function change(by: 1 | -1): void {
+    limit = Math.min(top, Math.max(least, limit + by));
+    quick = 0;
+  }
+
+  return {
+    limit: () => limit,
+    succeed: (durationMs, wasFull) => {
+      if (durationMs > quickMs) return change(-1);
+      if (!wasFull) return;
+      quick++;
+      if (quick >= limit) change(1);
+    },
+    fail: () => {
+      limit = least;
+      quick = 0;
+    },
+  };
+}

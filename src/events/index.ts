@@ -1,0 +1,51 @@
+import type { Settings } from '../accounts/settings.ts';
+import type { Platform } from '../platform.ts';
+import { createAcceptStore } from './accept/accept-store.ts';
+import { createDeliveries } from './deliveries/deliveries.ts';
+import { createEngine, type EngineNeighbours, type EngineRole } from './engine.ts';
+import { createNotifications } from './notifications/notifications.ts';
+import { createOutcomeStore } from './outcomes/outcome-store.ts';
+import { createOwnerStore } from './owners/owner-store.ts';
+import { createSubscriptions, type Subscriptions } from './subscriptions/subscriptions.ts';
+import { createClaimStore } from './sweep/claim-store.ts';
+import { createPartitions, createUpkeep } from './upkeep/upkeep.ts';
+
+export { createSubscriptions };
+
+export interface DeliveryNeighbours {
+  readonly subscriptions: Subscriptions;
+  readonly settings: Pick<Settings, 'get'>;
+}
+
+/** What callers see and steer of the delivery of events. Settings and instances stand between it and the engine that sends. */
+export function composeDeliveries(platform: Platform, { subscriptions, settings }: DeliveryNeighbours) {
+  const notifications = createNotifications(platform, { subscriptions, settings });
+  const deliveries = createDeliveries(platform, { subscriptions, notifications });
+  return { notifications, deliveries };
+}
+
+export interface EventOptions extends EngineRole {
+  readonly retentionDays: number;
+}
+
+/** The engine of events, and what keeps its tables. */
+export function composeEvents(platform: Platform, neighbours: EngineNeighbours, options: EventOptions) {
+  const { knex } = platform;
+  const stores = {
+    accepted: createAcceptStore(knex),
+    claims: createClaimStore(knex),
+    outcomes: createOutcomeStore(knex),
+    owners: createOwnerStore(knex),
+  };
+  const partitions = createPartitions(platform, options);
+  const engine = createEngine(platform, stores, neighbours, options);
+  return {
+    accept: engine.accept,
+    start: async (): Promise<void> => {
+      await partitions.ensure();
+      await engine.start();
+    },
+    stop: engine.stop,
+    keep: createUpkeep(platform, partitions),
+  };
+}

@@ -1,0 +1,133 @@
+import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
+import { AppError } from '../errors.ts';
+import type { EventSource, NewEvent, ReadySubscription } from './model.ts';
+
+/** Of one event's body. */
+const MAX_PAYLOAD_BYTES = 8 * 1024 * 1024;
+
+export interface PayloadInput {
+  /** As shown: `evt_…`. */
+  readonly id: string;
+  readonly event: NewEvent;
+  readonly source: EventSource;
+  readonly timestamp: Date;
+}
+
+/**
+ * The body as it is stored, signed and sent (decision D7).
+ * @throws AppError PAYLOAD_TOO_LARGE above 8 MB
+ */
+export function buildPayload(input: PayloadInput): Buffer {
+  const { id, event, timestamp } = input;
+  const text = JSON.stringify({ id, type: event.type, timestamp: timestamp.toISOString(), data: dataOf(input) });
+  // PostgreSQL text takes well-formed Unicode only; JSON.stringify writes NUL and lone surrogates as escapes.
+  const payload = Buffer.from(text);
+  if (payload.length > MAX_PAYLOAD_BYTES) {
+    throw new AppError(
+      'PAYLOAD_TOO_LARGE',
+      `The event ${event.type} of instance ${event.instanceId} has ${payload.length} bytes; at most ${MAX_PAYLOAD_BYTES} can be delivered.`,
+    );
+  }
+  return payload;
+}
+
+function dataOf({ event, source }: PayloadInput) {
+  const { instanceId, instanceName, tags, elementKey, hub, accountId } = source;
+  return {
+    objectName: event.objectName,
+    objectId: event.objectId,
+    elementKey,
+    hub,
+    accountId,
+    instance: { id: instanceId, name: instanceName, tags },
+    object: event.object,
+    raw: event.raw,
+  };
+}
+
+/** A stored body, see `buildPayload`. */
+interface StandardBody {
+  readonly id: string;
+  readonly type: string;
+  readonly timestamp: string;
+  readonly data: {
+    readonly objectName?: string;
+    readonly objectId?: string;
+    readonly elementKey: string;
+    readonly hub: string;
+    readonly accountId: number;
+    readonly instance: { readonly id: number; readonly name: string; readonly tags: readonly string[] };
+    readonly object?: unknown;
+    readonly raw?: unknown;
+  };
+}
+
+const EVENT_TYPES: Readonly<Record<string, string>> = { created: 'CREATED', updated: 'UPDATED', deleted: 'DELETED' };
+
+/**
+ * The body in which the original API told of an event (decisions D16), made of the stored one when it is sent, so that what is stored,
+ * listed and sent again does not depend on the format. There `raw` was always something: without it, it is the record.
+ */
+export function toOriginalBody(body: Buffer, { companyId }: { readonly companyId: number }): Buffer {
+  // It was written by `buildPayload`.
+  const { id, type, timestamp, data }: StandardBody = JSON.parse(body.toString());
+  const { objectName, objectId, elementKey, hub, accountId, instance, object, raw } = data;
+  const action = type.slice(type.lastIndexOf('.') + 1);
+  const event = {
+    date: timestamp,
+    elementKey,
+    pollDate: timestamp,
+    eventType: EVENT_TYPES[action] ?? 'UNKNOWN',
+    hubKey: hub,
+    objectId,
+    objectType: objectName,
+  };
+  const message = {
+    elementKey,
+    accountId,
+    eventId: id,
+    companyId,
+    instanceId: instance.id,
+    instance_id: instance.id,
+    instanceName: instance.name,
+    instanceTags: instance.tags,
+    raw: raw ?? object ?? {},
+    events: [event],
+  };
+  const original = { id, severity: 'low', createdDate: timestamp, topic: 'event', action, user: 'system', message };
+  return Buffer.from(JSON.stringify(original));
+}
+
+const SECRET_PREFIX = 'whsec_';
+
+/** The secrets of a subscription, made ready once for all its deliveries. */
+export function signingKeys({ secrets }: Pick<ReadySubscription, 'secrets'>): readonly KeyObject[] {
+  return secrets.map((secret) => createSecretKey(withoutPrefix(secret), 'base64'));
+}
+
+/** The key itself, in base64. */
+export function withoutPrefix(secret: string): string {
+  return secret.startsWith(SECRET_PREFIX) ? secret.slice(SECRET_PREFIX.length) : secret;
+}
+
+export interface SignatureInput {
+  /** Stable over retries. */
+  readonly id: string;
+  /** Of the attempt. */
+  readonly nowMs: number;
+  readonly body: Buffer;
+  readonly keys: readonly KeyObject[];
+}
+
+/** The headers of Standard Webhooks 1.0: one signature for each secret, so that receivers can change theirs at any time of a rotation. */
+export function signatureHeaders({ id, nowMs, body, keys }: SignatureInput) {
+  const timestamp = String(Math.floor(nowMs / 1000));
+  const prefix = `${id}.${timestamp}.`;
+  const sign = (key: KeyObject) => `v1,${createHmac('sha256', key).update(prefix).update(body).digest('base64')}`;
+  return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': keys.map(sign).join(' ') };
+}
+
+/** The value of `Elements-Webhook-Signature`: over the raw body alone, under the instance's own key. */
+export function instanceSignature(body: Buffer, key: string): string {
+  return `sha256=${createHmac('sha256', key).update(body).digest('base64')}`;
+}

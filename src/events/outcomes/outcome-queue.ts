@@ -1,0 +1,111 @@
+import type { Lease } from '../lease.ts';
+import type { EngineOptions } from '../options.ts';
+import type { AttemptRecord, NextRow } from './outcome-store.ts';
+
+/** What is to be stored of a lease that ends. */
+export type Outcome = { readonly lease: Lease } & (
+  | { readonly kind: 'delivered'; readonly attempt: AttemptRecord }
+  | ({ readonly kind: 'failed' } & Failed)
+  | ({ readonly kind: 'exhausted' } & Failed)
+  /** Given back without an attempt. */
+  | { readonly kind: 'released'; readonly dueAt: Date }
+);
+
+interface Failed {
+  readonly attempt: AttemptRecord;
+  readonly next: NextRow;
+  /** It held a connection for long, or got none. */
+  readonly isHard: boolean;
+}
+
+/**
+ * Outcomes on their way to the database: many in one statement, and kept to be tried again while it is away. Times are of a clock that only
+ * goes on.
+ */
+export interface OutcomeQueue {
+  readonly add: (outcome: Outcome) => void;
+  /** False: no push may be started. */
+  readonly hasRoom: () => boolean;
+  readonly isEmpty: () => boolean;
+  /** The batch to store now; undefined: none yet. It counts as under way until it is settled. */
+  readonly take: () => readonly Outcome[] | undefined;
+  /**
+   * Time has passed: what waits for long enough is a batch now. To be told between turns of the event loop, not within one, so that a batch has
+   * all that came in the turn.
+   */
+  readonly ripen: (steadyMs: number) => void;
+  /** A batch of so many came to its end, but for those that are to be tried again. */
+  readonly settle: (batch: readonly Outcome[], unstored: readonly Outcome[], steadyMs: number) => void;
+  /** Does not wait for others any more. */
+  readonly hurry: () => void;
+  /** When it is to be told to `ripen`, as far as is known. */
+  readonly nextAtMs: (steadyMs: number) => number;
+}
+
+type OutcomeLimits = Pick<
+  EngineOptions,
+  'outcomeBatchRows' | 'outcomeDelayMs' | 'outcomesInFlight' | 'maxPendingOutcomes' | 'storeRetryMs'
+>;
+
+const NEVER = Number.POSITIVE_INFINITY;
+
+export function createOutcomeQueue(limits: OutcomeLimits): OutcomeQueue {
+  const waiting: Outcome[] = [];
+  /** Waiting and under way. */
+  let pending = 0;
+  let writes = 0;
+  let failures = 0;
+  /** When those that wait are stored, if they are not enough for a batch before; undefined: since they came nobody asked. */
+  let dueAtMs: number | undefined;
+  let isRipe = false;
+
+  /** After a failure one at a time: the others would fail as well. */
+  function mayWrite(): boolean {
+    return waiting.length > 0 && writes < (failures > 0 ? 1 : limits.outcomesInFlight);
+  }
+
+  function nextAtMs(steadyMs: number): number {
+    if (!mayWrite()) return NEVER;
+    dueAtMs ??= steadyMs + limits.outcomeDelayMs;
+    return dueAtMs;
+  }
+
+  function retryDelay(): number {
+    const { shortest, longest } = limits.storeRetryMs;
+    return Math.min(longest, shortest * 2 ** Math.min(failures - 1, 20));
+  }
+
+  return {
+    add: (outcome) => {
+      pending++;
+      waiting.push(outcome);
+    },
+    hasRoom: () => pending < limits.maxPendingOutcomes,
+    isEmpty: () => pending === 0,
+
+    take: () => {
+      const isFull = failures === 0 && waiting.length >= limits.outcomeBatchRows;
+      if (!mayWrite() || !(isRipe || isFull)) return undefined;
+      writes++;
+      dueAtMs = undefined;
+      isRipe = false;
+      return waiting.splice(0, limits.outcomeBatchRows);
+    },
+
+    settle: (batch, unstored, steadyMs) => {
+      writes--;
+      pending -= batch.length - unstored.length;
+      failures = unstored.length === 0 ? 0 : failures + 1;
+      waiting.unshift(...unstored);
+      dueAtMs = waiting.length === 0 ? undefined : steadyMs + (failures === 0 ? 0 : retryDelay());
+    },
+
+    ripen: (steadyMs) => {
+      isRipe = nextAtMs(steadyMs) <= steadyMs;
+    },
+    hurry: () => {
+      isRipe = true;
+    },
+    nextAtMs,
+  };
+}

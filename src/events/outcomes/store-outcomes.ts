@@ -1,0 +1,103 @@
+import type { Knex } from 'knex';
+import type { Logger } from '../../log.ts';
+import type { Notifications } from '../notifications/notifications.ts';
+import type { Outcome } from './outcome-queue.ts';
+import type { OutcomeRow, OutcomeStore, WrittenOutcomes } from './outcome-store.ts';
+
+/** What came of a part of a batch. */
+export type Stored = {
+  readonly outcomes: readonly Outcome[];
+} /** Outcomes that are in none of these numbers came too late: their leases were lost before. */ & (
+  | { readonly kind: 'stored'; readonly written: WrittenOutcomes }
+  /** The database will never take it. Its lease is found by the comparison of database and memory, and made again. */
+  | { readonly kind: 'refused' }
+  | { readonly kind: 'unstored' }
+);
+
+export interface StoringPorts {
+  readonly store: Pick<OutcomeStore, 'write' | 'exhaust' | 'queueWaiting'>;
+  readonly subscriptions: {
+    /** Within the transaction. False: it was not active. */
+    readonly deactivate: (via: Knex, accountId: number, id: number, reason: string) => Promise<boolean>;
+  };
+  readonly notifications: Pick<Notifications, 'prepare'>;
+  readonly log: Logger;
+}
+
+type Exhausted = Extract<Outcome, { readonly kind: 'exhausted' }>;
+
+/** Stores a batch: most of it in one statement, the ends of schedules each in a transaction. Each part is told when it is through. */
+export async function* storeOutcomes(ports: StoringPorts, batch: readonly Outcome[]): AsyncGenerator<Stored> {
+  const rows = batch.filter((outcome) => outcome.kind !== 'exhausted');
+  if (rows.length > 0) yield* storeRows(ports, rows);
+  for (const outcome of batch) if (outcome.kind === 'exhausted') yield storeEnd(ports, outcome);
+}
+
+/** One row that the database will not take must not keep the others. */
+async function* storeRows(ports: StoringPorts, outcomes: readonly (Outcome & OutcomeRow)[]): AsyncGenerator<Stored> {
+  const { store, log } = ports;
+  try {
+    yield { kind: 'stored', outcomes, written: await store.write(outcomes) };
+  } catch (error) {
+    if (!isRefusal(error)) {
+      log.warn({ err: error, outcomes: outcomes.length }, 'could not store outcomes of deliveries; trying again');
+      yield { kind: 'unstored', outcomes };
+    } else if (outcomes.length === 1) {
+      yield refuse(log, outcomes, error);
+    } else {
+      const middle = outcomes.length >> 1;
+      yield* storeRows(ports, outcomes.slice(0, middle));
+      yield* storeRows(ports, outcomes.slice(middle));
+    }
+  }
+}
+
+async function storeEnd(ports: StoringPorts, outcome: Exhausted): Promise<Stored> {
+  const { log } = ports;
+  const outcomes = [outcome];
+  try {
+    const queued = (await exhaust(ports, outcome)) ? 1 : 0;
+    return { kind: 'stored', outcomes, written: { delivered: 0, waiting: 0, queued } };
+  } catch (error) {
+    if (isRefusal(error)) return refuse(log, outcomes, error);
+    log.warn({ err: error, deliveryId: outcome.lease.id }, 'could not store the end of a delivery; trying again');
+    return { kind: 'unstored', outcomes };
+  }
+}
+
+/**
+ * What the end of a schedule entails. All or nothing: the delivery is queued, the subscription deactivated, both are told. Then what waits is
+ * queued.
+ * @returns false when the lease was lost
+ */
+async function exhaust({ store, subscriptions, notifications }: StoringPorts, ended: Exhausted): Promise<boolean> {
+  const { accountId, id: deliveryId, subscriptionId } = ended.lease;
+  const attempts = ended.lease.attempts + 1;
+  const lastError = ended.attempt.error ?? 'no reason';
+  const reason = `Every retry of delivery ${deliveryId} failed; the last with ${lastError}`;
+  const publish = await notifications.prepare(accountId);
+  const isOurs = await store.exhaust(ended, async (via) => {
+    await publish(via, 'delivery.exhausted', { deliveryId, subscriptionId, attempts, lastError });
+    const deactivated = await subscriptions.deactivate(via, accountId, subscriptionId, reason);
+    if (deactivated) await publish(via, 'subscription.deactivated', { subscriptionId, reason });
+  });
+  // Also where it is not ours any more: a try before may have come to its end only half-way.
+  await store.queueWaiting(ended.lease);
+  return isOurs;
+}
+
+function refuse(log: Logger, outcomes: readonly Outcome[], error: unknown): Stored {
+  for (const { lease } of outcomes) {
+    const { id: deliveryId, accountId } = lease;
+    log.error({ err: error, deliveryId, accountId }, 'the outcome of a delivery was refused');
+  }
+  return { kind: 'refused', outcomes };
+}
+
+/** SQLSTATE classes by which PostgreSQL says that it will never take these data. Whatever else happens may pass. */
+const REFUSALS: ReadonlySet<string> = new Set(['21', '22', '23', '42', '54']);
+
+function isRefusal(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  return code.length === 5 && REFUSALS.has(code.slice(0, 2));
+}

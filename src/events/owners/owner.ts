@@ -1,0 +1,103 @@
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '../../clock.ts';
+import type { Logger } from '../../log.ts';
+import type { EngineOptions } from '../options.ts';
+import type { OwnerStore } from './owner-store.ts';
+
+export interface OwnerPorts {
+  readonly store: OwnerStore;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly options: Pick<EngineOptions, 'silentMs' | 'takeOverRows' | 'auditAgeMs'>;
+}
+
+/** The name under which this process holds deliveries, which heartbeats keep. */
+export interface Owner {
+  /** Undefined while it is not certain that others take this process for alive. */
+  readonly current: () => string | undefined;
+  /** Takes a new name. */
+  readonly enter: () => Promise<void>;
+  /** Says that this process lives. @returns the name that others took from it: its leases are no longer ours; undefined: none */
+  readonly renew: () => Promise<string | undefined>;
+  /** The database could not be asked. */
+  readonly noteFailure: () => void;
+  /** Ends those that were silent for long, and gives their deliveries to the sweep. @returns how many */
+  readonly takeOver: () => Promise<number>;
+  /**
+   * Gives back what the database says is ours and memory does not know: a connection that breaks during a commit leaves such deliveries, and
+   * nobody else would take them while this process lives. @returns how many
+   */
+  readonly giveBackForgotten: (isHeld: (deliveryId: number) => boolean) => Promise<number>;
+  readonly leave: () => Promise<void>;
+}
+
+export function createOwner({ store, clock, log, options }: OwnerPorts): Owner {
+  let id: string | undefined;
+  let confirmedAtMs = Number.NEGATIVE_INFINITY;
+  /** Since when every heartbeat came through. */
+  let steadySinceMs = Number.NEGATIVE_INFINITY;
+
+  const current = () => (clock.steady() - confirmedAtMs < options.silentMs ? id : undefined);
+
+  async function enter(): Promise<void> {
+    const next: string = randomUUID();
+    const askedAtMs = clock.steady();
+    await store.add(next);
+    id = next;
+    confirmedAtMs = askedAtMs;
+  }
+
+  return {
+    current,
+    enter,
+
+    renew: async () => {
+      // The new name could not be entered the last time.
+      if (id === undefined) {
+        await enter();
+        return undefined;
+      }
+      // Counts from before the question: the database may have answered late.
+      const askedAtMs = clock.steady();
+      if (await store.heartbeat(id)) {
+        confirmedAtMs = askedAtMs;
+        return undefined;
+      }
+      log.warn({ owner: id }, 'other processes took this one for dead; its deliveries go on elsewhere');
+      const lost = id;
+      id = undefined;
+      return lost;
+    },
+
+    // After an outage every process is overdue: none may judge the others before they had time to speak.
+    noteFailure: () => {
+      steadySinceMs = clock.steady();
+    },
+
+    takeOver: async () => {
+      if (clock.steady() - steadySinceMs >= options.silentMs) await store.removeSilent(options.silentMs);
+      let total = 0;
+      let taken = options.takeOverRows;
+      while (taken >= options.takeOverRows) {
+        taken = await store.takeOver(new Date(clock.now()), options.takeOverRows);
+        total += taken;
+      }
+      return total;
+    },
+
+    giveBackForgotten: async (isHeld) => {
+      const owner = current();
+      if (owner === undefined) return 0;
+      const stored = await store.heldBy(owner, options.auditAgeMs);
+      const unknown = stored.filter((delivery) => !isHeld(delivery.id));
+      if (unknown.length === 0) return 0;
+      const returned = await store.giveBack(owner, unknown, new Date(clock.now()));
+      log.warn({ deliveries: returned }, 'gave back deliveries that this process had lost from memory');
+      return returned;
+    },
+
+    leave: async () => {
+      if (id !== undefined) await store.remove(id);
+    },
+  };
+}

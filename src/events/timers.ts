@@ -1,0 +1,51 @@
+import type { Clock, EndWait } from '../clock.ts';
+
+/** Of a timer: one that is longer would end at once. */
+const LONGEST_WAIT_MS = 2 ** 31 - 1;
+
+/** Calls once for all that is waited for, at the earliest of its times. */
+export function createAlarm(clock: Clock, call: () => void) {
+  let ringsAtMs = Number.POSITIVE_INFINITY;
+  let endWait: EndWait | undefined;
+
+  function ring(): void {
+    ringsAtMs = Number.POSITIVE_INFINITY;
+    call();
+  }
+
+  return {
+    ringIn: (ms: number): void => {
+      const atMs = clock.steady() + Math.max(0, ms);
+      if (atMs >= ringsAtMs) return;
+      endWait?.();
+      ringsAtMs = atMs;
+      endWait = clock.after(Math.min(Math.ceil(Math.max(0, ms)), LONGEST_WAIT_MS), ring);
+    },
+    end: (): void => {
+      ringsAtMs = Number.NEGATIVE_INFINITY;
+      endWait?.();
+    },
+  };
+}
+
+/** So long after the start, and again so long after the end of each. `task` does not reject. @returns what ends it, when it runs no more */
+export function every(clock: Clock, ms: number, task: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> = Promise.resolve();
+  let hasEnded = false;
+  let endWait: EndWait | undefined;
+
+  function plan(): void {
+    if (hasEnded) return;
+    endWait = clock.after(ms, () => {
+      running = task();
+      void running.then(plan);
+    });
+  }
+
+  plan();
+  return async () => {
+    hasEnded = true;
+    endWait?.();
+    await running;
+  };
+}

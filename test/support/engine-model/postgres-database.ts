@@ -1,0 +1,124 @@
+import { randomBytes } from 'node:crypto';
+import { setImmediate as turn } from 'node:timers/promises';
+import type { Knex } from 'knex';
+import type { Clock } from '../../../src/clock.ts';
+import { createKeyring } from '../../../src/db/keyring.ts';
+import { createPoolShares } from '../../../src/db/pool-shares.ts';
+import { createDeliveries } from '../../../src/events/deliveries/deliveries.ts';
+import { createSubscriptions } from '../../../src/events/subscriptions/subscriptions.ts';
+import { silentLog } from '../database.ts';
+import { ACCOUNT_ID, createStores } from '../events.ts';
+import type { ModelDatabase } from './stored.ts';
+
+/** Turns in which nothing is asked until it is certain that nothing is about to be. */
+const QUIET_TURNS = 4;
+
+/**
+ * The real stores, over the time of the model. Whether a process is silent is judged by the database's own time, so the heartbeats of those that
+ * are silent by the model's are set back before the question.
+ */
+export function createPostgresDatabase(knex: Knex, clock: Clock): ModelDatabase {
+  const real = createStores(knex);
+  const heartbeats = new Map<string, number>();
+
+  const isQuiet = () => knex.client.pool.numUsed() + knex.client.pool.numPendingAcquires() === 0;
+  const beats = (id: string) => heartbeats.set(id, clock.now());
+  const owners = {
+    ...real.owners,
+    add: async (id: string) => {
+      beats(id);
+      await real.owners.add(id);
+    },
+    heartbeat: async (id: string) => {
+      beats(id);
+      return real.owners.heartbeat(id);
+    },
+    removeSilent: async (silentMs: number) => {
+      const silent = [...heartbeats].flatMap(([id, atMs]) => (atMs < clock.now() - silentMs ? [id] : []));
+      await knex('event_owner')
+        .whereIn('id', silent)
+        .update({ heartbeat_at: new Date(0) });
+      return real.owners.removeSilent(3_600_000);
+    },
+  };
+
+  const notifier = createTransactionalNotifier();
+  const shares = createPoolShares({ knex, poolSize: 5 });
+  const keyring = createKeyring(`model:${randomBytes(32).toString('base64')}`);
+  const random = { bytes: randomBytes };
+  const subscriptions = createSubscriptions({ knex, shares, keyring, notifier, log: silentLog, random, clock });
+  const notifications = { prepare: async () => async () => undefined };
+  const quiet = { knex, shares, clock, notifier: { publish: async () => undefined } };
+  const deliveries = createDeliveries(quiet, { subscriptions, notifications });
+
+  async function accountOf(table: string, id: number): Promise<number> {
+    const [row] = await knex(table).where({ id });
+    return row?.account_id ?? ACCOUNT_ID;
+  }
+
+  return {
+    stores: { ...real, owners },
+    subscriptions,
+    release: async (id) => void (await deliveries.resume(await accountOf('subscription', id), id)),
+    suspend: async (id) => deliveries.suspend(await accountOf('subscription', id), id, 'by hand'),
+    rotateSecret: async (id) => subscriptions.rotateSecret(await accountOf('subscription', id), id),
+    redeliver: async (id) => {
+      const [row] = await knex('delivery').where({ id });
+      const [made] = await knex('delivery_attempt').where({ delivery_id: id });
+      await deliveries.redeliver(row?.account_id ?? made.account_id, id);
+    },
+
+    deliveries: async () =>
+      (await knex('delivery').orderBy('id')).map((row) => ({
+        id: row.id,
+        subscriptionId: row.subscription_id,
+        eventId: row.event_id,
+        ordered: row.ordered,
+        state: row.state,
+        owner: row.owner,
+        dueMs: row.due?.getTime(),
+        attempts: row.attempts,
+        retries: row.retries,
+        firstFailedAtMs: row.first_failed_at?.getTime(),
+        // Of the database's own time, which says nothing here.
+        updatedAtMs: clock.now(),
+      })),
+
+    attempts: async () =>
+      (await knex('delivery_attempt').orderBy(['delivery_id', 'attempt'])).map((row) => ({
+        deliveryId: row.delivery_id,
+        subscriptionId: row.subscription_id,
+        eventId: row.event_id,
+        attempt: row.attempt,
+        attemptedAtMs: row.attempted_at.getTime(),
+        delivered: row.delivered,
+      })),
+
+    subscription: async (id) => {
+      const found = await subscriptions.find(await accountOf('subscription', id), id);
+      if (found === undefined) throw new Error(`There is no subscription ${id}.`);
+      return found;
+    },
+
+    settle: async () => {
+      for (let quietTurns = 0; quietTurns < QUIET_TURNS; quietTurns = isQuiet() ? quietTurns + 1 : 0) await turn();
+    },
+  };
+}
+
+/** Of one process, and told when the transaction is committed. */
+function createTransactionalNotifier() {
+  const handlers = new Map<string, Set<(payload: string) => void>>();
+  const tell = (topic: string, payload: string) => handlers.get(topic)?.forEach((handler) => void handler(payload));
+  return {
+    publish: async (topic: string, payload: string, via?: Knex) => {
+      if (via?.isTransaction !== true || !('executionPromise' in via)) return tell(topic, payload);
+      void Promise.resolve(via.executionPromise).then(() => tell(topic, payload));
+    },
+    subscribe: (topic: string, handler: (payload: string) => void) => {
+      handlers.set(topic, (handlers.get(topic) ?? new Set()).add(handler));
+      return () => handlers.get(topic)?.delete(handler);
+    },
+    onGap: () => () => undefined,
+  };
+}

@@ -1,0 +1,349 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import type { EgressRequest, EgressResponse } from '../../../src/egress/index.ts';
+import { EgressError } from '../../../src/egress/index.ts';
+import { createEngine, type Engine, type EngineNeighbours, type EnginePlatform } from '../../../src/events/engine.ts';
+import { parseEventId } from '../../../src/events/event-id.ts';
+import type { FailurePolicy } from '../../../src/events/model.ts';
+import type { EngineOptions } from '../../../src/events/options.ts';
+import { createMetrics } from '../../../src/metrics.ts';
+import { silentLog } from '../database.ts';
+import type { VirtualClock } from '../virtual-clock.ts';
+import type { ModelDatabase } from './stored.ts';
+
+/** Small, so that whatever is bounded comes to its bound; what is regular is rare, so that nothing can rely on it. */
+export const LIMITS = {
+  concurrency: 16,
+  laneConcurrency: 2,
+  maxLaneConcurrency: 4,
+  maxLaneDeliveries: 6,
+  maxSwept: 12,
+  maxLaneSwept: 4,
+  maxIdleLanes: 2,
+  acceptBatchRows: 5,
+  outcomeBatchRows: 4,
+  maxPendingOutcomes: 20,
+  claimRows: 4,
+  minClaimShare: 2,
+  visits: 2,
+  maxVisits: 4,
+  takeOverRows: 3,
+  heartbeatMs: 60_000,
+  silentMs: 240_000,
+  sweepBackstopMs: 300_000,
+  auditMs: 120_000,
+  auditAgeMs: 240_000,
+} satisfies Partial<EngineOptions>;
+
+const ATTEMPT_TIMEOUT_MS = 15_000;
+
+/** An instance of its own, and a callback URL. */
+export interface Receiver {
+  readonly instanceId: number;
+  readonly accountId: number;
+  readonly url: string;
+  readonly ordered: boolean;
+}
+
+export const RECEIVERS: readonly Receiver[] = [
+  { instanceId: 1, accountId: 1, url: 'https://shared.example.com/1', ordered: false },
+  { instanceId: 2, accountId: 1, url: 'https://shared.example.com/2', ordered: false },
+  { instanceId: 3, accountId: 1, url: 'https://ordered.example.com/3', ordered: true },
+  { instanceId: 4, accountId: 1, url: 'https://shared.example.com/4', ordered: true },
+  { instanceId: 5, accountId: 2, url: 'https://other.example.com/5', ordered: false },
+];
+/** Its account may change its policy. */
+export const POLICY_ACCOUNT = 2;
+
+interface Behaviour {
+  readonly afterMs: number;
+  readonly end: { readonly status: number; readonly retryAfter?: string } | EgressError;
+  /** It never saw the request. */
+  readonly isUnreached?: boolean;
+}
+
+const timedOut = new EgressError('timeout', 'No answer.');
+export const BEHAVIOURS = {
+  ok: { afterMs: 5, end: { status: 204 } },
+  slow: { afterMs: 2_000, end: { status: 200 } },
+  fails: { afterMs: 5, end: { status: 500 } },
+  refuses: { afterMs: 1, end: { status: 410 } },
+  busy: { afterMs: 5, end: { status: 503, retryAfter: '90' } },
+  hangs: { afterMs: ATTEMPT_TIMEOUT_MS, end: timedOut },
+  resets: { afterMs: 20, end: new EgressError('reset', 'Reset.') },
+  away: { afterMs: 10, end: new EgressError('connect', 'No connection.'), isUnreached: true },
+} satisfies Readonly<Record<string, Behaviour>>;
+export type BehaviourName = keyof typeof BEHAVIOURS;
+
+/** A request that reached its receiver. */
+export interface Receipt {
+  readonly receiver: Receiver;
+  /** UUID. */
+  readonly eventId: string;
+  readonly atMs: number;
+  readonly process: ModelProcess;
+  readonly isOk: boolean;
+  isOpen: boolean;
+}
+
+/** Something that may cost an outcome. */
+export interface Disturbance {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+export interface Acknowledged {
+  readonly receiver: Receiver;
+  /** UUID. */
+  readonly eventId: string;
+  readonly calledAtMs: number;
+  readonly atMs: number;
+}
+
+export interface ModelProcess {
+  readonly engine: Engine;
+  isDead: boolean;
+  /** Calls that wait for a process that stands still; undefined: it does not. */
+  backlog: (() => void)[] | undefined;
+  readonly hear: (call: () => void) => void;
+}
+
+/** `down`: nothing is done. `deaf`: it is done, and its answer is lost. */
+export type Outage = 'down' | 'deaf';
+
+/** Processes over one database, receivers, and the time; and what is known of them from outside. */
+export interface World {
+  readonly clock: VirtualClock;
+  readonly database: ModelDatabase;
+  readonly processes: ModelProcess[];
+  readonly behaviours: Map<Receiver, BehaviourName>;
+  readonly policies: Map<number, FailurePolicy>;
+  readonly receipts: Receipt[];
+  readonly acknowledged: Acknowledged[];
+  readonly disturbances: Disturbance[];
+  /** What went wrong where it happened. */
+  readonly faults: string[];
+  readonly told: { readonly type: string; readonly data: Readonly<Record<string, unknown>> }[];
+  outage: Outage | undefined;
+  /** Events that were sent again by hand, as often as they were. */
+  readonly redelivered: string[];
+  readonly releases: { readonly deliveryIds: ReadonlySet<number>; readonly atMs: number }[];
+  /** Subscriptions that were deactivated by hand. */
+  readonly steered: Set<number>;
+  /** When the first of those came that are there. */
+  aliveSinceMs: number;
+  readonly pass: (ms: number) => Promise<void>;
+  readonly start: () => Promise<void>;
+  readonly accept: (process: ModelProcess, receiver: Receiver, count: number) => void;
+  readonly publish: (topic: string, payload: string) => void;
+}
+
+export const subscriptionIdOf = async ({ database }: World, { accountId, url }: Receiver): Promise<number> =>
+  (await database.subscriptions.ensure(accountId, url)).id;
+
+export function createWorld(clock: VirtualClock, database: ModelDatabase): World {
+  const handlers = new Map<string, Set<(payload: string) => void>>();
+  const world: World = {
+    clock,
+    database,
+    processes: [],
+    behaviours: new Map(),
+    policies: new Map(),
+    receipts: [],
+    acknowledged: [],
+    disturbances: [],
+    faults: [],
+    told: [],
+    outage: undefined,
+    redelivered: [],
+    releases: [],
+    steered: new Set(),
+    aliveSinceMs: clock.now(),
+    pass: async (ms) => {
+      await database.settle();
+      await clock.advance(ms, database.settle);
+    },
+    start,
+    accept,
+    publish,
+  };
+
+  function publish(topic: string, payload: string): void {
+    clock.after(1, () => handlers.get(topic)?.forEach((handler) => void handler(payload)));
+  }
+
+  async function start(): Promise<void> {
+    const process: ModelProcess = {
+      engine: createEngine(
+        platformOf(() => process),
+        storesOf(() => process),
+        neighbours,
+        {
+          delivers: true,
+          options: { ...LIMITS, attemptTimeoutMs: ATTEMPT_TIMEOUT_MS },
+        },
+      ),
+      isDead: false,
+      backlog: undefined,
+      hear: (call) => {
+        if (process.isDead) return;
+        if (process.backlog === undefined) call();
+        else process.backlog.push(call);
+      },
+    };
+    const started = process.engine.start().then(
+      () => {
+        if (world.processes.length === 0) world.aliveSinceMs = clock.now();
+        world.processes.push(process);
+      },
+      () => {
+        process.isDead = true;
+      },
+    );
+    await world.pass(20);
+    await started;
+  }
+
+  function accept(process: ModelProcess, receiver: Receiver, count: number): void {
+    const calledAtMs = clock.now();
+    const { accountId, instanceId } = receiver;
+    const events = Array.from({ length: count }, () => ({ accountId, instanceId, type: 'orders.created' }));
+    process.engine.accept(events).then(
+      ({ eventIds }) => {
+        for (const shown of eventIds) {
+          const eventId = parseEventId(shown ?? '');
+          if (eventId === undefined) world.faults.push('an event was accepted without an id');
+          else world.acknowledged.push({ receiver, eventId, calledAtMs, atMs: clock.now() });
+        }
+      },
+      // It was not acknowledged: nothing is promised.
+      () => undefined,
+    );
+  }
+
+  const neighbours: EngineNeighbours = {
+    findSource: async (accountId, instanceId) => {
+      const receiver = RECEIVERS.find((one) => one.instanceId === instanceId);
+      if (receiver === undefined) return undefined;
+      const plain = { instanceName: 'i', tags: [], elementKey: 'odata', hub: 'general', signatureKey: undefined };
+      return { ...plain, accountId, instanceId, callbackUrl: receiver.url, ordered: receiver.ordered };
+    },
+    subscriptions: database.subscriptions,
+    settings: async (accountId) => ({ failurePolicy: world.policies.get(accountId) ?? 'retry', retryCount: 5 }),
+    notifications: {
+      prepare: async () => async (_via, type, data) => void world.told.push({ type, data: { ...data } }),
+    },
+  };
+
+  function platformOf(process: () => ModelProcess): EnginePlatform {
+    return {
+      egress: { request: (request) => send(process(), request) },
+      notifier: {
+        publish: async (topic, payload) => publish(topic, payload),
+        subscribe: (topic, handler) => {
+          const hear = (payload: string) => process().hear(() => handler(payload));
+          handlers.set(topic, (handlers.get(topic) ?? new Set()).add(hear));
+          return () => handlers.get(topic)?.delete(hear);
+        },
+        onGap: () => () => undefined,
+      },
+      log: silentLog,
+      metrics: createMetrics({ processMetrics: false }),
+      clock: { ...clock, after: (ms, call) => clock.after(ms, () => process().hear(call)) },
+      random: { bytes: randomBytes, fraction: Math.random },
+    };
+  }
+
+  function storesOf(process: () => ModelProcess): ModelDatabase['stores'] {
+    const { accepted, claims, outcomes, owners } = database.stores;
+    const remote = <Store extends object>(store: Store): Store => overNetwork(store, process);
+    return { accepted: remote(accepted), claims: remote(claims), outcomes: remote(outcomes), owners: remote(owners) };
+  }
+
+  /** A millisecond there and one back; on the way a process may die and a connection break. */
+  function overNetwork<Store extends object>(store: Store, process: () => ModelProcess): Store {
+    const call = (work: () => Promise<unknown>) =>
+      new Promise((resolve, reject) => {
+        const answer = (say: () => void) => clock.after(1, () => process().hear(say));
+        const lost = () => reject(new Error('Connection terminated unexpectedly'));
+        clock.after(1, () => {
+          if (process().isDead) return;
+          if (world.outage === 'down') return void answer(lost);
+          const isDeaf = world.outage === 'deaf';
+          work().then(
+            (value) => void answer(() => (isDeaf ? lost() : resolve(value))),
+            (error) => void answer(() => reject(error)),
+          );
+        });
+      });
+    return new Proxy(store, {
+      get:
+        (target, name) =>
+        (...input: unknown[]) =>
+          call(() => Reflect.apply(methodOf(target, name), target, input)),
+    });
+  }
+
+  function send(process: ModelProcess, request: EgressRequest): Promise<EgressResponse> {
+    return new Promise((resolve, reject) => {
+      request.signal?.addEventListener('abort', () => reject(new EgressError('aborted', 'Broken off.')), {
+        once: true,
+      });
+      clock.after(1, () => {
+        if (process.isDead) return;
+        const receiver = RECEIVERS.find(({ url }) => url === String(request.url));
+        if (receiver === undefined) throw new Error(`Nobody is at ${request.url}.`);
+        const { afterMs, end, isUnreached }: Behaviour = BEHAVIOURS[world.behaviours.get(receiver) ?? 'ok'];
+        const receipt = isUnreached ? undefined : receive(process, receiver, request, end);
+        clock.after(afterMs, () => {
+          if (receipt !== undefined) receipt.isOpen = false;
+          process.hear(() => (end instanceof EgressError ? reject(end) : resolve(toResponse(end))));
+        });
+      });
+    });
+  }
+
+  function receive(
+    process: ModelProcess,
+    receiver: Receiver,
+    { headers, body }: EgressRequest,
+    end: Behaviour['end'],
+  ): Receipt {
+    const { 'webhook-id': shown = '', ...signed } = headers ?? {};
+    const eventId = parseEventId(String(shown));
+    if (eventId === undefined) throw new Error(`${shown} is no id of an event.`);
+    const isOk = !(end instanceof EgressError) && end.status < 300;
+    const receipt = { receiver, eventId, atMs: clock.now(), process, isOk, isOpen: true };
+    world.receipts.push(receipt);
+    void assertSigned(receiver, String(shown), signed, Buffer.from(body ?? ''));
+    return receipt;
+  }
+
+  /** Under each secret that was valid when it was sent, a moment ago. */
+  async function assertSigned(
+    receiver: Receiver,
+    id: string,
+    headers: Readonly<Record<string, unknown>>,
+    body: Buffer,
+  ): Promise<void> {
+    const { secrets } = await database.subscription(await subscriptionIdOf(world, receiver));
+    const given = String(headers['webhook-signature']).split(' ');
+    const signatureBy = (secret: string) =>
+      `v1,${createHmac('sha256', Buffer.from(secret.replace('whsec_', ''), 'base64'))
+        .update(`${id}.${headers['webhook-timestamp']}.`)
+        .update(body)
+        .digest('base64')}`;
+    if (!secrets.some((secret) => given.includes(signatureBy(secret))))
+      world.faults.push(`${id} came without a valid signature`);
+  }
+
+  return world;
+}
+
+function methodOf(store: object, name: string | symbol): Parameters<typeof Reflect.apply>[0] {
+  return Reflect.get(store, name);
+}
+
+function toResponse({ status, retryAfter }: { readonly status: number; readonly retryAfter?: string }): EgressResponse {
+  const headers: Record<string, string> = retryAfter === undefined ? {} : { 'retry-after': retryAfter };
+  return { status, headers, body: Buffer.alloc(0), quotable: true };
+}

@@ -1,0 +1,19 @@
+import type { Outcome } from '../../src/events/outcomes/outcome-queue.ts';
+
+type WithoutLease<Kind> = Kind extends unknown ? Omit<Kind, 'lease'> : never;
+
+/** What came of a push, without saying which. */
+export type Result = WithoutLease<Outcome>;
+
+export type Ending =
+  | { readonly kind: 'delivered'; readonly durationMs: number }
+  | { readonly kind: 'failed'; readonly isHard: boolean };
+
+/** An outcome as the dispatcher sees it; what is only stored of it is made up. */
+export function ended(ending: Ending): Result {
+  const durationMs = ending.kind === 'delivered' ? ending.durationMs : 1;
+  const attempt = { attemptedAt: new Date(0), durationMs, statusCode: 200, error: undefined, answer: undefined };
+  if (ending.kind === 'delivered') return { kind: 'delivered', attempt };
+  const next = { state: 'waiting', dueAt: new Date(0), retries: 1, firstFailedAt: new Date(0) } as const;
+  return { kind: 'failed', isHard: ending.isHard, attempt, next };
+}
