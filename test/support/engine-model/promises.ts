@@ -1,5 +1,5 @@
 import { SCHEDULES } from '../../../src/events/push/schedule.ts';
-import type { StoredAttempt } from './stored.ts';
+import type { StoredAttempt, StoredDelivery } from './stored.ts';
 import { LIMITS, POLICY_ACCOUNT, RECEIVERS, type Receipt, subscriptionIdOf, type World } from './world.ts';
 
 const { offsetsMs, shortestIntervalMs } = SCHEDULES[5];
@@ -165,6 +165,21 @@ function duplicatesHaveACause(world: World): readonly string[] {
   });
 }
 
+/** One delivery tries them after each pause, while the others wait for their turns. A push takes its time before it is known to have failed. */
+async function failingHosts(world: World): Promise<ReadonlySet<string>> {
+  const sinceMs = world.clock.now() - 2 * MOST_LATE_MS;
+  const attempts = await world.database.attempts();
+  const failed = attempts.filter(({ delivered, attemptedAtMs }) => !delivered && attemptedAtMs >= sinceMs);
+  return new Set(await Promise.all(failed.map((one) => hostOf(world, one))));
+}
+
+async function hostOf(
+  { database }: World,
+  { subscriptionId }: Pick<StoredDelivery, 'subscriptionId'>,
+): Promise<string> {
+  return new URL((await database.subscription(subscriptionId)).url).host;
+}
+
 /** While a process that works has been there for long, and nothing was wrong. */
 async function nothingLiesAround(world: World): Promise<readonly string[]> {
   const { clock, database, processes, outage, disturbances } = world;
@@ -173,9 +188,12 @@ async function nothingLiesAround(world: World): Promise<readonly string[]> {
   const works = processes.some(({ backlog }) => backlog === undefined);
   if (!works || outage !== undefined || nowMs - lastMs < RECOVERY_MS) return [];
   const deliveries = await database.deliveries();
-  const late = deliveries.filter(
-    (one) => one.state === 'waiting' && !one.ordered && nowMs - (one.dueMs ?? 0) > MOST_LATE_MS,
-  );
+  const failing = await failingHosts(world);
+  const late: StoredDelivery[] = [];
+  for (const one of deliveries) {
+    if (one.state !== 'waiting' || one.ordered || nowMs - (one.dueMs ?? 0) <= MOST_LATE_MS) continue;
+    if (!failing.has(await hostOf(world, one))) late.push(one);
+  }
   const stuck = deliveries.filter((one) => one.state === 'delivering' && nowMs - one.updatedAtMs > RECOVERY_MS);
   return [
     ...late.map(({ id, dueMs }) => `delivery ${id} was due ${nowMs - (dueMs ?? 0)} ms ago`),

@@ -141,6 +141,7 @@ export const subscriptionIdOf = async ({ database }: World, { accountId, url }: 
   (await database.subscriptions.ensure(accountId, url)).id;
 
 export function createWorld(clock: VirtualClock, database: ModelDatabase): World {
+  const fraction = createFractions();
   const handlers = new Map<string, Set<(payload: string) => void>>();
   const world: World = {
     clock,
@@ -249,7 +250,7 @@ export function createWorld(clock: VirtualClock, database: ModelDatabase): World
       log: silentLog,
       metrics: createMetrics({ processMetrics: false }),
       clock: { ...clock, after: (ms, call) => clock.after(ms, () => process().hear(call)) },
-      random: { bytes: randomBytes, fraction: Math.random },
+      random: { bytes: randomBytes, fraction },
     };
   }
 
@@ -337,6 +338,15 @@ export function createWorld(clock: VirtualClock, database: ModelDatabase): World
   }
 
   return world;
+}
+
+/** Spread from 0 to 1, and the same in each world, so that what fails once fails again. */
+function createFractions(): () => number {
+  let fraction = 0;
+  return () => {
+    fraction = (fraction + 0.618034) % 1;
+    return fraction;
+  };
 }
 
 function methodOf(store: object, name: string | symbol): Parameters<typeof Reflect.apply>[0] {
