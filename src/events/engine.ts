@@ -122,8 +122,7 @@ export function createEngine(
 
   function turn(): void {
     const nowMs = clock.now();
-    for (let lease = dispatcher.next(nowMs); lease !== undefined; lease = dispatcher.next(nowMs))
-      void run(lease, nowMs);
+    if (owner.current() !== undefined) startPushes(nowMs);
     for (let batch = outcomes.take(); batch !== undefined; batch = outcomes.take()) void storeEnded(batch);
     const parked = callingBack ? [] : agenda.takeParked();
     if (parked.length > 0) void callBack(parked);
@@ -134,6 +133,12 @@ export function createEngine(
     const steadyMs = clock.steady();
     alarm.ringIn(outcomes.nextAtMs(steadyMs) - steadyMs);
     if (mayLook()) alarm.ringIn(agenda.nextAtMs() - nowMs);
+  }
+
+  /** Who may have been taken for dead pushes nothing: others may have its deliveries by now. The next heartbeat tells. */
+  function startPushes(nowMs: number): void {
+    for (let lease = dispatcher.next(nowMs); lease !== undefined; lease = dispatcher.next(nowMs))
+      void run(lease, nowMs);
   }
 
   async function run(lease: Lease, startedMs: number): Promise<void> {
@@ -247,6 +252,7 @@ export function createEngine(
         dispatcher.forget(lost);
         await owner.enter();
       }
+      turn();
       noteTakenOver(await owner.takeOver());
     } catch (error) {
       owner.noteFailure();

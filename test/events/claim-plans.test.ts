@@ -23,6 +23,8 @@ const FILL = `
     from generate_series(1, ${ROWS}) n
   ) numbered, (select gen_random_uuid() as id) gone`;
 
+const whenAllAreDue = () => new Date(Date.now() + 2 * 60_000);
+
 describe('claims over 300,000 deliveries', () => {
   const database = useDatabase();
   const plans: string[] = [];
@@ -59,6 +61,22 @@ describe('claims over 300,000 deliveries', () => {
 
   const now = () => new Date();
 
+  /** Of the only process that lives. */
+  async function addOwner(): Promise<string> {
+    const id = randomUUID();
+    await database.knex('event_owner').delete();
+    await createOwnerStore(database.knex).add(id);
+    return id;
+  }
+
+  it('gives nothing to a process that others took for dead', async () => {
+    const store = createClaimStore(database.knex);
+    const input = { owner: randomUUID(), now: whenAllAreDue() };
+    expect(await store.claim([{ subscriptionId: 5, isRetry: true, limit: 8 }], input)).to.deep.equal([]);
+    const heads = await store.orderedHeads(0, SUBSCRIPTIONS);
+    expect(await store.claimHeads(heads, input)).to.deep.equal([]);
+  });
+
   it('finds due subscriptions by hopping through an index, without a sort', async () => {
     const endpoints = await createClaimStore(explaining()).endpoints(0, SUBSCRIPTIONS, now());
     expect(endpoints.length).to.be.greaterThan(800);
@@ -68,7 +86,7 @@ describe('claims over 300,000 deliveries', () => {
 
   it('claims the oldest of each without a sort', async () => {
     const shares = Array.from({ length: 500 }, (_, index) => ({ subscriptionId: index + 1, isRetry: true, limit: 8 }));
-    const claimed = await createClaimStore(explaining()).claim(shares, { owner: randomUUID(), now: now() });
+    const claimed = await createClaimStore(explaining()).claim(shares, { owner: await addOwner(), now: now() });
     expect(claimed.length).to.be.greaterThan(1_000);
     expect(
       Math.max(
@@ -83,16 +101,17 @@ describe('claims over 300,000 deliveries', () => {
     const store = createClaimStore(explaining());
     const heads = await store.orderedHeads(0, SUBSCRIPTIONS);
     expect(heads.length).to.be.greaterThan(50);
-    const due = heads.filter((head) => head.state === 'waiting' && head.due !== null && head.due <= now());
-    const claimed = await store.claimHeads(due, { owner: randomUUID(), now: now() });
+    const due = heads.filter(({ state }) => state === 'waiting');
+    const input = { owner: await addOwner(), now: whenAllAreDue() };
+    const claimed = await store.claimHeads(due, input);
     expect(claimed).to.have.length(due.length);
-    expect(await store.claimHeads(due, { owner: randomUUID(), now: now() })).to.deep.equal([]);
+    expect(await store.claimHeads(due, input)).to.deep.equal([]);
     expectIndexedPlans();
     expect(plans.join()).not.to.match(/Sort/);
   });
 
   it('stores 500 outcomes by the keys of their deliveries', async () => {
-    const owner = randomUUID();
+    const owner = await addOwner();
     const shares = Array.from({ length: 64 }, (_, index) => ({ subscriptionId: index + 100, isRetry: true, limit: 8 }));
     const claimed = await createClaimStore(database.knex).claim(shares, { owner, now: now() });
     const attempt = { attemptedAt: now(), durationMs: 3, statusCode: 204, error: undefined, answer: undefined };
@@ -104,7 +123,7 @@ describe('claims over 300,000 deliveries', () => {
   });
 
   it('stores 500 outcomes of every kind by the keys of their deliveries', async () => {
-    const owner = randomUUID();
+    const owner = await addOwner();
     const shares = Array.from({ length: 64 }, (_, index) => ({ subscriptionId: index + 200, isRetry: true, limit: 8 }));
     const claimed = await createClaimStore(database.knex).claim(shares, { owner, now: now() });
     const attempt = { attemptedAt: now(), durationMs: 3, statusCode: 500, error: 'status: no', answer: undefined };
@@ -142,8 +161,7 @@ describe('claims over 300,000 deliveries', () => {
 
   it('takes over from processes that are gone without reading what the living hold', async () => {
     const owners = createOwnerStore(explaining());
-    const living = randomUUID();
-    await owners.add(living);
+    const living = await addOwner();
     await createClaimStore(database.knex).claim([{ subscriptionId: 2, isRetry: true, limit: 50 }], {
       owner: living,
       now: now(),

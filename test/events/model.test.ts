@@ -14,6 +14,9 @@ const { MODEL_RUNS, MODEL_SEED } = process.env;
 const RUNS = Number(MODEL_RUNS ?? 60);
 const SEED = Number(MODEL_SEED ?? 20261);
 
+/** To make a failing run smaller may take for ever. */
+const BOUNDED = { interruptAfterTimeLimit: Math.max(60_000, RUNS * 500) };
+
 const TAKE_OVER_MS = LIMITS.silentMs + 4 * LIMITS.heartbeatMs;
 
 /** @throws Error that says what was promised and not kept, and when */
@@ -59,7 +62,7 @@ describe('the engine of events, whatever happens in whatever order', () => {
         const clock = createVirtualClock();
         await live(clock, createMemoryDatabase(clock), given);
       }),
-      { seed: SEED, numRuns: RUNS },
+      { seed: SEED, numRuns: RUNS, ...BOUNDED },
     );
   });
 
@@ -85,7 +88,7 @@ describe('the engine of events, whatever happens in whatever order', () => {
             await live(clock, createPostgresDatabase(knex, clock), given);
           })
           .beforeEach(() => emptyTables(knex)),
-        { seed: SEED, numRuns: 4 },
+        { seed: SEED, numRuns: 4, ...BOUNDED },
       );
     });
   });

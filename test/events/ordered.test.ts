@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
+import { createOwnerStore } from '../../src/events/owners/owner-store.ts';
 import { createClaimStore } from '../../src/events/sweep/claim-store.ts';
 import { attemptsOf, deliveries } from '../support/event-rows.ts';
 import { ACCOUNT_ID, newEvent, quickSchedules, type TestEngine, until, useEngines } from '../support/events.ts';
@@ -62,7 +63,9 @@ describe('an ordered subscription', () => {
     const [first, second] = (await deliveries(bench.knex)).map(({ id }) => ({ accountId: ACCOUNT_ID, id }));
     if (first === undefined || second === undefined) throw new Error('The deliveries were not stored.');
     const store = createClaimStore(bench.knex);
-    const input = { owner: randomUUID(), now: new Date(Date.now() + 1_000) };
+    const owner = randomUUID();
+    await createOwnerStore(bench.knex).add(owner);
+    const input = { owner, now: new Date(Date.now() + 1_000) };
     expect(await store.claimHeads([second], input)).to.deep.equal([]);
     expect((await store.claimHeads([first], input)).map(({ id }) => id)).to.deep.equal([first.id]);
     expect(await store.claimHeads([second], input)).to.deep.equal([]);

@@ -60,9 +60,10 @@ export function createClaimStore(knex: Knex) {
       return rows;
     },
 
-    /** Oldest due first within each share; what others hold at this moment is skipped. */
+    /** Oldest due first within each share; what others hold at this moment is skipped. Nothing for an owner that others took for dead. */
     claim: async (shares: readonly Share[], { owner, now }: ClaimInput): Promise<readonly ClaimedRow[]> => {
       const { rows } = await knex.raw(CLAIM, [
+        owner,
         owner,
         shares.map(({ subscriptionId }) => subscriptionId),
         shares.map(({ isRetry }) => isRetry),
@@ -174,7 +175,7 @@ const ENDPOINTS = `${hop("state = 'waiting'")}
 // An array of places in the table, as the planner knows no better way to them than going there; a join by key might read all of a large table.
 const CLAIM = `
   update delivery d set state = 'delivering', owner = ?, due = null, updated_at = now()
-  where d.state = 'waiting' and d.ctid = any(array(
+  where exists (select from event_owner where id = ?) and d.state = 'waiting' and d.ctid = any(array(
     select p.place
     from unnest(?::bigint[], ?::boolean[], ?::int[]) as share(subscription_id, is_retry, room)
     cross join lateral (
@@ -200,7 +201,7 @@ const CLAIM_HEADS = `
   update delivery d set state = 'delivering', owner = head.owner, due = null, updated_at = now()
   from (
     select h.account_id, h.id, own.now, own.owner
-    from unnest(?::bigint[], ?::bigint[]) as h(account_id, id), (select ?::timestamptz as now, ?::uuid as owner) own
+    from unnest(?::bigint[], ?::bigint[]) as h(account_id, id), (select ?::timestamptz as now, id as owner from event_owner where id = ?) own
   ) head
   where d.account_id = head.account_id and d.id = head.id and d.ordered and d.state = 'waiting' and d.due <= head.now
     and not exists (

@@ -179,7 +179,7 @@ export function createMemoryDatabase(clock: Clock): ModelDatabase {
             return { accountId, subscriptionId, url, dueFirsts: !due.every(isRetry), dueRetries: due.some(isRetry) };
           }),
         claim: async (shares, { owner, now }) =>
-          shares
+          (owners.has(owner) ? shares : [])
             .flatMap(({ subscriptionId, isRetry: retries, limit }) =>
               all()
                 .filter((one) => one.subscriptionId === subscriptionId && isRetry(one) === retries && isDue(one, now))
@@ -195,7 +195,7 @@ export function createMemoryDatabase(clock: Clock): ModelDatabase {
             return [{ ...head, state: head.state, due: head.due ?? null }];
           }),
         claimHeads: async (heads, { owner, now }) =>
-          heads.flatMap(({ id }) => {
+          (owners.has(owner) ? heads : []).flatMap(({ id }) => {
             const delivery = deliveries.get(id);
             if (delivery?.state !== 'waiting' || Number(delivery.due) > now.getTime()) return [];
             const others = unfinished(delivery.subscriptionId);
