@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { ConnectorContext, ProviderRequest } from '#connector';
-import { type CatalogueField, joinCatalogue, loadCatalogue } from './discovery.ts';
-import { buildFields } from './employee-fields.ts';
+import { joinCatalogue, loadCatalogue } from './discovery.ts';
+import { buildFields, type CatalogueField } from './employee-fields.ts';
 
 const EEID: CatalogueField = { dataset: 'eeid', custom: false, certain: true };
 

@@ -1,7 +1,20 @@
-import type { FieldSpec } from '#connector';
-import type { CatalogueField } from './discovery.ts';
-import { findKind, KINDS, type Kind } from './kinds.ts';
-import { WELL_KNOWN, type WellKnownField } from './well-known.ts';
+import { can, codec, type FieldSpec, kinds } from '#connector';
+
+/** One column of the `employee` dataset, and what the employee endpoints call the same field. */
+export interface CatalogueField {
+  readonly dataset: string;
+  readonly label?: string;
+  /** BambooHR's word for the type, of the employee field: the dataset tells none. */
+  readonly type?: string;
+  /** The alias, or the number, under which the employee endpoints list the field. Absent where they are not known to have it. */
+  readonly endpoint?: string;
+  /** Made by the customer. */
+  readonly custom: boolean;
+  /** Well-known, or a custom field of its own: what is answered unless a caller names others. */
+  readonly certain: boolean;
+  /** Its section, where that may be a table (dependents, education), of which an employee has many entries. */
+  readonly table?: string;
+}
 
 /** A field of `employees`: ours, the dataset's (`spec.native`) and the employee endpoints' name of it. */
 export interface EmployeeField {
@@ -12,10 +25,121 @@ export interface EmployeeField {
   readonly table?: string;
 }
 
-/** Kinds that rest on what the column is, whatever word the catalogue has for its type. */
-const FIXED: ReadonlySet<Kind> = new Set<Kind>(['id', 'status', 'amount']);
+/** Empty text clears a field; null is not among the values that the field types page names. */
+const BLANK = codec.blank();
+const TEXT = { type: 'string', write: BLANK.write } as const;
 
-const WELL_KNOWN_NAMES: ReadonlySet<string> = new Set([...WELL_KNOWN.values()].map(({ name }) => name));
+/**
+ * What each kind of column can do. Only what the description of the dataset query promises is declared, and `exact` only where
+ * nothing about the comparison is open:
+ * - Text: whether cases are told apart is not documented. Compared as `cs`, an `eq` that ignores case only finds too much; a `ne`
+ *   that ignores case would find too little, so there is none. `in` takes one value only on text, numbers and dates.
+ * - Dates: no value may be stored as 0000-00-00, which is before every date, and may count as different from one.
+ * - Numbers: no value may count as 0, and as different from every number.
+ * - Amounts, booleans, several options, government ids: no operator is documented.
+ */
+const KINDS = {
+  id: {
+    type: 'integer',
+    nullable: false,
+    sortable: true,
+    filter: { ...can.only('exact', '=', '!='), ...can.order('exact') },
+    ...codec.integer,
+  },
+  text: { ...TEXT, sortable: true, collation: 'cs', filter: can.only('superset', '=') },
+  options: { type: 'string', sortable: true, collation: 'cs', filter: can.only('superset', '=', 'IN'), ...BLANK },
+  /** The only list that is the same for every customer, asked for in its own spelling. */
+  status: {
+    type: 'string',
+    nullable: false,
+    sortable: true,
+    collation: 'ci',
+    values: ['Active', 'Inactive'],
+    filter: can.equal('exact'),
+  },
+  date: {
+    type: 'date',
+    sortable: true,
+    filter: { ...can.only('exact', '=', '>', '>='), ...can.only('superset', '!=', '<', '<=') },
+    ...codec.blank(codec.day),
+  },
+  integer: {
+    type: 'integer',
+    sortable: true,
+    filter: { ...can.only('superset', '=', '!='), ...can.order('superset') },
+    ...codec.blank(codec.integer),
+  },
+  amount: { type: 'number', ...codec.blank(codec.money) },
+  boolean: { type: 'boolean', ...codec.blank(codec.flag('yes', 'no')) },
+  list: { type: 'array', read: codec.blank(codec.list()).read },
+  opaque: TEXT,
+} as const satisfies Record<string, FieldSpec>;
+
+/** By the words that `meta/fields` has for types, of which others (`state`, `ssn`, `pay_type`) are shown as text. */
+const kindOf = kinds({
+  table: KINDS,
+  words: {
+    text: 'text',
+    textarea: 'text',
+    email: 'text',
+    phone: 'text',
+    list: 'options',
+    multilist: 'list',
+    date: 'date',
+    int: 'integer',
+    currency: 'amount',
+    checkbox: 'boolean',
+  },
+  unknown: KINDS.opaque,
+});
+
+type Known = readonly [dataset: string, name: string, access: 'read' | 'write' | 'require', kind?: keyof typeof KINDS];
+
+/** Columns and what the employee endpoints, and we, call them. The kind is for those without a type. The sources are in the README. */
+const WELL_KNOWN: readonly Known[] = [
+  ['eeid', 'id', 'read', 'id'],
+  ['employeeNumber', 'employeeNumber', 'write'],
+  ['firstName', 'firstName', 'require', 'text'],
+  ['middleName', 'middleName', 'write'],
+  ['lastName', 'lastName', 'require', 'text'],
+  ['preferredName', 'preferredName', 'write'],
+  ['status', 'status', 'read', 'status'],
+  ['email', 'workEmail', 'write'],
+  ['homeEmail', 'homeEmail', 'write'],
+  ['workPhone', 'workPhone', 'write'],
+  ['mobilePhone', 'mobilePhone', 'write'],
+  ['homePhone', 'homePhone', 'write'],
+  ['hireDate', 'hireDate', 'write', 'date'],
+  ['originalHireDate', 'originalHireDate', 'write', 'date'],
+  ['terminationDate', 'terminationDate', 'read', 'date'],
+  ['dateOfBirth', 'dateOfBirth', 'write', 'date'],
+  ['gender', 'gender', 'write'],
+  ['maritalStatus', 'maritalStatus', 'write'],
+  ['addressLineOne', 'address1', 'write'],
+  ['addressLineTwo', 'address2', 'write'],
+  ['city', 'city', 'write'],
+  ['state', 'state', 'write'],
+  ['zipcode', 'zipcode', 'write'],
+  ['country', 'country', 'write'],
+  ['jobInformationJobTitle', 'jobTitle', 'write'],
+  ['jobInformationDepartment', 'department', 'write', 'options'],
+  ['jobInformationDivision', 'division', 'write'],
+  ['jobInformationLocation', 'location', 'write'],
+  ['jobInformationReportsTo', 'supervisor', 'read'],
+  ['supervisorEid', 'supervisorEId', 'read'],
+  ['employmentStatus', 'employmentHistoryStatus', 'write', 'options'],
+  ['compensationPayRate', 'payRate', 'write', 'amount'],
+  ['compensationPayType', 'payType', 'write'],
+];
+
+/** Kinds that rest on what the column is, whatever word the catalogue has for its type. */
+const FIXED: ReadonlySet<string> = new Set(['id', 'status', 'amount']);
+
+/** By the name in the dataset. */
+export const WELL_KNOWN_NAMES: ReadonlyMap<string, string> = new Map(
+  WELL_KNOWN.map(([dataset, name]) => [dataset, name]),
+);
+const TAKEN: ReadonlySet<string> = new Set(WELL_KNOWN_NAMES.values());
 
 /**
  * The fields of this account: those of the catalogue only, the well-known first and under the names of the employee endpoints,
@@ -25,56 +149,52 @@ const WELL_KNOWN_NAMES: ReadonlySet<string> = new Set([...WELL_KNOWN.values()].m
 export function buildFields(catalogue: readonly CatalogueField[]): readonly EmployeeField[] {
   const columns = new Map(catalogue.map((column) => [column.dataset, column]));
   if (!columns.has('eeid')) throw new Error('BambooHR lists no field eeid in its employee dataset.');
-  const known = [...WELL_KNOWN].flatMap(([dataset, field]): EmployeeField[] => {
-    const column = columns.get(dataset);
-    return column === undefined ? [] : [{ name: field.name, endpoint: field.name, spec: knownSpec(column, field) }];
+  const known = WELL_KNOWN.flatMap((field) => {
+    const column = columns.get(field[0]);
+    return column === undefined ? [] : [toKnownField(column, field)];
   });
-  const others = catalogue.filter(({ dataset }) => !WELL_KNOWN.has(dataset)).map(toField);
-  return [...known, ...others];
+  return [...known, ...catalogue.filter(({ dataset }) => !WELL_KNOWN_NAMES.has(dataset)).map(toField)];
 }
 
-function knownSpec(column: CatalogueField, { kind, access }: WellKnownField): EmployeeField['spec'] {
-  const spec = toSpec(column, FIXED.has(kind) ? kind : (findKind(column.type) ?? kind));
+function toKnownField(column: CatalogueField, [, name, access, kind = 'opaque']: Known): EmployeeField {
+  const isTyped = column.type !== undefined && !FIXED.has(kind);
   // BambooHR ignores what it is sent under a name that the account does not list.
-  if (access === 'read' || column.endpoint === undefined) return spec;
-  return { ...spec, createable: true, updateable: true, ...(access === 'require' && { required: true }) };
+  const isWritten = access !== 'read' && column.endpoint !== undefined;
+  const spec = {
+    ...(isTyped ? kindOf(column.type) : KINDS[kind]),
+    ...nameColumn(column),
+    ...(isWritten && { createable: true, updateable: true }),
+    ...(isWritten && access === 'require' && { required: true }),
+  };
+  return { name, endpoint: name, spec };
 }
 
 function toField(column: CatalogueField): EmployeeField {
-  const { dataset, endpoint, custom, table } = column;
-  // A column may have the endpoint name of another one, e.g. `payRate`.
-  const name = WELL_KNOWN_NAMES.has(dataset) ? `dataset_${dataset}` : dataset;
-  const isCustom = custom && { custom };
-  if (table !== undefined) return { name, table, spec: { ...tableSpec(column), ...isCustom } };
-  const spec = { ...(column.certain ? customSpec(column) : onDemandSpec(column)), ...isCustom };
-  return { name, spec, ...(endpoint !== undefined && { endpoint }) };
-}
-
-/** Which of the standard fields may be written is documented for the well-known ones only. */
-function customSpec(column: CatalogueField): EmployeeField['spec'] {
-  const spec = toSpec(column, findKind(column.type) ?? 'opaque');
-  return column.endpoint === undefined ? spec : { ...spec, createable: true, updateable: true };
+  const { dataset, endpoint, custom, table, certain } = column;
+  const kind = kindOf(column.type ?? '');
+  const spec = {
+    ...(table !== undefined ? entriesOf(kind) : certain ? kind : shownOnly(kind)),
+    ...nameColumn(column),
+    ...(table === undefined && certain && endpoint !== undefined && { createable: true, updateable: true }),
+    ...(custom && { custom }),
+  };
+  return {
+    // A column may have the endpoint name of another one, e.g. `payRate`.
+    name: TAKEN.has(dataset) ? `dataset_${dataset}` : dataset,
+    spec,
+    ...(table !== undefined ? { table } : endpoint !== undefined && { endpoint }),
+  };
 }
 
 /** What the dataset compares it as is not known here, so nothing is left to it. */
-function onDemandSpec(column: CatalogueField): EmployeeField['spec'] {
-  const { type, read } = readingOf(column);
-  return { type, ...(read !== undefined && { read }), ...nameColumn(column), onDemand: true };
+function shownOnly({ type, read }: FieldSpec): FieldSpec {
+  return { type, ...(read !== undefined && { read }), onDemand: true };
 }
 
 /** The values of all entries, which other calls fetch. */
-function tableSpec(column: CatalogueField): EmployeeField['spec'] {
-  const { read = (native: unknown) => native } = readingOf(column);
-  const readAll = (values: unknown) => (Array.isArray(values) ? values.map(read) : values);
-  return { type: 'array', read: readAll, nullable: false, ...nameColumn(column), onDemand: true };
-}
-
-function readingOf({ type }: CatalogueField): FieldSpec {
-  return KINDS[findKind(type) ?? 'opaque'];
-}
-
-function toSpec(column: CatalogueField, kind: Kind): EmployeeField['spec'] {
-  return { ...KINDS[kind], ...nameColumn(column) };
+function entriesOf({ read }: FieldSpec): FieldSpec {
+  const all = read && codec.each({ read, write: read }).read;
+  return { type: 'array', nullable: false, onDemand: true, ...(all !== undefined && { read: all }) };
 }
 
 function nameColumn({ dataset, label, type }: CatalogueField) {

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { ListInput, ListPage, ObjectSpec, ProviderRequest, ProviderResponse, PushedField } from '#connector';
 import { buildFields } from './employee-fields.ts';
-import { findIgnored, readCreatedId } from './employee-writes.ts';
-import { createEmployees, readRows, requestRows } from './employees.ts';
+import { findIgnored } from './employee-writes.ts';
+import { createEmployees, readCreatedId } from './employees.ts';
 
 const fields = buildFields([
   { dataset: 'eeid', custom: false, certain: true },
@@ -110,8 +110,8 @@ describe('listing employees', () => {
   });
 
   it('says what is missing in an answer of another shape', () => {
-    expect(() => pageOf('<html>', input)).to.throw('BambooHR answered without the rows of the employee dataset.');
-    expect(() => pageOf({ data: [], links: {} }, input)).to.throw('BambooHR answered without the number of rows.');
+    expect(() => pageOf('<html>', input)).to.throw('The answer lacks the rows of the employee dataset.');
+    expect(() => pageOf({ data: [], links: {} }, input)).to.throw('The answer lacks the number of all rows.');
   });
 });
 
@@ -223,19 +223,23 @@ describe('one employee', () => {
       const headers = { location: 'https://api.bamboohr.com/api/gateway.php/acme/v1/employees/8' };
       expect(readCreatedId({ status: 201, headers, body: { id } })).to.equal('7');
     }
-    expect(() => readCreatedId({ status: 201, headers: {}, body: '' })).to.throw('without the id of the new employee');
+    expect(() => readCreatedId({ status: 201, headers: {}, body: '' })).to.throw(
+      'The answer lacks the id of the new employee.',
+    );
   });
 });
 
 function requestOf(list: ListInput<string>): ProviderRequest {
-  return requestRows(
-    list,
-    list.fields.map(({ native }) => native),
-  );
+  return halvesOf(employees).request(list, {});
 }
 
 function pageOf(body: unknown, list: ListInput<string>): ListPage {
-  return readRows({ status: 200, headers: {}, body }, list);
+  return halvesOf(employees).read({ status: 200, headers: {}, body }, list);
+}
+
+function halvesOf({ list }: ObjectSpec) {
+  if (list === undefined || !('request' in list)) throw new Error('Two halves were expected.');
+  return list;
 }
 
 function runOf<Run>(operation: { readonly run: Run } | { readonly request: unknown } | undefined): Run {

@@ -1,32 +1,33 @@
 import {
+  type ConnectorContext,
+  type CreateInput,
   defineObject,
+  type Json,
+  json,
   type ListInput,
-  type ListPage,
+  list,
+  notFound,
   type ObjectSpec,
   type ProviderRequest,
   type ProviderResponse,
-  type PushedField,
-  type SortTerm,
+  path,
+  type UpdateInput,
 } from '#connector';
-import { getObject } from './answer.ts';
 import type { EmployeeField } from './employee-fields.ts';
-import {
-  type Columns,
-  type EmployeePorts,
-  getEmployee,
-  ID,
-  idOf,
-  loadEntries,
-  queryDataset,
-  readRecords,
-  splitTables,
-  unique,
-} from './employee-records.ts';
-import { createEmployee, updateEmployee } from './employee-writes.ts';
+import { assertStored } from './employee-writes.ts';
 import { employeeFiles } from './files.ts';
-import { cursorAt, findWindow, getOffset, MAX_PAGE_SIZE } from './paging.ts';
 import { timeOff } from './time-off.ts';
 import { datasetTranslator } from './where.ts';
+
+/** By native name, which is the dataset's. */
+type Columns = ReadonlyMap<string, EmployeeField>;
+
+interface Ports {
+  readonly send: ConnectorContext['send'];
+  readonly columns: Columns;
+}
+
+const ID = 'eeid';
 
 /**
  * Lists come from the `employee` dataset, single records from the employee endpoints. Both know the same fields under different
@@ -34,6 +35,29 @@ import { datasetTranslator } from './where.ts';
  */
 export function createEmployees(fields: readonly EmployeeField[]): ObjectSpec {
   const columns: Columns = new Map(fields.map((field) => [field.spec.native, field]));
+  const rows = list<string>({
+    request: ({ natives, filter, orderBy, order, page }) =>
+      queryDataset({
+        // Every field of `orderBy` must be among `fields`.
+        fields: unique([
+          ID,
+          ...natives.filter((native) => !isInTable(columns, native)),
+          ...orderBy.map(({ field }) => field.native),
+        ]),
+        ...(filter !== undefined && { filter }),
+        orderBy: order,
+        ...page,
+      }),
+    rows: readRows,
+    paging: {
+      kind: 'number',
+      page: 'page',
+      size: 'pageSize',
+      max: 1000,
+      total: ({ body }) => json.at(body, 'meta', 'totalItems'),
+    },
+    order: { term: (native, direction) => `${native} ${direction}`, id: ID },
+  });
   const employees = defineObject<string>({
     label: 'Employees',
     description: 'Everybody the owner of the API key may see, inactive people and future hires included.',
@@ -43,13 +67,13 @@ export function createEmployees(fields: readonly EmployeeField[]): ObjectSpec {
     translator: datasetTranslator,
     list: {
       // What a query is explained with; `run` adds calls for the entries of tables.
-      request: (input) => requestRows(input, splitTables({ columns }, nativesOf(input.fields))[0]),
-      read: readRows,
-      run: ({ send }, input) => listEmployees({ send, columns }, input),
-      maxPageSize: MAX_PAGE_SIZE,
-      cursorAt,
+      ...rows,
+      run: async ({ send, config }, input) => {
+        const page = rows.read(await send(rows.request(input, config)), input);
+        return { ...page, records: await addEntries({ send, columns }, page.records, nativesOf(input)) };
+      },
     },
-    get: { run: ({ send }, { id, fields }) => getEmployee({ send, columns }, id, nativesOf(fields)) },
+    get: { run: ({ send }, input) => getEmployee({ send, columns }, input.id, nativesOf(input)) },
     create: { run: ({ send }, input) => createEmployee({ send, columns }, input) },
     update: { run: ({ send }, input) => updateEmployee({ send, columns }, input) },
   });
@@ -57,45 +81,155 @@ export function createEmployees(fields: readonly EmployeeField[]): ObjectSpec {
   return Object.freeze({ ...employees, children: { files: employeeFiles, 'time-off': timeOff } });
 }
 
-function nativesOf(fields: readonly PushedField[]): readonly string[] {
+function isInTable(columns: Columns, native: string): boolean {
+  return columns.get(native)?.table !== undefined;
+}
+
+function nativesOf({ fields }: Pick<ListInput<unknown>, 'fields'>): readonly string[] {
   return fields.map(({ native }) => native);
 }
 
-async function listEmployees(ports: EmployeePorts, input: ListInput<string>): Promise<ListPage> {
-  const [single, inTables] = splitTables(ports, nativesOf(input.fields));
-  const page = readRows(await ports.send(requestRows(input, single)), input);
-  if (inTables.length === 0) return page;
-  const rows = page.records.map((record) => getObject(record, 'a row'));
-  const entries = await loadEntries(ports, rows, inTables);
-  return { ...page, records: rows.map((row) => ({ ...row, ...entries.get(idOf(row)) })) };
+function unique(names: readonly string[]): readonly string[] {
+  return [...new Set(names)];
 }
 
-/** `natives`: the wanted columns, none of a table among them. */
-export function requestRows(input: ListInput<string>, natives: readonly string[]): ProviderRequest {
-  const { page, pageSize } = findWindow(getOffset(input), input.limit);
-  return queryDataset({
-    // Every field of `orderBy` must be among `fields`.
-    fields: unique([ID, ...natives, ...input.orderBy.map(({ field }) => field.native)]),
-    ...(input.filter !== undefined && { filter: input.filter }),
-    orderBy: printOrder(input.orderBy),
-    page,
-    pageSize,
+function queryDataset(query: Json): ProviderRequest {
+  return { method: 'POST', path: '/api/v2/datasets/employee/data', json: query, idempotent: true };
+}
+
+function readRows(body: unknown): readonly Json[] {
+  const rows = json.array(json.at(body, 'data'), 'the rows of the employee dataset');
+  return rows.map((row) => json.object(json.at(row, 'fields'), 'the fields of a row'));
+}
+
+/** "The maximum number of fields per request." */
+const MAX_FIELDS = 400;
+
+/** @throws what `send` throws; not found also for an id that names another resource. */
+async function getEmployee(ports: Ports, id: string, wanted: readonly string[]): Promise<Json> {
+  const natives = unique([ID, ...wanted]);
+  const isShared = (native: string) => ports.columns.get(native)?.endpoint !== undefined;
+  const record: Record<string, unknown> = {};
+  for (const some of chunksOf(natives.filter(isShared), MAX_FIELDS)) {
+    Object.assign(record, await getShared(ports, id, some));
+  }
+  const others = natives.filter((native) => !isShared(native));
+  const single = others.filter((native) => !isInTable(ports.columns, native));
+  const row = single.length === 0 ? {} : await getRow(ports, record, single);
+  const [complete = {}] = await addEntries(ports, [{ ...row, ...record }], others);
+  return complete;
+}
+
+async function getShared({ send, columns }: Ports, id: string, natives: readonly string[]): Promise<Json> {
+  const named = natives.map((native) => [native, columns.get(native)?.endpoint ?? native] as const);
+  const fields = named.map(([, name]) => name).join(',');
+  const { body } = await send({ path: path`/api/v1/employees/${id}`, query: { fields } });
+  const answer = json.object(body, 'an employee');
+  // `/employees/directory` and the like are other resources.
+  if (answer.id === undefined) throw notFound(`BambooHR has no employee '${id}'.`);
+  const found = named.filter(([, name]) => Object.hasOwn(answer, name));
+  return Object.fromEntries(found.map(([native, name]) => [native, answer[name]]));
+}
+
+/** The fields that only the dataset has. */
+async function getRow({ send }: Ports, record: Json, fields: readonly string[]): Promise<Json> {
+  const { body } = await send(queryDataset({ fields, filter: `${ID} eq ${idOf(record)}`, page: 1, pageSize: 1 }));
+  return readRows(body)[0] ?? {};
+}
+
+function idOf(record: Json): number {
+  return Number(record[ID]);
+}
+
+/** Employees in one query for their entries: a filter must not become too long. */
+const MAX_OWNERS = 50;
+
+/**
+ * The records with what `natives` wants of tables: for each column a list with the values of all entries. Beside other columns an
+ * entry would be a row of its own, and the entries of two tables every pair of them, so each table is asked for alone.
+ */
+async function addEntries(
+  ports: Ports,
+  records: readonly unknown[],
+  natives: readonly string[],
+): Promise<readonly Json[]> {
+  const owners = json.objects(records, 'the rows');
+  const entries = new Map(owners.map((owner): [number, Record<string, unknown>] => [idOf(owner), {}]));
+  const tables = Map.groupBy(natives, (native) => ports.columns.get(native)?.table);
+  for (const [table, columns] of tables) {
+    if (table === undefined) continue;
+    for (const some of chunksOf([...entries.keys()], MAX_OWNERS)) {
+      const rows = Map.groupBy(await listTableRows(ports, some, columns), idOf);
+      for (const id of some) Object.assign(entries.get(id) ?? {}, toLists(rows.get(id) ?? [], columns));
+    }
+  }
+  return owners.map((owner) => ({ ...owner, ...entries.get(idOf(owner)) }));
+}
+
+const TABLE_PAGE_SIZE = 1000;
+
+async function listTableRows(
+  { send }: Ports,
+  owners: readonly number[],
+  columns: readonly string[],
+): Promise<readonly Json[]> {
+  const filter = owners.map((id) => `${ID} eq ${id}`).join(' or ');
+  const query = { fields: [ID, ...columns], filter, orderBy: `${ID} asc`, pageSize: TABLE_PAGE_SIZE };
+  const rows: Json[] = [];
+  for (let page = 1; ; page++) {
+    const found = readRows((await send(queryDataset({ ...query, page }))).body);
+    rows.push(...found);
+    if (found.length < TABLE_PAGE_SIZE) return rows;
+  }
+}
+
+/** An employee without entries is there with nothing in all columns. */
+function toLists(rows: readonly Json[], columns: readonly string[]): Json {
+  const entries = rows.filter((row) => columns.some((column) => (row[column] ?? '') !== ''));
+  return Object.fromEntries(columns.map((column) => [column, entries.map((entry) => entry[column] ?? null)]));
+}
+
+function chunksOf<Item>(items: readonly Item[], size: number): readonly (readonly Item[])[] {
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
+    items.slice(index * size, (index + 1) * size),
+  );
+}
+
+/** @throws what `send` throws; rejected when BambooHR created the employee and left something out */
+async function createEmployee(ports: Ports, input: CreateInput): Promise<Json> {
+  const response = await ports.send({
+    method: 'POST',
+    path: '/api/v1/employees',
+    json: toEndpoint(ports, input.values),
   });
+  const id = readCreatedId(response);
+  const after = await getEmployee(ports, id, [...nativesOf(input), ...Object.keys(input.values)]);
+  assertStored(ports.columns, `created the employee ${id}`, { written: input.values, before: {}, after });
+  return after;
 }
 
-/** Without an order the rows come in any, so the id always ends it: pages must neither overlap nor leave gaps. */
-function printOrder(orderBy: readonly SortTerm[]): string {
-  const terms = orderBy.map(({ field, direction }) => `${field.native} ${direction}`);
-  const hasId = orderBy.some(({ field }) => field.native === ID);
-  return (hasId ? terms : [...terms, `${ID} asc`]).join(',');
+/** The id in the body, or the last number of the Location: "the URL to view the employee. The ID will be included". */
+export function readCreatedId({ headers, body }: ProviderResponse): string {
+  const located = /(\d+)\D*$/.exec(headers.location ?? '')?.[1];
+  return json.key(json.at(body, 'id') ?? located, 'the id of the new employee');
 }
 
-export function readRows({ body }: ProviderResponse, input: ListInput<string>): ListPage {
-  const answer = getObject(body, 'the rows of the employee dataset');
-  const offset = getOffset(input);
-  const { skip } = findWindow(offset, input.limit);
-  const records = readRecords(answer, skip, skip + input.limit);
-  const total = Number(getObject(answer.meta, 'the number of rows').totalItems);
-  const end = offset + records.length;
-  return { records, total, ...(records.length > 0 && end < total && { next: cursorAt(end) }) };
+/**
+ * BambooHR answers 200 whether it knows and takes a field or not. What the employee was before shows which of the fields it left
+ * alone, as opposed to those that it stores in another spelling.
+ * @throws what `send` throws; rejected when a field kept its value
+ */
+async function updateEmployee(ports: Ports, input: UpdateInput): Promise<Json> {
+  const { id, values: written } = input;
+  const before = await getEmployee(ports, id, Object.keys(written));
+  await ports.send({ method: 'POST', path: path`/api/v1/employees/${id}`, json: toEndpoint(ports, written) });
+  const after = await getEmployee(ports, id, [...nativesOf(input), ...Object.keys(written)]);
+  assertStored(ports.columns, `answered that it changed the employee ${id}`, { written, before, after });
+  return after;
+}
+
+function toEndpoint({ columns }: Ports, values: Json): Json {
+  return Object.fromEntries(
+    Object.entries(values).map(([native, value]) => [columns.get(native)?.endpoint ?? native, value]),
+  );
 }

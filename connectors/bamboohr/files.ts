@@ -1,86 +1,72 @@
 import {
   type ConnectorContext,
+  codec,
   defineObject,
   type Fields,
   isNotFound,
+  json,
   type ListInput,
   type ListPage,
-  type ObjectSpec,
-  type Operation,
-  type ProviderResponse,
+  list,
   path,
 } from '#connector';
-import { getArray, getObject, type Json } from './answer.ts';
-import { cursorAt, takePage } from './paging.ts';
-import { readBoolean, readInstant, readInteger } from './values.ts';
+
+const INTEGER = { type: 'integer', ...codec.blank(codec.integer) } as const;
+const BOOLEAN = { type: 'boolean', ...codec.blank(codec.flag('yes', 'no')) } as const;
 
 const FIELDS: Fields = {
-  id: { type: 'integer', nullable: false, read: readInteger },
+  id: { ...INTEGER, nullable: false },
   name: { type: 'string' },
   originalFileName: { type: 'string' },
-  size: { type: 'integer', label: 'Size in bytes', read: readInteger },
-  categoryId: { type: 'integer', read: readInteger },
+  size: { ...INTEGER, label: 'Size in bytes' },
+  categoryId: INTEGER,
   categoryName: { type: 'string' },
-  dateCreated: { type: 'datetime', read: readInstant },
+  dateCreated: { type: 'datetime', ...codec.blank(codec.instant(3)) },
   createdBy: { type: 'string', label: 'Full name of the uploader' },
-  canRenameFile: { type: 'boolean', read: readBoolean },
-  canDeleteFile: { type: 'boolean', read: readBoolean },
+  canRenameFile: BOOLEAN,
+  canDeleteFile: BOOLEAN,
 };
 
-const SHARED = { type: 'boolean', read: readBoolean } as const;
-
 /** Files of the company. */
-export const companyFiles = createFiles({
+export const companyFiles = defineObject<never>({
   label: 'Company files',
-  fields: { ...FIELDS, shareWithEmployees: SHARED },
-  operation: { request: () => ({ path: '/api/v1/files/view' }), read: readFiles },
+  native: 'files',
+  fields: { ...FIELDS, shareWithEmployees: BOOLEAN },
+  list: list({ request: () => ({ path: '/api/v1/files/view' }), rows: readFiles, paging: { kind: 'whole' } }),
+});
+
+const listOfEmployee = list<never>({
+  request: ({ parentId = '' }) => ({ path: path`/api/v1/employees/${parentId}/files/view` }),
+  rows: readFiles,
+  paging: { kind: 'whole' },
 });
 
 /** Files of one employee. */
-export const employeeFiles = createFiles({
+export const employeeFiles = defineObject<never>({
   label: 'Files of the employee',
-  fields: { ...FIELDS, shareWithEmployee: SHARED },
-  operation: { run: listEmployeeFiles },
+  native: 'files',
+  fields: { ...FIELDS, shareWithEmployee: BOOLEAN },
+  list: { ...listOfEmployee, run: listEmployeeFiles },
 });
 
 /** "Not found, or the employee has no accessible file categories" is one answer: whether there is such an employee tells another call. */
-async function listEmployeeFiles({ send }: ConnectorContext, input: ListInput<never>): Promise<ListPage> {
-  const employee = path`/api/v1/employees/${input.parentId ?? ''}`;
+async function listEmployeeFiles({ send, config }: ConnectorContext, input: ListInput<never>): Promise<ListPage> {
   try {
-    return readFiles(await send({ path: `${employee}/files/view` }), input);
+    return listOfEmployee.read(await send(listOfEmployee.request(input, config)), input);
   } catch (error) {
     if (!isNotFound(error)) throw error;
-    await send({ path: employee });
+    await send({ path: path`/api/v1/employees/${input.parentId ?? ''}` });
     return { records: [], total: 0 };
   }
 }
 
-interface FilesOptions {
-  readonly label: string;
-  readonly fields: Fields;
-  readonly operation: Operation<ListInput<never>, ListPage>;
-}
-
-function createFiles({ label, fields, operation }: FilesOptions): ObjectSpec {
-  return defineObject<never>({
-    label,
-    native: 'files',
-    fields,
-    list: { ...operation, maxPageSize: 5000, cursorAt },
-  });
-}
-
 /** Categories with files in them → files with their category. */
-function readFiles({ body }: ProviderResponse, input: ListInput<never>): ListPage {
-  const what = 'the file categories';
-  const categories = getArray(getObject(body, what).categories, what).map((category) => getObject(category, what));
-  return takePage(categories.flatMap(readCategory), input);
-}
-
-function readCategory({ id, name, files }: Json): readonly Json[] {
-  return getArray(files ?? [], 'the files of a category').map((file) => ({
-    ...getObject(file, 'a file'),
-    categoryId: id,
-    categoryName: name,
-  }));
+function readFiles(body: unknown): readonly unknown[] {
+  return json
+    .objects(json.at(body, 'categories'), 'the file categories')
+    .flatMap(({ id, name, files }) =>
+      json
+        .objects(files ?? [], 'the files of a category')
+        .map((file) => ({ ...file, categoryId: id, categoryName: name })),
+    );
 }

@@ -1,38 +1,13 @@
-import {
-  defineObject,
-  type Fields,
-  type ListInput,
-  type ListPage,
-  type ProviderRequest,
-  type ProviderResponse,
-} from '#connector';
-import { getArray, getObject, type Json } from './answer.ts';
-import { cursorAt, takePage } from './paging.ts';
+import { can, codec, defineObject, json, list } from '#connector';
 import { type TimeOffFilter, timeOffTranslator } from './time-off-where.ts';
-import { readAmount, readAmounts, readDate, readInteger } from './values.ts';
 
-const WINDOW = { '=': 'superset', '<': 'superset', '<=': 'superset', '>': 'superset', '>=': 'superset' } as const;
-const LISTED = { '=': 'superset', IN: 'superset' } as const;
+// Ids, amounts and what is in `dates` are texts in the answers, whatever the schema says.
+const INTEGER = { type: 'integer', ...codec.blank(codec.integer) } as const;
+const DATE = { type: 'date', ...codec.blank(codec.day) } as const;
+const AMOUNT = codec.blank(codec.money);
 
-const FIELDS: Fields = {
-  // Ids, amounts and what is in `dates` are texts in the answers, whatever the schema says.
-  id: { type: 'integer', nullable: false, filter: { '=': 'superset' }, read: readInteger },
-  employeeId: { type: 'integer', nullable: false, filter: { '=': 'superset' }, read: readInteger },
-  employeeName: { type: 'string', native: 'name' },
-  start: { type: 'date', nullable: false, filter: WINDOW, read: readDate },
-  end: { type: 'date', nullable: false, filter: WINDOW, read: readDate },
-  created: { type: 'date', read: readDate },
-  status: { type: 'string', native: 'status.status', collation: 'cs', filter: LISTED },
-  statusChangedDate: { type: 'date', native: 'status.lastChanged', read: readDate },
-  statusChangedByUserId: { type: 'integer', native: 'status.lastChangedByUserId', read: readInteger },
-  typeId: { type: 'integer', native: 'type.id', filter: LISTED, read: readInteger },
-  typeName: { type: 'string', native: 'type.name' },
-  unit: { type: 'string', native: 'amount.unit', values: ['hours', 'days'] },
-  amount: { type: 'number', native: 'amount.amount', read: readAmount },
-  dates: { type: 'object', label: 'Amount per day', read: readAmounts },
-  employeeNote: { type: 'string', native: 'notes.employee' },
-  managerNote: { type: 'string', native: 'notes.manager' },
-};
+const WINDOW = { ...can.only('superset', '='), ...can.order('superset') };
+const LISTED = can.only('superset', '=', 'IN');
 
 /** BambooHR wants a window always. This is the one for "all". */
 const ALWAYS = { start: '1900-01-01', end: '2199-12-31' };
@@ -41,23 +16,67 @@ const ALWAYS = { start: '1900-01-01', end: '2199-12-31' };
 export const timeOff = defineObject<TimeOffFilter>({
   label: 'Time off requests',
   native: 'time_off/requests',
-  fields: FIELDS,
+  fields: {
+    id: { ...INTEGER, nullable: false, filter: can.only('superset', '=') },
+    employeeId: { ...INTEGER, nullable: false, filter: can.only('superset', '=') },
+    employeeName: { type: 'string', native: 'name' },
+    start: { ...DATE, nullable: false, filter: WINDOW },
+    end: { ...DATE, nullable: false, filter: WINDOW },
+    created: DATE,
+    status: { type: 'string', native: 'status.status', collation: 'cs', filter: LISTED },
+    statusChangedDate: { ...DATE, native: 'status.lastChanged' },
+    statusChangedByUserId: { ...INTEGER, native: 'status.lastChangedByUserId' },
+    typeId: { ...INTEGER, native: 'type.id', filter: LISTED },
+    typeName: { type: 'string', native: 'type.name' },
+    unit: { type: 'string', native: 'amount.unit', values: ['hours', 'days'] },
+    amount: { type: 'number', native: 'amount.amount', ...AMOUNT },
+    dates: { type: 'object', label: 'Amount per day', ...codec.each(AMOUNT) },
+    employeeNote: { type: 'string', native: 'notes.employee' },
+    managerNote: { type: 'string', native: 'notes.manager' },
+  },
   shape: { kind: 'and' },
   translator: timeOffTranslator,
-  list: { request: requestTimeOff, read: readTimeOff, maxPageSize: 5000, cursorAt },
+  list: list({
+    request: ({ filter, parentId }) => ({
+      path: '/api/v1/time_off/requests',
+      query: { ...ALWAYS, ...filter, ...(parentId !== undefined && { employeeId: parentId }) },
+    }),
+    // The order of the answer is not documented; pages need one.
+    rows: (body) => json.objects(body, 'the time off requests').toSorted((a, b) => Number(a.id) - Number(b.id)),
+    paging: { kind: 'whole' },
+  }),
 });
 
-function requestTimeOff({ filter, parentId }: ListInput<TimeOffFilter>): ProviderRequest {
-  const ofParent = parentId !== undefined && { employeeId: parentId };
-  return { path: '/api/v1/time_off/requests', query: { ...ALWAYS, ...filter, ...ofParent } };
-}
+export const timeOffTypes = defineObject<never>({
+  label: 'Time off types',
+  native: 'meta/time_off/types',
+  fields: {
+    id: { ...INTEGER, nullable: false },
+    name: { type: 'string' },
+    units: { type: 'string', values: ['hours', 'days'] },
+    color: { type: 'string' },
+    icon: { type: 'string' },
+    source: { type: 'string', values: ['internal', 'remote'] },
+  },
+  list: list({
+    request: () => ({ path: '/api/v1/meta/time_off/types' }),
+    rows: (body) => json.array(json.at(body, 'timeOffTypes'), 'the time off types'),
+    paging: { kind: 'whole' },
+  }),
+});
 
-/** The order of the answer is not documented; pages need one. */
-function readTimeOff({ body }: ProviderResponse, input: ListInput<TimeOffFilter>): ListPage {
-  const requests = getArray(body, 'the time off requests').map((request) => getObject(request, 'a time off request'));
-  return takePage([...requests].sort(byId), input);
-}
-
-function byId(left: Json, right: Json): number {
-  return Number(left.id) - Number(right.id);
-}
+export const timeOffPolicies = defineObject<never>({
+  label: 'Time off policies',
+  native: 'meta/time_off/policies',
+  fields: {
+    id: { ...INTEGER, nullable: false },
+    timeOffTypeId: INTEGER,
+    name: { type: 'string' },
+    type: { type: 'string', values: ['accruing', 'discretionary', 'manual'] },
+  },
+  list: list({
+    request: () => ({ path: '/api/v1/meta/time_off/policies' }),
+    rows: (body) => json.array(body, 'the time off policies'),
+    paging: { kind: 'whole' },
+  }),
+});

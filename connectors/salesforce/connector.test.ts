@@ -1,11 +1,9 @@
 import { expect } from 'chai';
 import type { ListPage, ObjectSpec } from '#connector';
 import { judge } from '../../test/support/judge.ts';
-import { classify } from './classify.ts';
 import { toFieldSpec } from './fields.ts';
 import salesforce from './index.ts';
 import { discoverObjects } from './objects.ts';
-import { readLimitInfo } from './rate-limit.ts';
 import { type Connection, FailedError, fieldOf, listOf, type RunningSimulator, startSimulator } from './testing.ts';
 
 type Row = Readonly<Record<string, unknown>>;
@@ -177,7 +175,7 @@ describe('the Salesforce connector', () => {
   });
 
   describe('failures', () => {
-    const judged = (status: number, body: unknown) => judge({ classify }, { status, headers: {}, body });
+    const judged = (status: number, body: unknown) => judge(salesforce, { status, headers: {}, body });
     const error = (errorCode: string, fields: readonly string[] = []) => [{ errorCode, message: 'Words.', fields }];
 
     for (const [status, errorCode, kind] of [
@@ -245,13 +243,16 @@ describe('the Salesforce connector', () => {
   });
 
   it('reads the budget of the last 24 hours', () => {
-    const read = (text: string) => readLimitInfo({ 'sforce-limit-info': text });
+    const read = (text: string) => salesforce.rateLimit?.({ 'sforce-limit-info': text });
     expect(read('api-usage=25/5000')).to.deep.equal({ limit: 5000, remaining: 4975 });
     expect(read('api-usage=5001/5000; per-app-api-usage=17/250(appName=x)')).to.deep.equal({
       limit: 5000,
       remaining: 0,
     });
-    expect([read('per-app-api-usage=17/250(appName=x)'), readLimitInfo({})]).to.deep.equal([undefined, undefined]);
+    expect([read('per-app-api-usage=17/250(appName=x)'), salesforce.rateLimit?.({})]).to.deep.equal([
+      undefined,
+      undefined,
+    ]);
   });
 });
 

@@ -1,160 +1,121 @@
-import { DECIMAL_TEXT, type Exactness, type FieldSpec } from '#connector';
-import { findText, isObject, type Json } from './answer.ts';
+import { can, codec, DECIMAL_TEXT, type FieldSpec, type Json, json, kinds } from '#connector';
 import { integerRange } from './literals.ts';
-import { readChoices, readInstant, writeChoices } from './values.ts';
 
 export interface FieldOptions {
   /** The settings say that filters on text may be left to Salesforce alone. */
   readonly textIsExact: boolean;
 }
 
-type Filter = NonNullable<FieldSpec['filter']>;
-type Shape = Pick<FieldSpec, 'type' | 'format' | 'range' | 'collation' | 'values' | 'filter' | 'read' | 'write'>;
+interface Source {
+  readonly field: Json;
+  readonly options: FieldOptions;
+}
+
+const IDS = { type: 'string', collation: 'cs', filter: { ...can.null, ...can.equal('exact') } } as const;
+const COMPARED = { ...can.null, ...can.compare('exact') };
+
+/** A formula may have more digits than a double shows. Without `!=`: what is not told from a literal must not be left out. */
+const FORMULA = { ...can.null, ...can.only('superset', '='), ...can.order('superset') };
+
+const kindOf = kinds<string, Source>({
+  table: {
+    id: IDS,
+    reference: IDS,
+    string: text,
+    textarea: text,
+    phone: text,
+    combobox: text,
+    email: (source) => ({ ...text(source), format: 'email' }),
+    url: (source) => ({ ...text(source), format: 'uri' }),
+    picklist,
+    multipicklist: { type: 'array', filter: can.null, ...codec.list(';') },
+    boolean: { type: 'boolean', filter: can.only('exact', '=', '!=') },
+    int: { type: 'integer', range: integerRange('int'), filter: COMPARED },
+    long: { type: 'integer', format: DECIMAL_TEXT, range: integerRange('long'), filter: COMPARED },
+    double: number,
+    currency: number,
+    percent: number,
+    date: { type: 'date', filter: COMPARED },
+    datetime: { type: 'datetime', filter: COMPARED, ...codec.instant() },
+    time: { type: 'string', format: 'time', filter: can.null },
+    address: { type: 'object' },
+    location: { type: 'object' },
+    complexvalue: { type: 'object' },
+  },
+  // Types that nobody can filter (`base64`, `encryptedstring`), and types that are not known yet.
+  unknown: { type: 'string' },
+});
 
 /** One field of a describe answer. Source: SOAP API Developer Guide, "DescribeSObjectResult", Field. */
 export function toFieldSpec(field: Json, options: FieldOptions): FieldSpec {
-  const shape = (SHAPES[String(field.type)] ?? plainText)(field, options);
-  const { filter, ...rest } = shape;
-  const label = findText(field.label);
+  const { filter, ...kind } = kindOf(String(field.type), { field, options });
+  const createable = field.createable === true;
+  const nullable = field.nillable !== false;
   return {
-    ...rest,
+    ...kind,
     nativeType: String(field.type),
-    ...(label !== undefined && { label }),
-    nullable: field.nillable !== false,
-    required: isRequired(field),
-    createable: field.createable === true,
+    ...labelOf(field),
+    nullable,
+    // A missing boolean is false, and some fields get a value by themselves.
+    required: createable && field.nillable === false && field.defaultedOnCreate !== true && field.type !== 'boolean',
+    createable,
     updateable: field.updateable === true,
-    sortable: field.sortable === true && rest.type !== 'object' && rest.type !== 'array',
+    sortable: field.sortable === true && kind.type !== 'object' && kind.type !== 'array',
     custom: field.custom === true,
     ...(field.filterable === true && filter !== undefined && { filter }),
   };
 }
 
+function labelOf(field: Json): Pick<FieldSpec, 'label'> {
+  const label = json.findText(field.label);
+  return label === undefined ? {} : { label };
+}
+
 /** Objects whose records have a `Name` for certain; every custom one has. */
-const NAMED = new Set([
-  'Account',
-  'Asset',
-  'Campaign',
-  'Contact',
-  'Group',
-  'Lead',
-  'Opportunity',
-  'Pricebook2',
-  'Product2',
-  'Profile',
-  'RecordType',
-  'User',
-  'UserRole',
-]);
+const NAMED: ReadonlySet<string> = new Set(
+  'Account Asset Campaign Contact Group Lead Opportunity Pricebook2 Product2 Profile RecordType User UserRole'.split(
+    ' ',
+  ),
+);
 
 /**
  * The name of the record that a field refers to, as `Account.Name`. Only on demand: a statement takes 55 relationships at most, and
- * one that the user may not follow fails as a whole.
+ * one that the user may not follow fails as a whole. None where it is not certain that there is one.
  */
-export function toParentName(field: Json, options: FieldOptions): readonly [name: string, spec: FieldSpec] | undefined {
-  const targets = Array.isArray(field.referenceTo) ? field.referenceTo : [];
-  const [target] = targets;
-  const relationship = findText(field.relationshipName);
-  if (relationship === undefined || targets.length !== 1 || typeof target !== 'string') return undefined;
-  if (!NAMED.has(target) && !target.endsWith('__c')) return undefined;
-  const label = findText(field.label);
-  const { filter, ...shape } = text({}, options);
-  const spec = {
-    ...shape,
-    nativeType: 'string',
-    ...(label !== undefined && { label }),
-    sortable: true,
-    onDemand: true,
-  };
-  return [`${relationship}.Name`, field.filterable === true && filter !== undefined ? { ...spec, filter } : spec];
-}
-
-/** What may be set on create, cannot be null and gets no value by itself. A missing boolean is false. */
-function isRequired(field: Json): boolean {
-  return (
-    field.createable === true &&
-    field.nillable === false &&
-    field.defaultedOnCreate !== true &&
-    field.type !== 'boolean'
-  );
-}
-
-const NULLS: Filter = { 'IS NULL': 'exact', 'IS NOT NULL': 'exact' };
-
-function equalities(exactness: Exactness): Filter {
-  return { ...NULLS, '=': exactness, '!=': exactness, IN: exactness, 'NOT IN': exactness };
-}
-
-const COMPARISONS: Filter = { ...equalities('exact'), '<': 'exact', '<=': 'exact', '>': 'exact', '>=': 'exact' };
-
-/** Without `!=`: what is not told from a literal must not be left out. */
-const WIDE_COMPARISONS: Filter = {
-  ...NULLS,
-  '=': 'superset',
-  '<': 'superset',
-  '<=': 'superset',
-  '>': 'superset',
-  '>=': 'superset',
-};
-
-type ToShape = (field: Json, options: FieldOptions) => Shape;
-
-const SHAPES: Readonly<Record<string, ToShape>> = {
-  id: () => ({ type: 'string', collation: 'cs', filter: equalities('exact') }),
-  reference: () => ({ type: 'string', collation: 'cs', filter: equalities('exact') }),
-  string: text,
-  textarea: text,
-  phone: text,
-  combobox: text,
-  email: (field, options) => ({ ...text(field, options), format: 'email' }),
-  url: (field, options) => ({ ...text(field, options), format: 'uri' }),
-  picklist,
-  multipicklist: () => ({ type: 'array', filter: NULLS, read: readChoices, write: writeChoices }),
-  boolean: () => ({ type: 'boolean', filter: { '=': 'exact', '!=': 'exact' } }),
-  int: () => ({ type: 'integer', range: integerRange('int'), filter: COMPARISONS }),
-  long: () => ({ type: 'integer', format: DECIMAL_TEXT, range: integerRange('long'), filter: COMPARISONS }),
-  double: number,
-  currency: number,
-  percent: number,
-  date: () => ({ type: 'date', filter: COMPARISONS }),
-  datetime: () => ({ type: 'datetime', filter: COMPARISONS, read: readInstant }),
-  time: () => ({ type: 'string', format: 'time', filter: NULLS }),
-  address: () => ({ type: 'object' }),
-  location: () => ({ type: 'object' }),
-  complexvalue: () => ({ type: 'object' }),
-};
-
-/** Types that nobody can filter (`base64`, `encryptedstring`), and types that are not known yet. */
-function plainText(): Shape {
-  return { type: 'string' };
+export function toParentName(
+  field: Json,
+  options: FieldOptions,
+): readonly (readonly [name: string, spec: FieldSpec])[] {
+  const [target, other] = Array.isArray(field.referenceTo) ? field.referenceTo : [];
+  const relationship = json.findText(field.relationshipName);
+  if (relationship === undefined || typeof target !== 'string' || other !== undefined) return [];
+  if (!NAMED.has(target) && !target.endsWith('__c')) return [];
+  const { filter, ...kind } = text({ field: {}, options });
+  const spec = { ...kind, nativeType: 'string', ...labelOf(field), sortable: true, onDemand: true };
+  return [[`${relationship}.Name`, field.filterable === true ? { ...spec, ...(filter && { filter }) } : spec]];
 }
 
 /** Comparisons tell cases apart only where the field does (SOQL and SOSL Reference, "Comparison Operators"); LIKE never does. */
-function text(field: Json, options: FieldOptions): Shape {
+function text({ field, options }: Source): FieldSpec {
   const exactness = options.textIsExact ? 'exact' : 'superset';
-  if (field.caseSensitive === true) {
-    return { type: 'string', collation: 'cs', filter: { ...equalities(exactness), LIKE: 'superset' } };
-  }
-  return {
-    type: 'string',
-    collation: 'ci',
-    filter: { ...equalities(exactness), LIKE: exactness, 'NOT LIKE': exactness },
-  };
+  const equal = { ...can.null, ...can.equal(exactness) };
+  return field.caseSensitive === true
+    ? { type: 'string', collation: 'cs', filter: { ...equal, LIKE: 'superset' } }
+    : { type: 'string', collation: 'ci', filter: { ...equal, ...can.match(exactness) } };
 }
 
 /** LIKE is for strings only. The list of values binds only where it is restricted. */
-function picklist(field: Json, options: FieldOptions): Shape {
-  const entries = Array.isArray(field.picklistValues) ? field.picklistValues.filter(isObject) : [];
-  const values = entries.filter(({ active }) => active !== false).flatMap(({ value }) => findText(value) ?? []);
-  const isRestricted = field.restrictedPicklist === true;
+function picklist({ field, options }: Source): FieldSpec {
+  const entries = Array.isArray(field.picklistValues) ? field.picklistValues.filter(json.isObject) : [];
+  const values = entries.filter(({ active }) => active !== false).flatMap(({ value }) => json.findText(value) ?? []);
   return {
     type: 'string',
     collation: 'ci',
-    filter: equalities(options.textIsExact ? 'exact' : 'superset'),
-    ...(isRestricted && values.length > 0 && { values }),
+    filter: { ...can.null, ...can.equal(options.textIsExact ? 'exact' : 'superset') },
+    ...(field.restrictedPicklist === true && values.length > 0 && { values }),
   };
 }
 
-function number(field: Json): Shape {
-  return { type: 'number', filter: field.calculated === true ? WIDE_COMPARISONS : COMPARISONS };
+function number({ field }: Source): FieldSpec {
+  return { type: 'number', filter: field.calculated === true ? FORMULA : COMPARED };
 }

@@ -1,5 +1,4 @@
-import { type FileDescription, type Media, path } from '#connector';
-import { findText, getObject, type Json } from './answer.ts';
+import { type FileDescription, type Json, json, type Media, path } from '#connector';
 
 /**
  * Objects whose records are files. Salesforce sends the bytes without a name and calls all of them a stream; the record knows
@@ -25,26 +24,26 @@ function fileIn(objectName: string, field: string, { fields, describe }: Descrip
     request: ({ id }) => ({ path: path`/sobjects/${objectName}/${id}/${field}`, headers: { accept: '*/*' } }),
     about: {
       request: ({ id }) => ({ path: path`/sobjects/${objectName}/${id}`, query: { fields: fields.join(',') } }),
-      read: ({ body }) => describe(getObject(body, 'what there is to say of a file')),
+      read: ({ body }) => describe(json.object(body, 'what there is to say of a file')),
     },
   };
 }
 
 function describeVersion({ PathOnClient, Title, FileExtension }: Json): FileDescription {
-  const extension = findText(FileExtension);
-  const name = findText(PathOnClient) ?? withExtension(findText(Title), extension);
+  const extension = json.findText(FileExtension);
+  const name = json.findText(PathOnClient) ?? withExtension(json.findText(Title), extension);
   return describeFile(name, typeOf(extension ?? extensionOf(name)));
 }
 
 function describeAttachment({ Name, ContentType }: Json): FileDescription {
-  const name = findText(Name);
+  const name = json.findText(Name);
   return describeFile(name, readType(ContentType) ?? typeOf(extensionOf(name)));
 }
 
 /** The extension stands apart from the name. */
 function describeDocument({ Name, Type, ContentType }: Json): FileDescription {
-  const extension = findText(Type);
-  return describeFile(withExtension(findText(Name), extension), readType(ContentType) ?? typeOf(extension));
+  const extension = json.findText(Type);
+  return describeFile(withExtension(json.findText(Name), extension), readType(ContentType) ?? typeOf(extension));
 }
 
 function describeFile(name: string | undefined, type: string | undefined): FileDescription {
@@ -62,7 +61,7 @@ function extensionOf(name: string | undefined): string | undefined {
 
 /** Without parameters; whatever is none is passed over, because users write it. */
 function readType(contentType: unknown): string | undefined {
-  return /^\s*([\w.+-]+\/[\w.+-]+)/.exec(findText(contentType) ?? '')?.[1]?.toLowerCase();
+  return /^\s*([\w.+-]+\/[\w.+-]+)/.exec(json.findText(contentType) ?? '')?.[1]?.toLowerCase();
 }
 
 function typeOf(extension: string | undefined): string | undefined {

@@ -1,13 +1,13 @@
-import { type Config, defineConnector } from '#connector';
-import { classify } from './classify.ts';
+import { defineConnector, errors, type Json, json, type ProviderResponse } from '#connector';
+import { CONFIGURATION, getInstanceUrl, getLoginUrl, servicePath } from './config.ts';
 import { discoverObjects } from './objects.ts';
-import { readLimitInfo } from './rate-limit.ts';
-import { DEFAULT_API_VERSION, servicePath } from './version.ts';
+import { findPart } from './query.ts';
 
 /** Salesforce, by OAuth. Facts and their sources: README.md. */
 export default defineConnector({
   key: 'salesforce',
   id: 1003,
+  contract: 1,
   name: 'Salesforce',
   description: 'Every object of a Salesforce account, custom ones included, with the fields that its user sees.',
   hub: 'crm',
@@ -28,37 +28,7 @@ export default defineConnector({
     siteAddressKey: 'site.address',
     sandboxKey: 'salesforce.sandbox',
   },
-  configuration: [
-    {
-      key: 'salesforce.sandbox',
-      type: 'boolean',
-      default: false,
-      description: 'Log in at test.salesforce.com, where sandboxes are.',
-    },
-    {
-      key: 'site.address',
-      type: 'string',
-      // A label for the customer, and one for the kind of org where it is not a production one.
-      pattern: /^[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\.[a-z]+)?\.my\.salesforce\.com$/,
-      description: 'The My Domain host, for accounts that let nobody log in elsewhere.',
-      example: 'acme.my.salesforce.com',
-    },
-    {
-      key: 'api.version',
-      type: 'string',
-      default: DEFAULT_API_VERSION,
-      pattern: /^[1-9]\d{1,2}\.0$/,
-      description: 'The version of the REST API.',
-    },
-    {
-      key: 'text.exact',
-      type: 'boolean',
-      default: false,
-      description:
-        'Set to true to leave filters on text to Salesforce alone. They then follow the locale of the user who logged in, ' +
-        'and what is not documented about accents and blanks.',
-    },
-  ],
+  configuration: CONFIGURATION,
   baseUrl: (config) => getInstanceUrl(config) + servicePath(config),
   // `*.` is exactly one label. With partitioned domains the kind of org is a label of its own.
   hosts: [
@@ -71,18 +41,43 @@ export default defineConnector({
   rateLimit: readLimitInfo,
   // Every user sees at least one user; the list of versions would be shown to anybody.
   probe: { path: '/query', query: { q: 'SELECT Id FROM User LIMIT 1' } },
-  classify,
+  // Failures come as `[{ errorCode, message, fields }]`, and so inside the answer of a composite request.
+  classify: errors({
+    part: ({ body }) => findPart(body),
+    code: ({ body }) => json.findText(firstError(body).errorCode),
+    message: ({ body }) => describeError(firstError(body)),
+    // What the status alone would judge otherwise. Source: REST API Developer Guide, "Status Codes and Error Responses".
+    kinds: {
+      INVALID_SESSION_ID: 'credentials',
+      REQUEST_LIMIT_EXCEEDED: 'rateLimited',
+      SERVER_UNAVAILABLE: 'unavailable',
+      UNABLE_TO_LOCK_ROW: 'unavailable',
+      QUERY_TIMEOUT: 'unavailable',
+      ENTITY_IS_DELETED: 'notFound',
+      NOT_FOUND: 'notFound',
+    },
+  }),
   objects: discoverObjects,
 });
 
-function getLoginUrl(config: Config): string {
-  const address = config['site.address'];
-  if (typeof address === 'string' && address !== '') return `https://${address.toLowerCase()}`;
-  return config['salesforce.sandbox'] === true ? 'https://test.salesforce.com' : 'https://login.salesforce.com';
+function firstError(body: unknown): Json {
+  const [first] = Array.isArray(body) ? body.filter(json.isObject) : [];
+  return first ?? {};
 }
 
-/** Until somebody has logged in there is no other place than the login's. */
-function getInstanceUrl(config: Config): string {
-  const url = config['instance.url'];
-  return typeof url === 'string' && url !== '' ? url.replace(/\/+$/, '') : getLoginUrl(config);
+function describeError({ errorCode, message, fields }: Json): string | undefined {
+  const texts = [errorCode, message].flatMap((text) => json.findText(text) ?? []);
+  const named = Array.isArray(fields) && fields.length > 0 ? ` (${fields.join(', ')})` : '';
+  return texts.length === 0 ? undefined : `${texts.join(': ')}${named}`;
+}
+
+/**
+ * `Sforce-Limit-Info: api-usage=25/5000` counts the calls of the whole account in the last 24 hours, so there is no moment at which
+ * it starts again. Source: REST API Developer Guide, "Limit Info Header".
+ */
+function readLimitInfo(headers: ProviderResponse['headers']) {
+  const usage = /(?:^|[;,\s])api-usage=(\d+)\/(\d+)/.exec(headers['sforce-limit-info'] ?? '');
+  if (usage === null) return undefined;
+  const [used, limit] = [Number(usage[1]), Number(usage[2])];
+  return { limit, remaining: Math.max(0, limit - used) };
 }

@@ -1,43 +1,50 @@
-import { type Config, type ConnectorContext, defineObject, type ObjectSpec, type Objects, path } from '#connector';
-import { findText, getArray, getObject, isObject, type Json } from './answer.ts';
+import {
+  type Config,
+  type ConnectorContext,
+  defineObject,
+  type Json,
+  json,
+  type ObjectSpec,
+  type Objects,
+  path,
+  records,
+} from '#connector';
+import { setting } from './config.ts';
 import { toFieldSpec, toParentName } from './fields.ts';
 import { FILES } from './files.ts';
 import { ID, INCLUDE_DELETED, listOperation } from './query.ts';
-import { recordOperations } from './records.ts';
 import { translator } from './where.ts';
 
 /** Every object the user sees, without its fields: one call, for an account has a thousand objects and more. */
 export async function discoverObjects({ send }: ConnectorContext): Promise<Objects> {
   const { body } = await send({ path: '/sobjects' });
-  const described = getArray(getObject(body, 'the list of objects').sobjects, 'the list of objects').filter(isObject);
-  const offered = described.filter((object) => object.deprecatedAndHidden !== true && isName(object.name));
-  return Object.fromEntries(offered.map((object) => [String(object.name), outlineOf(object)]));
+  const described = json.array(json.at(body, 'sobjects'), 'the list of objects').filter(isOffered);
+  return Object.fromEntries(described.map((object) => [object.name, outlineOf(object)]));
 }
 
-/** Names stand unquoted in statements. */
-function isName(value: unknown): boolean {
-  return typeof value === 'string' && /^[A-Za-z]\w*$/.test(value);
+/** Of an object or a field. Names stand unquoted in statements. */
+type Described = Json & { readonly name: string };
+
+function isOffered(described: unknown): described is Described {
+  if (!json.isObject(described) || described.deprecatedAndHidden === true) return false;
+  return typeof described.name === 'string' && /^[A-Za-z]\w*$/.test(described.name);
 }
 
-function outlineOf(object: Json): ObjectSpec {
-  const describe = ({ config, send }: ConnectorContext) => describeObject({ config, send }, object);
+function outlineOf(object: Described): ObjectSpec {
+  const describe = (context: ConnectorContext) => describeObject(context, object);
   return defineObject({ ...abilitiesOf(object), fields: {}, describe });
 }
 
-type Describer = Pick<ConnectorContext, 'config' | 'send'>;
-
-async function describeObject({ config, send }: Describer, object: Json): Promise<ObjectSpec> {
-  const { body } = await send({ path: path`/sobjects/${String(object.name)}/describe` });
-  const described = getArray(getObject(body, 'the description of the object').fields, 'the fields of the object');
-  return defineObject({ ...abilitiesOf(object), ...fieldsOf(described.filter(isObject), config), ...FILTERING });
+async function describeObject({ config, send }: ConnectorContext, object: Described): Promise<ObjectSpec> {
+  const { body } = await send({ path: path`/sobjects/${object.name}/describe` });
+  const described = json.array(json.at(body, 'fields'), 'the fields of the object').filter(isOffered);
+  return defineObject({ ...abilitiesOf(object), fields: fieldsOf(described, config), ...FILTERING });
 }
 
-function fieldsOf(described: readonly Json[], config: Config): Pick<ObjectSpec, 'fields'> {
-  const options = { textIsExact: config['text.exact'] === true };
-  const offered = described.filter((field) => field.deprecatedAndHidden !== true && isName(field.name));
-  const own = offered.map((field) => [String(field.name), toFieldSpec(field, options)] as const);
-  const parents = offered.map((field) => toParentName(field, options)).filter((entry) => entry !== undefined);
-  return { fields: Object.fromEntries([...own, ...parents]) };
+function fieldsOf(described: readonly Described[], config: Config): ObjectSpec['fields'] {
+  const options = { textIsExact: setting(config, 'text.exact') };
+  const own = described.map((field) => [field.name, toFieldSpec(field, options)] as const);
+  return Object.fromEntries([...own, ...described.flatMap((field) => toParentName(field, options))]);
 }
 
 /**
@@ -56,22 +63,35 @@ const FILTERING: Pick<ObjectSpec<string>, 'shape' | 'limits' | 'translator' | 'p
   },
 };
 
-/** All that is known without the fields. */
-function abilitiesOf(object: Json): Omit<ObjectSpec<string>, 'fields'> {
-  const name = String(object.name);
-  const label = findText(object.label);
+/** All that is known without the fields; what this user may do with the records shows when it is done. */
+function abilitiesOf(object: Described): Omit<ObjectSpec<string>, 'fields'> {
+  const { name } = object;
+  const label = json.findText(object.label);
   const media = FILES[name];
+  const { get, create, update, remove } = recordsOf(name);
   return {
     ...(label !== undefined && { label }),
     custom: object.custom === true,
     idField: ID,
     ...(object.queryable === true && { list: listOperation(name) }),
-    ...recordOperations(name, {
-      retrieveable: object.retrieveable === true,
-      createable: object.createable === true,
-      updateable: object.updateable === true,
-      deletable: object.deletable === true,
-    }),
+    ...(object.retrieveable === true && { get }),
+    ...(object.createable === true && { create }),
+    ...(object.updateable === true && { update }),
+    ...(object.deletable === true && { remove }),
     ...(media !== undefined && { media }),
   };
+}
+
+/** One at a time, by id. What is written is read back: Salesforce answers an id or nothing. Source: REST API Developer Guide, "sObject Rows". */
+function recordsOf(objectName: string) {
+  return records({
+    // With all its fields: naming the wanted ones could make the URL too long.
+    get: (id) => ({ path: path`/sobjects/${objectName}/${id}` }),
+    create: {
+      request: (values) => ({ method: 'POST', path: path`/sobjects/${objectName}`, json: values }),
+      id: ({ body }) => json.text(json.at(body, 'id'), 'the id of the new record'),
+    },
+    update: (id, values) => ({ method: 'PATCH', path: path`/sobjects/${objectName}/${id}`, json: values }),
+    remove: (id) => ({ method: 'DELETE', path: path`/sobjects/${objectName}/${id}` }),
+  });
 }

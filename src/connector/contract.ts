@@ -293,6 +293,8 @@ export interface Connector {
   readonly key: string;
   /** Stable for ever, unique over all connectors. */
   readonly id: number;
+  /** The version of this contract that it is written for. Default 1. One of another version is not loaded. */
+  readonly contract?: number;
   readonly name: string;
   readonly description: string;
   /** Contract values: general, erp, humancapital, crm, documents, … */

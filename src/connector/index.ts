@@ -28,4 +28,5 @@ export {
   rejected,
   unusable,
 } from './define.ts';
+export * from './kit/index.ts';
 export { path } from './path.ts';

@@ -65,6 +65,15 @@ async function load(folder: string, key: string): Promise<Loaded> {
   const module: { readonly default?: Connector } = await import(pathToFileURL(join(folder, key, 'index.ts')).href);
   const connector = module.default;
   if (connector === undefined) return { problem: `${key}: index.ts has no default export` };
+  const { contract = 1 } = connector;
+  if (contract !== CONTRACT_VERSION) return { problem: `${key}: ${describeMismatch(contract)}` };
   if (connector.key === key) return { connector };
   return { problem: `${key}: the folder holds a connector with the key '${connector.key}'` };
+}
+
+/** Of what `#connector` offers and a connector declares. Raised when a connector that was right could go wrong. */
+const CONTRACT_VERSION = 1;
+
+function describeMismatch(version: number): string {
+  return `it is written for version ${version} of the connector contract; this Causeway has version ${CONTRACT_VERSION}`;
 }

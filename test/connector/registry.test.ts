@@ -105,6 +105,17 @@ describe('connectors in folders', () => {
       ]);
   });
 
+  it('need the contract of this version, and both versions are named where they have another', async () => {
+    await write('old', { 'index.ts': "export default { key: 'old', contract: 1 };" });
+    await write('silent', { 'index.ts': "export default { key: 'silent' };" });
+    expect((await loadConnectors([folder])).map(({ key }) => key)).to.have.members(['old', 'silent']);
+    await write('next', { 'index.ts': "export default { key: 'next', contract: 2 };" });
+    const error = await thrownBy(() => loadConnectors([folder]));
+    expect(error)
+      .to.have.property('problems')
+      .that.deep.equals(['next: it is written for version 2 of the connector contract; this Causeway has version 1']);
+  });
+
   it('may be outside the repository and import #connector, and are served with their simulator', async () => {
     await write('greeter', { 'index.ts': GREETER, 'simulator.ts': GREETER_SIMULATOR });
     const service = await startTestApp({ CONNECTORS_PATH: folder });

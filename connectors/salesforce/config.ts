@@ -1,0 +1,52 @@
+import { type Config, type ConfigField, settings } from '#connector';
+
+export const CONFIGURATION = [
+  {
+    key: 'salesforce.sandbox',
+    type: 'boolean',
+    default: false,
+    description: 'Log in at test.salesforce.com, where sandboxes are.',
+  },
+  {
+    key: 'site.address',
+    type: 'string',
+    // A label for the customer, and one for the kind of org where it is not a production one.
+    pattern: /^[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\.[a-z]+)?\.my\.salesforce\.com$/,
+    description: 'The My Domain host, for accounts that let nobody log in elsewhere.',
+    example: 'acme.my.salesforce.com',
+  },
+  {
+    key: 'api.version',
+    type: 'string',
+    // Winter '25: old enough to be on every instance, young enough to stay for years.
+    default: '62.0',
+    pattern: /^[1-9]\d{1,2}\.0$/,
+    description: 'The version of the REST API.',
+  },
+  {
+    key: 'text.exact',
+    type: 'boolean',
+    default: false,
+    description:
+      'Set to true to leave filters on text to Salesforce alone. They then follow the locale of the user who logged in, ' +
+      'and what is not documented about accents and blanks.',
+  },
+] as const satisfies readonly ConfigField[];
+
+export const setting = settings([...CONFIGURATION, { key: 'instance.url', type: 'url' }]);
+
+/** `/services/data/v62.0` */
+export function servicePath(config: Config): string {
+  return `/services/data/v${setting(config, 'api.version')}`;
+}
+
+export function getLoginUrl(config: Config): string {
+  const address = setting(config, 'site.address');
+  if (address !== undefined) return `https://${address.toLowerCase()}`;
+  return `https://${setting(config, 'salesforce.sandbox') ? 'test' : 'login'}.salesforce.com`;
+}
+
+/** Until somebody has logged in there is no other place than the login's. */
+export function getInstanceUrl(config: Config): string {
+  return setting(config, 'instance.url')?.replace(/\/+$/, '') ?? getLoginUrl(config);
+}

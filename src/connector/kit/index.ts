@@ -1,0 +1,19 @@
+/** Helpers to say how a provider does what the contract asks for. All of them make contract values; none has to be used. */
+
+export { can, type OperatorSet } from './can.ts';
+export { type Codec, codec } from './codec.ts';
+export { type ErrorOptions, errors } from './errors.ts';
+export { type Json, json } from './json.ts';
+export { type Kind, type KindsOptions, kinds, type Shown } from './kinds.ts';
+export { type ListOptions, type ListQuery, list, type Order } from './list.ts';
+export {
+  type CursorPaging,
+  type LinkPaging,
+  type NumberPaging,
+  nextLink,
+  type OffsetPaging,
+  type Paging,
+  type WholePaging,
+} from './paging.ts';
+export { type Change, type RecordsOptions, records } from './records.ts';
+export { type Settings, settings } from './settings.ts';

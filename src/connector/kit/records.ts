@@ -1,0 +1,106 @@
+import { isAppError } from '../../errors.ts';
+import type {
+  Config,
+  ConnectorContext,
+  ObjectSpec,
+  Operation,
+  ProviderRequest,
+  ProviderResponse,
+  UpdateInput,
+} from '../contract.ts';
+import { unusable } from '../define.ts';
+import { json } from './json.ts';
+
+type Values = UpdateInput['values'];
+
+/** A write whose answer does not hold the record is read back: after a creation by the `id` in its answer. */
+export interface RecordsOptions {
+  /** `natives`: of the wanted fields. */
+  readonly get: (id: string, natives: readonly string[], config: Config) => ProviderRequest;
+  /** The record in an answer. Default: the body. */
+  readonly record?: (response: ProviderResponse) => unknown;
+  readonly create?: {
+    readonly request: (values: Values, config: Config) => ProviderRequest;
+    /** Of the new record. Absent: the answer holds the record. @throws Error when there is none, see `json.key` */
+    readonly id?: (response: ProviderResponse) => string;
+  };
+  readonly update?: Change;
+  readonly replace?: Change;
+  readonly remove?: (id: string, config: Config) => ProviderRequest;
+}
+
+type ChangeRequest = (id: string, values: Values, config: Config) => ProviderRequest;
+
+/** `answers`: the answer holds the record. */
+export type Change = ChangeRequest | { readonly request: ChangeRequest; readonly answers: 'record' };
+
+type RecordOperations = Pick<ObjectSpec, 'get' | 'create' | 'update' | 'replace' | 'remove'>;
+
+/** The operations on one record. */
+export function records({ get, record = readBody, create, update, replace, remove }: RecordsOptions) {
+  const readBack: ReadBack = async ({ send, config }, id, fields) =>
+    record(await send(get(id, nativesOf(fields), config)));
+  return {
+    get: {
+      request: ({ id, fields }, config) => get(id, nativesOf(fields), config),
+      read: record,
+    },
+    ...(create !== undefined && { create: createWith(create, record, readBack) }),
+    ...(update !== undefined && { update: changeWith(update, record, readBack) }),
+    ...(replace !== undefined && { replace: changeWith(replace, record, readBack) }),
+    ...(remove !== undefined && {
+      remove: { request: ({ id }, config) => remove(id, config), read: () => undefined },
+    }),
+  } satisfies RecordOperations;
+}
+
+function nativesOf(fields: UpdateInput['fields']): readonly string[] {
+  return [...new Set(fields.map(({ native }) => native))];
+}
+
+function readBody({ body }: ProviderResponse): unknown {
+  return json.object(body, 'a record');
+}
+
+type ReadBack = (context: ConnectorContext, id: string, fields: UpdateInput['fields']) => Promise<unknown>;
+type Read = (response: ProviderResponse) => unknown;
+
+function createWith(
+  { request, id: idOf }: NonNullable<RecordsOptions['create']>,
+  read: Read,
+  readBack: ReadBack,
+): NonNullable<RecordOperations['create']> {
+  if (idOf === undefined) return { request: ({ values }, config) => request(values, config), read };
+  return {
+    run: async (context, { values, fields }) => {
+      const id = idOf(await context.send(request(values, context.config)));
+      try {
+        return await readBack(context, id, fields);
+      } catch (error) {
+        context.signal.throwIfAborted();
+        throw createdUnread(id, error);
+      }
+    },
+  };
+}
+
+/** It must not read as if nothing had been created. */
+function createdUnread(id: string, cause: unknown): Error {
+  const reason = isAppError(cause) ? ` ${cause.message}` : '';
+  return unusable(
+    `The record was created with the id '${id}'. Do not create it again. Reading it back failed.${reason}`,
+    cause,
+  );
+}
+
+function changeWith(change: Change, read: Read, readBack: ReadBack): Operation<UpdateInput, unknown> {
+  if (typeof change === 'object') {
+    return { request: ({ id, values }, config) => change.request(id, values, config), read };
+  }
+  return {
+    run: async (context, { id, values, fields }) => {
+      await context.send(change(id, values, context.config));
+      return readBack(context, id, fields);
+    },
+  };
+}

@@ -1,0 +1,42 @@
+import type { Config, ConfigField } from '../contract.ts';
+
+type Setting = Pick<ConfigField, 'key' | 'type' | 'required' | 'default'>;
+
+interface TypeOf {
+  readonly string: string;
+  readonly url: string;
+  readonly number: number;
+  readonly boolean: boolean;
+}
+
+type Given<Declared extends Setting> = Declared extends
+  | { readonly required: true }
+  | { readonly default: string | number | boolean }
+  ? TypeOf[Declared['type']]
+  : TypeOf[Declared['type']] | undefined;
+
+/** Reads a setting under its declared type. Empty text is no value. @throws Error when one that is required is not there */
+export type Settings<Declared extends Setting> = <Key extends Declared['key']>(
+  config: Config,
+  key: Key,
+) => Given<Extract<Declared, { readonly key: Key }>>;
+
+/**
+ * The settings of an instance by their declared keys: `settings(CONFIGURATION)(config, 'company.name')`. Declare the keys
+ * `as const satisfies readonly ConfigField[]`, so that the compiler knows which of them are always there.
+ */
+export function settings<const Declared extends Setting>(declared: readonly Declared[]): Settings<Declared> {
+  const byKey = new Map<string, Setting>(declared.map((setting) => [setting.key, setting]));
+  return (config, key) => {
+    const setting = byKey.get(key);
+    const value = isGiven(config[key], setting) ? config[key] : setting?.default;
+    if (value === undefined && setting?.required === true) throw new Error(`The setting '${key}' is missing.`);
+    // The type was compared with the declared one, from which the compiler's type of the key is made.
+    return value as Given<Extract<Declared, { readonly key: typeof key }>>;
+  };
+}
+
+function isGiven(value: unknown, setting: Setting | undefined): boolean {
+  const type = setting?.type === 'url' ? 'string' : setting?.type;
+  return typeof value === type && value !== '';
+}

@@ -1,0 +1,112 @@
+import { expect } from 'chai';
+import { json, type ProviderRequest, type ProviderResponse, path, records } from '#connector';
+import { execute } from '../../../src/connector/client/execute.ts';
+import type { ProviderCall } from '../../../src/connector/client/ports.ts';
+import { AppError } from '../../../src/errors.ts';
+
+const get = (id: string, natives: readonly string[]) => ({
+  path: path`/things/${id}`,
+  query: { fields: natives.join() },
+});
+const FIELDS = [
+  { name: 'id', native: 'Id', type: 'string' },
+  { name: 'name', native: 'Name', type: 'string' },
+  { name: 'key', native: 'Id', type: 'string' },
+] as const;
+const READ = { path: '/things/7', query: { fields: 'Id,Name' } };
+
+function answering(...answers: readonly (Partial<ProviderResponse> | Error)[]) {
+  const asked: ProviderRequest[] = [];
+  const controller = new AbortController();
+  const send = async (request: ProviderRequest): Promise<ProviderResponse> => {
+    asked.push(request);
+    const answer = answers[asked.length - 1];
+    if (answer instanceof Error) throw answer;
+    return { status: 200, headers: {}, body: undefined, ...answer };
+  };
+  return { asked, controller, send, context: { config: {}, send, signal: controller.signal } };
+}
+
+describe('operations on one record', () => {
+  it('are those that are given', () => {
+    expect(Object.keys(records({ get }))).to.deep.equal(['get']);
+    const all = records({
+      get,
+      create: { request: (values) => ({ json: values }) },
+      update: () => ({}),
+      replace: () => ({}),
+      remove: () => ({}),
+    });
+    expect(Object.keys(all)).to.deep.equal(['get', 'create', 'update', 'replace', 'remove']);
+  });
+
+  it('read the wanted fields, each once', () => {
+    const operation = records({ get }).get;
+    expect(operation.request({ id: '7', fields: FIELDS }, {})).to.deep.equal(READ);
+    expect(operation.read({ status: 200, headers: {}, body: { Id: '7' } })).to.deep.equal({ Id: '7' });
+    expect(() => operation.read({ status: 200, headers: {}, body: [] })).to.throw('The answer lacks a record.');
+  });
+
+  it('read a record from where it stands', () => {
+    const { get: operation } = records({ get, record: ({ body }) => json.at(body, 'data') });
+    expect(operation.read({ status: 200, headers: {}, body: { data: { Id: '7' } } })).to.deep.equal({ Id: '7' });
+  });
+
+  const create = {
+    request: (values: object) => ({ method: 'POST', path: '/things', json: values }) as const,
+    id: ({ body }: ProviderResponse) => json.key(json.at(body, 'id'), 'the id of the new record'),
+  };
+
+  it('read back what was created under the id that was answered', async () => {
+    const { asked, context } = answering({ body: { id: 7 } }, { body: { Id: '7', Name: 'New' } });
+    const operation = records({ get, create }).create;
+    if (operation === undefined || !('run' in operation)) throw new Error('A function was expected.');
+    expect(await operation.run(context, { values: { Name: 'New' }, fields: FIELDS })).to.deep.equal({
+      Id: '7',
+      Name: 'New',
+    });
+    expect(asked).to.deep.equal([{ method: 'POST', path: '/things', json: { Name: 'New' } }, READ]);
+  });
+
+  it('never read as if nothing had been created when only the reading failed', async () => {
+    const { context } = answering({ body: { id: 7 } }, new AppError('PROVIDER_UNAVAILABLE', 'It answered 503.'));
+    const operation = records({ get, create }).create;
+    if (operation === undefined || !('run' in operation)) throw new Error('A function was expected.');
+    const error = await operation.run(context, { values: {}, fields: [] }).catch((reason: unknown) => reason);
+    expect(error).to.include({
+      code: 'PROVIDER_PROTOCOL',
+      message:
+        "The record was created with the id '7'. Do not create it again. Reading it back failed. It answered 503.",
+    });
+  });
+
+  it('end with the reason of whoever gave up while the new record was read', async () => {
+    const { context, controller } = answering({ body: { id: 7 } }, new Error('aborted'));
+    controller.abort(new Error('The client has gone.'));
+    const operation = records({ get, create }).create;
+    if (operation === undefined || !('run' in operation)) throw new Error('A function was expected.');
+    const error = await operation.run(context, { values: {}, fields: [] }).catch((reason: unknown) => reason);
+    expect(error).to.have.property('message', 'The client has gone.');
+  });
+
+  it('read back what was changed, unless the answer holds it', async () => {
+    const change = (id: string, values: object) =>
+      ({ method: 'PATCH', path: path`/things/${id}`, json: values }) as const;
+    const { update, replace } = records({ get, update: change, replace: { request: change, answers: 'record' } });
+    const { asked, context, send } = answering({ status: 204 }, { body: { Id: '7' } }, { body: { Id: '8' } });
+    if (update === undefined || replace === undefined) throw new Error('Both were given.');
+    // As the client runs an operation; of a call it needs no more here.
+    const call = context as unknown as ProviderCall;
+    const input = { id: '7', values: { Name: 'B' }, fields: FIELDS };
+    expect(await execute((_call, request) => send(request), update, input, call)).to.deep.equal({ Id: '7' });
+    expect(await execute((_call, request) => send(request), replace, input, call)).to.deep.equal({ Id: '8' });
+    const sent = { method: 'PATCH', path: '/things/7', json: { Name: 'B' } };
+    expect(asked).to.deep.equal([sent, READ, sent]);
+  });
+
+  it('take an id as one segment of the path', () => {
+    const { remove } = records({ get, remove: (id) => ({ method: 'DELETE', path: path`/things/${id}` }) });
+    expect(remove?.request({ id: '../7?x' }, {})).to.deep.equal({ method: 'DELETE', path: '/things/..%2F7%3Fx' });
+    expect(remove?.read()).to.equal(undefined);
+  });
+});
