@@ -19,7 +19,9 @@ const LEVELS: readonly (readonly string[])[] = [
     'trace',
     'turn-budget',
   ],
-  ['where', 'connector', 'db', 'egress'],
+  // Simulators evaluate filters with the evaluator that the platform has for rows.
+  ['where'],
+  ['connector', 'db', 'egress'],
   ['platform'],
   ['accounts', 'instances', 'resources', 'events'],
   ['api', 'jobs', 'console'],

@@ -1,148 +1,93 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Simulator } from '#connector';
-import { createRows, type Row } from './simulator-data.ts';
-import { createDataset, type Dataset } from './simulator-dataset.ts';
-import { createEmployee, getEmployee, listEmployeeFields, updateEmployee } from './simulator-employees.ts';
-import { listCompanyFiles, listEmployeeFiles } from './simulator-files.ts';
-import { type Answer, json, Problem, Refusal, readJsonBody, send, sendError, sendXml } from './simulator-http.ts';
-import { listPolicies, listRequests, listTypes } from './simulator-time-off.ts';
+import {
+  type Answer,
+  BAD_BODY,
+  basic,
+  type Call,
+  changesOf,
+  type Fault,
+  type Handler,
+  json,
+  type Simulator,
+  type SimulatorOptions,
+  simulate,
+  typed,
+} from '#connector/simulator';
+import { listCompanyFiles, listEmployeeFiles, listPolicies, listRequests, listTypes } from './simulator/company.ts';
+import { createDataset } from './simulator/dataset.ts';
+import { createEmployee, getEmployee, listEmployeeFields, updateEmployee } from './simulator/employees.ts';
+import { Problem, refusal } from './simulator/fault.ts';
+import { createEmployees } from './simulator/rows.ts';
 
-const COMPANY = 'acme';
+const COMPANY_HOST = 'acme.bamboohr.com';
 const API_KEY = 'demo-key';
 
 /** The configuration of an instance on this simulator. */
-export const DEMO_CONFIGURATION = { username: API_KEY, 'company.name': COMPANY };
+export const DEMO_CONFIGURATION = { username: API_KEY, 'company.name': 'acme' };
 
 /** The account `acme.bamboohr.com` in memory. What it does is in the README. */
-export function createSimulator(): Simulator {
-  const account = createAccount();
-  return {
-    handle: (request, response) => {
-      answer(account, request, response).catch((error) => sendError(response, error));
+export function createSimulator(options: Partial<SimulatorOptions> = {}): Simulator {
+  const employees = createEmployees();
+  const dataset = createDataset(employees);
+  return simulate(
+    {
+      authenticate: assertCaller,
+      print,
+      routes: {
+        'GET /api/v1_2/datasets': () => json({ datasets: [{ name: 'employee', label: 'Employee' }] }),
+        'GET /api/v1_2/datasets/{name}/fields': inDataset(dataset.listFields),
+        'POST /api/v2/datasets/{name}/data': inDataset(dataset.query),
+        'GET /api/v1/meta/fields': xmlUnlessJson(listEmployeeFields),
+        'GET /api/v1/meta/time_off/types': xmlUnlessJson(listTypes),
+        'GET /api/v1/meta/time_off/policies': xmlUnlessJson(listPolicies),
+        'GET /api/v1/time_off/requests': xmlUnlessJson((call) => listRequests(employees, call)),
+        'GET /api/v1/files/view': xmlUnlessJson(listCompanyFiles),
+        'GET /api/v1/employees/{id}/files/view': xmlUnlessJson((call) => listEmployeeFiles(employees, call)),
+        'GET /api/v1/employees/{id}': xmlUnlessJson((call) => getEmployee(employees, call)),
+        'POST /api/v1/employees': (call) => createEmployee(employees, call),
+        'POST /api/v1/employees/{id}': (call) => updateEmployee(employees, call),
+      },
+      commands: changesOf({
+        employees: {
+          table: employees,
+          keyOf: ({ eeid }) => String(eeid),
+          create: (number) => ({ firstName: 'New', lastName: `Person ${number}` }),
+          change: (number) => ({ city: `City ${number}` }),
+        },
+      }),
     },
+    { baseUrl: `https://${COMPANY_HOST}`, ...options },
+  );
+}
+
+const isKey = basic('BambooHR', ({ username }) => username === API_KEY, 'Invalid API key');
+
+function assertCaller(call: Call): void {
+  if ((call.host ?? COMPANY_HOST) !== COMPANY_HOST) throw refusal(404, 'Company not found');
+  isKey(call);
+}
+
+function inDataset(handler: Handler): Handler {
+  return (call) => {
+    if (call.params.name === 'employee') return handler(call);
+    throw new Problem(404, 'NOT_FOUND', `The dataset ${call.params.name} is not accessible.`);
   };
 }
 
-interface Account {
-  readonly rows: Map<number, Row>;
-  readonly dataset: Dataset;
+/** The older endpoints answer XML unless JSON is asked for. What the XML says is not simulated. */
+function xmlUnlessJson(handler: Handler): Handler {
+  return async (call) => {
+    const answer = await handler(call);
+    const wantsJson = call.headers.accept?.includes('application/json') === true;
+    return wantsJson ? answer : typed('text/xml; charset=utf-8', '<?xml version="1.0"?>\n<simulated/>\n');
+  };
 }
 
-function createAccount(): Account {
-  const rows = createRows();
-  const dataset = createDataset(rows);
-  return { rows, dataset };
-}
-
-interface Call {
-  readonly account: Account;
-  readonly query: URLSearchParams;
-  /** The part of the path that is an id. */
-  readonly id: string;
-  readonly body: Readonly<Record<string, unknown>>;
-}
-
-interface Route {
-  readonly method: 'GET' | 'POST';
-  readonly path: RegExp;
-  /** Answers XML unless JSON is asked for. */
-  readonly xml?: true;
-  readonly answer: (call: Call) => Answer;
-}
-
-const ROUTES: readonly Route[] = [
-  {
-    method: 'POST',
-    path: /^\/api\/v2\/datasets\/([^/]+)\/data$/,
-    answer: ({ account, id, body }) => account.dataset.query(inDataset(id, body)),
-  },
-  {
-    method: 'GET',
-    path: /^\/api\/v1_2\/datasets\/([^/]+)\/fields$/,
-    answer: ({ account, id, query }) => account.dataset.listFields(inDataset(id, query)),
-  },
-  {
-    method: 'GET',
-    path: /^\/api\/v1_2\/datasets$/,
-    answer: () => json({ datasets: [{ name: 'employee', label: 'Employee' }] }),
-  },
-  { method: 'GET', path: /^\/api\/v1\/meta\/fields$/, xml: true, answer: listEmployeeFields },
-  { method: 'GET', path: /^\/api\/v1\/meta\/time_off\/types$/, xml: true, answer: listTypes },
-  { method: 'GET', path: /^\/api\/v1\/meta\/time_off\/policies$/, xml: true, answer: listPolicies },
-  {
-    method: 'GET',
-    path: /^\/api\/v1\/time_off\/requests$/,
-    xml: true,
-    answer: ({ account, query }) => listRequests(account.rows, query),
-  },
-  { method: 'GET', path: /^\/api\/v1\/files\/view$/, xml: true, answer: listCompanyFiles },
-  {
-    method: 'GET',
-    path: /^\/api\/v1\/employees\/([^/]+)\/files\/view$/,
-    xml: true,
-    answer: ({ account, id }) => listEmployeeFiles(account.rows, id),
-  },
-  {
-    method: 'GET',
-    path: /^\/api\/v1\/employees\/([^/]+)$/,
-    xml: true,
-    answer: ({ account, id, query }) => getEmployee(account.rows, id, query),
-  },
-  {
-    method: 'POST',
-    path: /^\/api\/v1\/employees$/,
-    answer: ({ account, body }) => changing(account, createEmployee(account.rows, body)),
-  },
-  {
-    method: 'POST',
-    path: /^\/api\/v1\/employees\/([^/]+)$/,
-    answer: ({ account, id, body }) => changing(account, updateEmployee(account.rows, id, body)),
-  },
-];
-
-function inDataset<Value>(name: string, value: Value): Value {
-  if (name !== 'employee') throw new Problem(404, 'NOT_FOUND', `The dataset ${name} is not accessible.`);
-  return value;
-}
-
-function changing(account: Account, result: Answer): Answer {
-  account.dataset.refresh();
-  return result;
-}
-
-async function answer(account: Account, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  simulateTrouble(request);
-  assertCaller(request);
-  const url = new URL(request.url ?? '/', 'http://simulated');
-  const { route, id } = findRoute(request.method ?? 'GET', url.pathname);
-  const body = route.method === 'POST' ? await readJsonBody(request) : {};
-  const result = route.answer({ account, query: url.searchParams, id, body });
-  if (route.xml && !request.headers.accept?.includes('application/json')) sendXml(response);
-  else send(response, result);
-}
-
-function findRoute(method: string, pathname: string): { readonly route: Route; readonly id: string } {
-  for (const route of ROUTES) {
-    const match = route.method === method ? route.path.exec(pathname) : null;
-    if (match !== null) return { route, id: decodeURIComponent(match[1] ?? '') };
+function print(fault: Fault): Answer {
+  const { status, code, headers } = fault;
+  if (fault instanceof Problem) {
+    const body = { type: 'about:blank', title: code, status, detail: fault.message, code };
+    return json(body, status, { ...headers, 'content-type': 'application/problem+json', 'x-request-id': 'simulated' });
   }
-  throw new Refusal(404, 'Not found');
-}
-
-/** `x-simulate: 429` and `x-simulate: 503`. */
-function simulateTrouble({ headers }: IncomingMessage): void {
-  const wanted = headers['x-simulate'];
-  if (wanted === '429') throw new Refusal(429, 'Too many requests', { 'retry-after': '7' });
-  if (wanted === '503') throw new Refusal(503, 'Service unavailable', { 'retry-after': '3' });
-}
-
-const CREDENTIALS = new RegExp(`^${API_KEY}:`);
-
-function assertCaller({ headers }: IncomingMessage): void {
-  const host =
-    /(?:^|;)\s*host="?([^";,]+)/i.exec(headers.forwarded?.toString() ?? '')?.[1] ?? `${COMPANY}.bamboohr.com`;
-  if (host.toLowerCase() !== `${COMPANY}.bamboohr.com`) throw new Refusal(404, 'Company not found');
-  const encoded = /^Basic ([A-Za-z0-9+/=]+)$/i.exec(headers.authorization ?? '')?.[1] ?? '';
-  if (CREDENTIALS.test(Buffer.from(encoded, 'base64').toString('utf8'))) return;
-  throw new Refusal(401, 'Invalid API key', { 'www-authenticate': 'Basic realm="BambooHR"' });
+  const message = code === BAD_BODY ? 'Malformed JSON' : fault.message.replaceAll(/[^\x20-\x7e]/g, '?');
+  return typed('text/html; charset=utf-8', '', status, { ...headers, 'x-bamboohr-error-message': message });
 }

@@ -8,8 +8,8 @@ import { parseWhere } from '../../src/where/parse.ts';
 import { prepareQuery } from '../../src/where/query.ts';
 import type { Product } from '../../test/support/cap/rows.ts';
 import { startCapServer } from '../../test/support/cap-server.ts';
-import { createTables } from './simulator/data.ts';
 import { parseFilter } from './simulator/parse-filter.ts';
+import { createTables } from './simulator/rows.ts';
 import type { ODataSimulatorOptions } from './simulator.ts';
 import { type Connection, connect, type RunningSimulator, startSimulator } from './testing.ts';
 
@@ -410,7 +410,7 @@ describe('OData filters on the simulator', function () {
     return {
       connection,
       object: connection.object('Products'),
-      rows: createTables().get('Products') ?? [],
+      rows: createTables().get('Products')?.rows() ?? [],
       idField: 'Id',
     };
   }

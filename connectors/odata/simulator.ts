@@ -1,13 +1,26 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { json } from 'node:stream/consumers';
-import type { Simulator, SimulatorOptions } from '#connector';
-import { type Address, addressOf, hasKey, type Key, readAddress } from './simulator/address.ts';
-import { createTables, type Row, type Tables } from './simulator/data.ts';
-import type { Collation } from './simulator/evaluate.ts';
+import {
+  type Answer,
+  basic,
+  type Call,
+  changesOf,
+  empty,
+  type Fault,
+  type Handler,
+  json,
+  type Row,
+  type Simulator,
+  type SimulatorOptions,
+  simulate,
+  type Table,
+  xml,
+} from '#connector/simulator';
+import { type Address, addressOf, type Key, readAddress } from './simulator/address.ts';
+import type { Collation } from './simulator/condition.ts';
 import { printMetadata } from './simulator/metadata.ts';
-import { Problem } from './simulator/problem.ts';
+import { problem } from './simulator/problem.ts';
 import type { Quirks } from './simulator/quirks.ts';
 import { type Options, queryRows, readOptions, selectProperties } from './simulator/read.ts';
+import { createTables, keyOf, type Tables } from './simulator/rows.ts';
 import { type EntitySchema, SETS } from './simulator/schema.ts';
 import { completeRow, readBody } from './simulator/write.ts';
 
@@ -29,155 +42,148 @@ export interface ODataSimulatorOptions extends SimulatorOptions {
 /** The configuration of an instance on this simulator. */
 export const DEMO_CONFIGURATION = { 'base.url': 'https://demo.example.com/odata/v4/shop' };
 
-const ROOTS = ['/odata/v4/shop', '/odata/v4/private'] as const;
-const CREDENTIALS = `Basic ${btoa('demo:demo-password')}`;
-
-interface Answer {
-  readonly status: number;
-  readonly body?: unknown;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
-/** One request, taken apart. */
-interface Call {
-  readonly request: IncomingMessage;
+/** What a request needs beside itself. */
+interface Service {
   readonly tables: Tables;
   readonly settings: ODataSimulatorOptions;
   /** The service root as the client sees it. */
   readonly root: string;
-  readonly path: string;
   readonly options: Options;
 }
 
 export function createSimulator(settings: ODataSimulatorOptions): Simulator {
+  const { quirks = {} } = settings;
   const tables = createTables();
-  return {
-    handle: (request, response) => {
-      answer(request, { settings, tables }).then(
-        (answered) => send(request, response, answered),
-        (error: unknown) => send(request, response, describe(error)),
-      );
-    },
+  const isDemo = basic('demo', ({ username, password }) => username === 'demo' && password === 'demo-password');
+  const answer: Handler = (call) => {
+    const { service = '', address = '' } = call.params;
+    if (quirks.refusesSlashes && /%2f|%5c/i.test(call.path)) throw problem(400, 'Bad Request');
+    const root = `${call.origin}/odata/v4/${service}`;
+    return route(call, { tables, settings, root, options: readOptions(call) }, readAddress(address));
   };
+  const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+  const templates = ['/odata/v4/{service}', '/odata/v4/{service}/{address*}'];
+  return simulate(
+    {
+      print,
+      headers: { 'odata-version': '4.0' },
+      authenticate: (call) => {
+        const [, service, rest = ''] = /^\/odata\/v4\/(shop|private)(?:\/(.*))?$/s.exec(call.path) ?? [];
+        if (service === undefined) throw problem(404, `There is no service at '${call.path}', but at /odata/v4/shop.`);
+        const isShown = service === 'shop' || (quirks.showsDocuments && /^(?:\$metadata)?$/.test(rest));
+        if (!isShown) isDemo(call);
+      },
+      routes: Object.fromEntries(
+        templates.flatMap((template) => methods.map((method) => [`${method} ${template}`, answer])),
+      ),
+      commands: changesOf({
+        Products: {
+          table: tableOf(tables, 'Products'),
+          keyOf: ({ Id }) => String(Id),
+          create: (number) => ({ ...completeRow(entityOf('Products'), { Id: 100_000 + number, Name: 'New' }, []) }),
+          change: (number) => ({ Description: `Changed ${number}` }),
+        },
+      }),
+    },
+    settings,
+  );
 }
 
-async function answer(request: IncomingMessage, state: Pick<Call, 'settings' | 'tables'>): Promise<Answer> {
-  const url = new URL(request.url ?? '/', 'http://simulator');
-  const base = ROOTS.find((root) => url.pathname === root || url.pathname.startsWith(`${root}/`));
-  if (base === undefined)
-    throw new Problem(404, `There is no service at '${url.pathname}', but at ${ROOTS.join(' and ')}.`);
-  const { quirks = {} } = state.settings;
-  const isShown = base === '/odata/v4/shop' || (quirks.showsDocuments && isDocument(url.pathname.slice(base.length)));
-  if (!isShown && request.headers.authorization !== CREDENTIALS) {
-    return { status: 401, body: errorBody(401, 'Unauthorized'), headers: { 'www-authenticate': 'Basic realm="demo"' } };
+const TYPE = { 'content-type': 'application/json;odata.metadata=minimal' };
+
+function print({ status, message, headers }: Fault): Answer {
+  return json({ error: { code: String(status), message } }, status, { ...headers, ...TYPE });
+}
+
+function route(call: Call, service: Service, address: Address): Answer {
+  const isRead = call.method === 'GET';
+  const { root, tables } = service;
+  if (address.kind === 'set' && isRead) return page(call, service, address.set, tableOf(tables, address.set).rows());
+  if (address.kind === 'set') return change(call, service, address.set);
+  if (address.kind === 'entity' && !isRead) return change(call, service, address.set, address.key);
+  if (!isRead) throw problem(405, `${call.method} is not supported here.`);
+  if (address.kind === 'metadata') return xml(printMetadata());
+  if (address.kind === 'collection') return listRelated(call, service, address);
+  if (address.kind === 'entity') {
+    const row = getRow(service, address.set, address.key);
+    return json(printEntity(call, service, address.set, row), 200, TYPE);
   }
-  if (quirks.refusesSlashes && /%2f|%5c/i.test(url.pathname)) throw new Problem(400, 'Bad Request');
-  const root = rootOf(request, state.settings) + base;
-  const call = { ...state, request, root, path: url.pathname.slice(base.length), options: readOptions(url.search) };
-  return route(call, readAddress(call.path));
-}
-
-function isDocument(path: string): boolean {
-  return path === '' || path === '/' || path === '/$metadata';
-}
-
-/** The host that the client meant, if it came through the platform. */
-function rootOf({ headers }: IncomingMessage, { baseUrl }: SimulatorOptions): string {
-  const host = /host="?([^";,]+)/.exec(headers.forwarded ?? '')?.[1];
-  return host === undefined ? baseUrl : `https://${host}`;
-}
-
-async function route(call: Call, address: Address): Promise<Answer> {
-  const method = call.request.method ?? 'GET';
-  if (address.kind === 'service' && method === 'GET') return serviceDocument(call);
-  if (address.kind === 'metadata' && method === 'GET') return { status: 200, body: printMetadata() };
-  if (address.kind === 'collection' && method === 'GET') return listRelated(call, address);
-  if (address.kind === 'set') return method === 'GET' ? list(call, address.set) : change(call, address.set, undefined);
-  if (address.kind === 'entity') return method === 'GET' ? read(call, address) : change(call, address.set, address.key);
-  throw new Problem(405, `${method} is not supported here.`);
-}
-
-function serviceDocument({ root }: Call): Answer {
   const value = Object.keys(SETS).map((name) => ({ name, kind: 'EntitySet', url: name }));
-  return { status: 200, body: { '@odata.context': `${root}/$metadata`, value } };
+  return json({ '@odata.context': `${root}/$metadata`, value }, 200, TYPE);
 }
 
-function list(call: Call, set: string): Answer {
-  return page(call, set, rowsOf(call, set));
-}
-
-function listRelated(call: Call, { set, key, name }: Extract<Address, { kind: 'collection' }>): Answer {
+function listRelated(call: Call, service: Service, address: Extract<Address, { kind: 'collection' }>): Answer {
+  const { set, key, name } = address;
   const navigation = entityOf(set).collections?.[name];
-  if (navigation === undefined) throw new Problem(404, `'${set}' has no '${name}'.`);
-  const parent = find(call, set, key);
-  const id = parent[entityOf(set).key[0] ?? ''];
+  if (navigation === undefined) throw problem(404, `'${set}' has no '${name}'.`);
+  const id = getRow(service, set, key)[entityOf(set).key[0] ?? ''];
+  const rows = tableOf(service.tables, navigation.set).rows();
   return page(
     call,
+    service,
     navigation.set,
-    rowsOf(call, navigation.set).filter((row) => row[navigation.by] === id),
+    rows.filter((row) => row[navigation.by] === id),
   );
 }
 
-function page(call: Call, set: string, rows: readonly Row[]): Answer {
-  const { options, settings, request } = call;
-  const { quirks = {}, collation = 'binary' } = settings;
-  const entity = entityOf(set);
+function page(call: Call, service: Service, set: string, rows: readonly Row[]): Answer {
+  const { options, settings, root } = service;
+  const { quirks = {}, collation = 'binary', maxPageSize: most = Number.POSITIVE_INFINITY } = settings;
   const preferred = Number(
-    /odata\.maxpagesize=(\d+)/.exec(String(request.headers.prefer))?.[1] ?? Number.POSITIVE_INFINITY,
+    /odata\.maxpagesize=(\d+)/.exec(String(call.headers.prefer))?.[1] ?? Number.POSITIVE_INFINITY,
   );
   if (quirks.failsOnPageSizeBesideTop && Number.isFinite(preferred) && options.has('$top')) {
-    throw new Problem(500, 'Internal Server Error');
+    throw problem(500, 'Internal Server Error');
   }
-  const maxPageSize = Math.min(preferred, settings.maxPageSize ?? Number.POSITIVE_INFINITY);
-  const result = queryRows(rows, { entity, options, maxPageSize, collation, quirks });
-  return {
-    status: 200,
-    body: {
-      '@odata.context': `${call.root}/$metadata#${set}`,
-      ...(options.get('$count') === 'true' && { '@odata.count': result.count }),
-      ...(result.skipToken !== undefined && { '@odata.nextLink': nextLink(call, result.skipToken) }),
-      value: result.rows.map((row) => printRow(call, set, row)),
-    },
+  const { isStuck } = call;
+  const maxPageSize = Math.min(preferred, most);
+  const result = queryRows(rows, { entity: entityOf(set), options, maxPageSize, collation, quirks, isStuck });
+  const body = {
+    '@odata.context': `${root}/$metadata#${set}`,
+    ...(options.get('$count') === 'true' && { '@odata.count': result.count }),
+    ...(result.skipToken !== undefined && { '@odata.nextLink': nextLink(call, service, result.skipToken) }),
+    value: result.rows.map((row) => printRow(call, service, set, row)),
   };
+  return json(body, 200, TYPE);
 }
 
-function nextLink({ options, path, root, settings }: Call, skipToken: number): string {
+function nextLink({ params }: Call, { options, root, settings }: Service, skipToken: number): string {
   const query = [...options]
     .filter(([name]) => name !== '$skiptoken')
     .map(([name, value]) => `${name}=${encodeURIComponent(value)}&`);
-  const link = `${path}?${query.join('')}$skiptoken=${skipToken}`;
-  return settings.links === 'relative' ? link.slice(1) : `${root}${link}`;
+  const link = `${params.address}?${query.join('')}$skiptoken=${skipToken}`;
+  return settings.links === 'relative' ? link : `${root}/${link}`;
 }
 
-function read(call: Call, { set, key }: Extract<Address, { kind: 'entity' }>): Answer {
-  return { status: 200, body: printEntity(call, set, find(call, set, key)) };
-}
-
-async function change(call: Call, set: string, key: Key | undefined): Promise<Answer> {
-  const { request, settings } = call;
-  const { upserts } = settings.quirks ?? {};
+function change(call: Call, service: Service, set: string, key?: Key): Answer {
   const entity = entityOf(set);
-  if (entity.readOnly === true) throw new Problem(405, `'${set}' cannot be changed.`);
-  if (key === undefined && request.method === 'POST') return create(call, set, await bodyOf(call, entity));
-  if (key === undefined) throw new Problem(405, `${request.method} is not supported for a set.`);
-  const rows = rowsOf(call, set);
-  const index = rows.findIndex((row) => hasKey(row, key));
-  const condition = request.headers['if-match'];
-  if (entity.guarded === true && condition === undefined) throw new Problem(428, 'If-Match is required.');
-  if (index === -1 && request.method === 'DELETE') throw new Problem(404, 'There is no such entity.');
-  if (index === -1 && condition !== undefined && upserts === undefined)
-    throw new Problem(412, 'There is no entity that matches If-Match.');
-  if (request.method === 'DELETE') {
-    rows.splice(index, 1);
-    return { status: 204 };
+  if (entity.readOnly === true) throw problem(405, `'${set}' cannot be changed.`);
+  if (key !== undefined) return changeEntity(call, service, set, key);
+  if (call.method !== 'POST') throw problem(405, `${call.method} is not supported for a set.`);
+  return create(call, service, set, bodyOf(call, entity));
+}
+
+function changeEntity(call: Call, service: Service, set: string, key: Key): Answer {
+  const { upserts } = service.settings.quirks ?? {};
+  const entity = entityOf(set);
+  const table = tableOf(service.tables, set);
+  const id = keyOf(entity, Object.fromEntries(key));
+  const row = table.find(id);
+  const condition = call.headers['if-match'];
+  if (entity.guarded === true && condition === undefined) throw problem(428, 'If-Match is required.');
+  if (row === undefined && call.method === 'DELETE') throw problem(404, 'There is no such entity.');
+  if (row === undefined && condition !== undefined && upserts === undefined)
+    throw problem(412, 'There is no entity that matches If-Match.');
+  if (call.method === 'DELETE') {
+    table.remove(id);
+    return empty();
   }
-  const body = await bodyOf(call, entity);
+  const body = bodyOf(call, entity);
   const given = { ...body, ...keyValues(entity, key) };
   // A change of what does not exist creates it. Source: OData Protocol 4.01, section 11.4.4.
-  if (index === -1) return create(call, set, upserts === 'under a key of its own' ? body : given);
-  const changed = request.method === 'PUT' ? completeRow(entity, given, rows) : { ...rows[index], ...given };
-  rows[index] = changed;
-  return changeAnswer(call, set, changed, 200);
+  if (row === undefined) return create(call, service, set, upserts === 'under a key of its own' ? body : given);
+  const changed = table.update(id, call.method === 'PUT' ? completeRow(entity, given, table.rows()) : given) ?? row;
+  return changeAnswer(call, service, set, { row: changed, status: 200 });
 }
 
 function keyValues(entity: EntitySchema, key: Key): Row {
@@ -185,41 +191,42 @@ function keyValues(entity: EntitySchema, key: Key): Row {
   return Object.fromEntries([...key].map(([name, value]) => [name, isText(name) ? value : Number(value)]));
 }
 
-async function bodyOf({ request }: Call, entity: EntitySchema): Promise<Row> {
-  const type = String(request.headers['content-type']);
-  if (!type.startsWith('application/json')) throw new Problem(415, `'${type}' is not supported.`);
-  return readBody(entity, await json(request), /IEEE754Compatible=true/i.test(type));
+function bodyOf({ headers, body }: Call, entity: EntitySchema): Row {
+  if (body.type !== 'application/json') throw problem(415, `'${body.type}' is not supported.`);
+  return readBody(entity, body.json(), /IEEE754Compatible=true/i.test(String(headers['content-type'])));
 }
 
-function create(call: Call, set: string, given: Row): Answer {
+function create(call: Call, service: Service, set: string, given: Row): Answer {
   const entity = entityOf(set);
-  const rows = rowsOf(call, set);
-  const row = completeRow(entity, given, rows);
-  if (rows.some((known) => entity.key.every((name) => known[name] === row[name]))) {
-    throw new Problem(409, 'There is an entity with this key already.');
-  }
-  if (call.settings.quirks?.hidesCreated !== true) rows.push(row);
-  return changeAnswer(call, set, row, 201);
+  const table = tableOf(service.tables, set);
+  const row = completeRow(entity, given, table.rows());
+  if (table.find(keyOf(entity, row)) !== undefined) throw problem(409, 'There is an entity with this key already.');
+  if (service.settings.quirks?.hidesCreated !== true) table.insert(row);
+  return changeAnswer(call, service, set, { row, status: 201 });
 }
 
-function changeAnswer(call: Call, set: string, row: Row, status: 200 | 201): Answer {
-  const location = `${call.root}/${addressOf(set, entityOf(set), row)}`;
+interface Changed {
+  readonly row: Row;
+  readonly status: 200 | 201;
+}
+
+function changeAnswer(call: Call, service: Service, set: string, { row, status }: Changed): Answer {
+  const location = `${service.root}/${addressOf(set, entityOf(set), row)}`;
   const headers: Answer['headers'] = status === 201 ? { location, 'odata-entityid': location } : {};
-  const prefers = /return=(\w+)/.exec(String(call.request.headers.prefer))?.[1];
-  const isMinimal = call.settings.answersChanges === 'without record' || prefers === 'minimal';
-  return isMinimal ? { status: 204, headers } : { status, headers, body: printEntity(call, set, row) };
+  const prefers = /return=(\w+)/.exec(String(call.headers.prefer))?.[1];
+  const isMinimal = service.settings.answersChanges === 'without record' || prefers === 'minimal';
+  return isMinimal ? empty(204, headers) : json(printEntity(call, service, set, row), status, { ...headers, ...TYPE });
 }
 
-function printEntity(call: Call, set: string, row: Row): Row {
-  return { '@odata.context': `${call.root}/$metadata#${set}/$entity`, ...printRow(call, set, row) };
+function printEntity(call: Call, service: Service, set: string, row: Row): Row {
+  return { '@odata.context': `${service.root}/$metadata#${set}/$entity`, ...printRow(call, service, set, row) };
 }
 
-function printRow({ request, options, settings }: Call, set: string, row: Row): Row {
+function printRow({ headers }: Call, { options, settings }: Service, set: string, row: Row): Row {
   const entity = entityOf(set);
-  const asText = /IEEE754Compatible=true/i.test(String(request.headers.accept));
+  const asText = /IEEE754Compatible=true/i.test(String(headers.accept));
   const isKeptAsDouble = settings.quirks?.keepsDoubles === true;
-  const selected = selectProperties(entity, row, options);
-  const printed = Object.entries(selected).map(([name, value]) => {
+  const printed = Object.entries(selectProperties(entity, row, options)).map(([name, value]) => {
     const { type = '' } = entity.properties[name] ?? {};
     const isNumber = !asText && /^Edm\.(Decimal|Int64)$/.test(type);
     const kept = isKeptAsDouble && value !== null && /^Edm\.(Decimal|Double)$/.test(type) ? inDouble(value) : value;
@@ -236,40 +243,18 @@ function inDouble(value: unknown): unknown {
 
 function entityOf(set: string): EntitySchema {
   const entity = SETS[set];
-  if (entity === undefined) throw new Problem(404, `Resource not found for the segment '${set}'.`);
+  if (entity === undefined) throw problem(404, `Resource not found for the segment '${set}'.`);
   return entity;
 }
 
-function rowsOf({ tables }: Call, set: string): Row[] {
-  return tables.get(set) ?? [];
+function tableOf(tables: Tables, set: string): Table {
+  const table = tables.get(set);
+  if (table === undefined) throw problem(404, `Resource not found for the segment '${set}'.`);
+  return table;
 }
 
-function find(call: Call, set: string, key: Key): Row {
-  const row = rowsOf(call, set).find((candidate) => hasKey(candidate, key));
-  if (row === undefined) throw new Problem(404, 'There is no such entity.');
+function getRow({ tables }: Service, set: string, key: Key): Row {
+  const row = tableOf(tables, set).find(keyOf(entityOf(set), Object.fromEntries(key)));
+  if (row === undefined) throw problem(404, 'There is no such entity.');
   return row;
-}
-
-function describe(error: unknown): Answer {
-  if (error instanceof Problem) return { status: error.status, body: errorBody(error.status, error.message) };
-  if (error instanceof SyntaxError || error instanceof URIError)
-    return { status: 400, body: errorBody(400, error.message) };
-  return { status: 500, body: errorBody(500, error instanceof Error ? error.message : String(error)) };
-}
-
-function errorBody(status: number, message: string) {
-  return { error: { code: String(status), message } };
-}
-
-function send(request: IncomingMessage, response: ServerResponse, { status, body, headers }: Answer): void {
-  // A body that nobody read would keep the connection from being used again.
-  request.resume();
-  const isXml = typeof body === 'string';
-  const type = isXml ? 'application/xml' : 'application/json;odata.metadata=minimal';
-  response.writeHead(status, {
-    'odata-version': '4.0',
-    ...(body !== undefined && { 'content-type': type }),
-    ...headers,
-  });
-  response.end(isXml || body === undefined ? body : JSON.stringify(body));
 }

@@ -1,23 +1,32 @@
-import type { IncomingMessage } from 'node:http';
 import type { Config, Simulator, SimulatorOptions } from '#connector';
-import { createDataset, type Dataset } from './simulator/data.ts';
+import {
+  type Answer,
+  type Call,
+  changesOf,
+  createBody,
+  createMovableClock,
+  createRouter,
+  empty,
+  Fault,
+  type Handler,
+  html,
+  json,
+  type Routes,
+  readBearer,
+  simulate,
+  typed,
+} from '#connector/simulator';
 import { describeGlobal, describeObject } from './simulator/describe.ts';
-import { type Answer, json, meantHost, parseJson, readText, send, sendError } from './simulator/http.ts';
 import { DEMO_USER_ID, ORGANIZATION_ID } from './simulator/ids.ts';
-import { type AuthorizationServer, createAuthorizationServer } from './simulator/oauth.ts';
-import { Problem } from './simulator/problem.ts';
+import { createLogin } from './simulator/login.ts';
 import { createQueryEngine, type QueryEngine, showRecord } from './simulator/query.ts';
 import { createRow, deleteRow, getBytes, getObject, getRow, updateRow } from './simulator/records.ts';
+import { CHANGES, createDataset, type Dataset } from './simulator/rows.ts';
 
-export { CLIENTS, DEMO_ACCESS_TOKEN } from './simulator/oauth.ts';
+export { CLIENTS, DEMO_ACCESS_TOKEN } from './simulator/login.ts';
 
 /** What an instance on the simulator has been given by its login. */
 export const DEMO_CONFIGURATION: Config = { 'api.version': '62.0', 'instance.url': 'https://acme.my.salesforce.com' };
-
-interface Account {
-  readonly dataset: Dataset;
-  readonly queries: QueryEngine;
-}
 
 export interface SalesforceSimulatorOptions extends SimulatorOptions {
   /**
@@ -27,192 +36,177 @@ export interface SalesforceSimulatorOptions extends SimulatorOptions {
   readonly text?: 'ignoring case' | 'ignoring accents and blanks';
 }
 
-/** Salesforce in memory: its login, its REST API, and SOQL parsed by somebody else's parser. */
-export function createSimulator({ baseUrl, memory, text = 'ignoring case' }: SalesforceSimulatorOptions): Simulator {
-  const fold = FOLDS[text];
-  const account = createAccount(fold);
-  const authorization = createAuthorizationServer(memory);
-  let calls = 0;
-  return {
-    handle: (request, response) => {
-      calls++;
-      response.setHeader('sforce-limit-info', `api-usage=${calls}/15000`);
-      answer({ account, authorization, baseUrl }, request).then(
-        (result) => send(response, result),
-        (error: unknown) => sendError(response, error),
-      );
-    },
-  };
-}
-
 const FOLDS: Readonly<Record<NonNullable<SalesforceSimulatorOptions['text']>, (text: string) => string>> = {
   'ignoring case': (text) => text.toLowerCase(),
   'ignoring accents and blanks': (text) => text.toLowerCase().normalize('NFD').replace(/\p{M}/gu, '').trim(),
 };
 
-function createAccount(fold: (text: string) => string): Account {
-  const dataset = createDataset();
-  return { dataset, queries: createQueryEngine(dataset, fold) };
+/** Salesforce in memory: its login, its REST API, and SOQL parsed by somebody else's parser. */
+export function createSimulator(options: SalesforceSimulatorOptions): Simulator {
+  const clock = createMovableClock();
+  const dataset = createDataset(clock);
+  const login = createLogin(options.memory, clock);
+  let calls = 0;
+  return simulate(
+    {
+      clock,
+      print,
+      limits: { urlCharacters: 16_384 },
+      // Counted and never refused.
+      budget: { take: () => ({ 'sforce-limit-info': `api-usage=${++calls}/15000` }) },
+      authenticate: (call) => assertSession(call, login.accepts),
+      open: {
+        'GET /services/oauth2/authorize': login.authorize,
+        'POST /services/oauth2/token': login.token,
+        'POST /services/oauth2/revoke': login.revoke,
+        'GET /services/data': () => json([{ label: "Winter '25", url: '/services/data/v62.0', version: '62.0' }]),
+      },
+      routes: {
+        'GET /id/{organization}/{user}': describeUser,
+        'GET /services/oauth2/userinfo': describeUser,
+        ...createRoutes(dataset, createQueryEngine(dataset, FOLDS[options.text ?? 'ignoring case'])),
+      },
+      commands: {
+        'POST /simulate/end-sessions': () => {
+          login.endSessions();
+          return empty();
+        },
+        ...changesOf(Object.fromEntries(changeables(dataset))),
+      },
+    },
+    options,
+  );
 }
 
-interface Server {
-  readonly account: Account;
-  readonly authorization: AuthorizationServer;
-  readonly baseUrl: string;
-}
-
-const MAX_URL_BYTES = 16_384;
-
-async function answer(server: Server, request: IncomingMessage): Promise<Answer> {
-  const { authorization, baseUrl } = server;
-  const { method = 'GET', headers } = request;
-  if ((request.url ?? '').length > MAX_URL_BYTES)
-    return { status: 414, body: '<h1>Bad Message 414</h1><pre>reason: URI Too Long</pre>' };
-  const url = new URL(request.url ?? '/', 'http://simulated');
-  const text = method === 'POST' || method === 'PATCH' ? await readText(request) : '';
-  switch (`${method} ${url.pathname}`) {
-    case 'GET /services/oauth2/authorize':
-      return authorization.authorize(url.searchParams);
-    case 'POST /services/oauth2/token':
-      return authorization.grant(new URLSearchParams(text), headers, { host: meantHost(request), baseUrl });
-    case 'POST /services/oauth2/revoke':
-      return authorization.revoke(new URLSearchParams(text).get('token') ?? '');
-    case 'POST /simulate/end-sessions':
-      return authorization.endSessions();
-    case 'GET /services/data':
-      return json([{ label: "Winter '25", url: '/services/data/v62.0', version: '62.0' }]);
-  }
-  assertSession(server, request);
-  if (/^\/id\/|^\/services\/oauth2\/userinfo$/.test(url.pathname)) return json(describeUser());
-  return route(server.account, { method, url, text, batchSize: readBatchSize(headers['sforce-query-options']) });
+function changeables(dataset: Dataset) {
+  return [...dataset].flatMap(([name, table]) => {
+    const recipe = CHANGES[name];
+    return recipe === undefined
+      ? []
+      : [[name, { table, keyOf: ({ Id }: { Id?: unknown }) => String(Id), ...recipe }] as const];
+  });
 }
 
 /** A session is good at its own instance only. */
-function assertSession({ authorization }: Server, request: IncomingMessage): void {
-  const token = /^(?:Bearer|OAuth) (.+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? '';
-  const host = meantHost(request);
-  const isInstance =
-    host === undefined || host.endsWith('.my.salesforce.com') || request.url?.startsWith('/id/') === true;
-  if (isInstance && authorization.isValid(token)) return;
-  throw new Problem(401, 'INVALID_SESSION_ID', 'Session expired or invalid');
+function assertSession(
+  { headers, host = '.my.salesforce.com', path }: Call,
+  accepts: (token: string) => boolean,
+): void {
+  const token = readBearer(headers.authorization, ['Bearer', 'OAuth']) ?? '';
+  const isInstance = host.endsWith('.my.salesforce.com') || path.startsWith('/id/');
+  if (isInstance && accepts(token)) return;
+  throw new Fault(401, 'INVALID_SESSION_ID', 'Session expired or invalid');
 }
 
-function describeUser() {
-  return {
+function describeUser(): Answer {
+  return json({
     id: `/id/${ORGANIZATION_ID}/${DEMO_USER_ID}`,
     user_id: DEMO_USER_ID,
     organization_id: ORGANIZATION_ID,
     username: 'demo@acme.example',
     display_name: 'Dana Demo',
+  });
+}
+
+/** Salesforce's form: `[{ errorCode, message, fields }]`. */
+function print({ status, code, message, fields, headers }: Fault): Answer {
+  if (status === 414) return html('<h1>Bad Message 414</h1><pre>reason: URI Too Long</pre>', status);
+  return json([{ message, errorCode: code, ...(fields.length > 0 && { fields }) }], status, headers);
+}
+
+const ROOT = '/services/data/{version}';
+
+function createRoutes(dataset: Dataset, queries: QueryEngine): Routes {
+  const query: Handler = (call) => {
+    const soql = call.query.get('q');
+    if (soql === null) throw new Fault(400, 'MALFORMED_QUERY', 'A query has to be specified');
+    return json(queries.query(soql, { ...pageOf(call), includeDeleted: call.path.includes('/queryAll') }));
   };
+  const queryMore: Handler = (call) => json(queries.queryMore(call.params.locator ?? '', pageOf(call)));
+  const routes: Routes = {
+    [`GET ${ROOT}`]: (call) => json({ sobjects: `${prefixOf(call)}/sobjects`, query: `${prefixOf(call)}/query` }),
+    [`GET ${ROOT}/sobjects`]: (call) => json(describeGlobal(prefixOf(call))),
+    [`GET ${ROOT}/sobjects/{name}/describe`]: (call) => {
+      const { name } = namesOf(call);
+      return json(describeObject(name, getObject(name), prefixOf(call)));
+    },
+    [`GET ${ROOT}/query`]: query,
+    [`GET ${ROOT}/queryAll`]: query,
+    [`GET ${ROOT}/query/{locator}`]: queryMore,
+    [`GET ${ROOT}/queryAll/{locator}`]: queryMore,
+    [`POST ${ROOT}/composite`]: (call) => runComposite(call, router.dispatch),
+    [`POST ${ROOT}/sobjects/{name}`]: (call) => json(createRow(dataset, namesOf(call).name, call.body.object()), 201),
+    [`GET ${ROOT}/sobjects/{name}/{id}`]: (call) => {
+      const { name, id } = namesOf(call);
+      const wanted = call.query.get('fields')?.split(',');
+      const fields = Object.entries(getObject(name).fields).filter(([field]) => wanted?.includes(field) ?? true);
+      return json(showRecord(name, getRow(dataset, name, id), { fields, prefix: prefixOf(call) }));
+    },
+    [`PATCH ${ROOT}/sobjects/{name}/{id}`]: (call) => {
+      const { name, id } = namesOf(call);
+      updateRow(dataset, name, id, call.body.object());
+      return empty();
+    },
+    [`DELETE ${ROOT}/sobjects/{name}/{id}`]: (call) => {
+      const { name, id } = namesOf(call);
+      deleteRow(dataset, name, id);
+      return empty();
+    },
+    [`GET ${ROOT}/sobjects/{name}/{id}/{field}`]: (call) => {
+      const { name, id, field } = namesOf(call);
+      return typed('application/octet-stream', getBytes(dataset, name, id, field));
+    },
+  };
+  const router = createRouter(routes);
+  return routes;
+}
+
+function namesOf({ params: { name = '', id = '', field = '' } }: Call) {
+  return { name, id, field };
+}
+
+/** `/services/data/v62.0`. */
+function prefixOf({ params: { version = '' } }: Call): string {
+  if (/^v\d+\.0$/.test(version)) return `/services/data/${version}`;
+  throw new Fault(404, 'NOT_FOUND', 'The requested resource does not exist');
 }
 
 const MAX_BATCH_SIZE = 2000;
 const MIN_BATCH_SIZE = 200;
 
-function readBatchSize(header: unknown): number {
-  const size = Number(/batchSize=(\d+)/i.exec(String(header ?? ''))?.[1] ?? MAX_BATCH_SIZE);
-  return Math.min(MAX_BATCH_SIZE, Math.max(MIN_BATCH_SIZE, size));
-}
-
-interface Call {
-  readonly method: string;
-  readonly url: URL;
-  readonly text: string;
-  readonly batchSize: number;
-  /** `/services/data/v62.0`. */
-  readonly prefix: string;
-  /** The variable segments of the path. */
-  readonly names: readonly string[];
-}
-
-type Handler = (account: Account, call: Call) => Answer;
-
-const ROUTES: readonly (readonly [method: string, path: RegExp, handler: Handler])[] = [
-  ['GET', /^\/?$/, (_, { prefix }) => json({ sobjects: `${prefix}/sobjects`, query: `${prefix}/query` })],
-  ['GET', /^\/sobjects\/?$/, (_, { prefix }) => json(describeGlobal(prefix))],
-  [
-    'GET',
-    /^\/sobjects\/([^/]+)\/describe\/?$/,
-    (_, { names: [name = ''], prefix }) => json(describeObject(name, getObject(name), prefix)),
-  ],
-  ['GET', /^\/(query|queryAll)\/?$/, runQuery],
-  [
-    'GET',
-    /^\/query(?:All)?\/([\w-]+)$/,
-    ({ queries }, { names: [locator = ''], ...call }) => json(queries.queryMore(locator, call)),
-  ],
-  ['POST', /^\/composite\/?$/, runComposite],
-  ['POST', /^\/sobjects\/([^/]+)\/?$/, create],
-  ['GET', /^\/sobjects\/([^/]+)\/([^/]+)$/, show],
-  ['PATCH', /^\/sobjects\/([^/]+)\/([^/]+)$/, update],
-  ['DELETE', /^\/sobjects\/([^/]+)\/([^/]+)$/, remove],
-  ['GET', /^\/sobjects\/([^/]+)\/([^/]+)\/([^/]+)$/, showFile],
-];
-
-function route(account: Account, call: Omit<Call, 'prefix' | 'names'>): Answer {
-  const [, prefix = '', rest = ''] = /^(\/services\/data\/v\d+\.0)(.*)$/.exec(call.url.pathname) ?? [];
-  for (const [method, path, handler] of ROUTES) {
-    const match = prefix !== '' && method === call.method ? path.exec(rest) : null;
-    if (match !== null) return handler(account, { ...call, prefix, names: match.slice(1).map(decodeURIComponent) });
-  }
-  throw new Problem(404, 'NOT_FOUND', 'The requested resource does not exist');
-}
-
-function runQuery({ queries }: Account, { url, prefix, batchSize, names }: Call): Answer {
-  const soql = url.searchParams.get('q');
-  if (soql === null) throw new Problem(400, 'MALFORMED_QUERY', 'A query has to be specified');
-  return json(queries.query(soql, { prefix, batchSize, includeDeleted: names[0] === 'queryAll' }));
+function pageOf(call: Call) {
+  const header = String(call.headers['sforce-query-options'] ?? '');
+  const size = Number(/batchSize=(\d+)/i.exec(header)?.[1] ?? MAX_BATCH_SIZE);
+  const batchSize = Math.min(MAX_BATCH_SIZE, Math.max(MIN_BATCH_SIZE, size));
+  return { batchSize, prefix: prefixOf(call), isStuck: call.isStuck };
 }
 
 /** Every part is answered, whatever became of it. */
-function runComposite(account: Account, { text }: Call): Answer {
-  const { compositeRequest } = parseJson(text);
-  const parts = Array.isArray(compositeRequest) ? compositeRequest : [];
-  return json({ compositeResponse: parts.map((part: unknown) => runPart(account, parseJson(JSON.stringify(part)))) });
+async function runComposite(call: Call, dispatch: Handler): Promise<Answer> {
+  const { compositeRequest } = call.body.object();
+  const parts: readonly unknown[] = Array.isArray(compositeRequest) ? compositeRequest : [];
+  return json({ compositeResponse: await Promise.all(parts.map((part) => runPart(call, Object(part), dispatch))) });
 }
 
-function runPart(account: Account, part: Readonly<Record<string, unknown>>) {
-  const headers: Readonly<Record<string, unknown>> = Object(part.httpHeaders);
-  const call = {
+async function runPart(call: Call, part: Readonly<Record<string, unknown>>, dispatch: Handler) {
+  const { pathname, searchParams } = new URL(String(part.url), 'http://simulated');
+  const request = {
+    ...call,
     method: String(part.method),
-    url: new URL(String(part.url), 'http://simulated'),
-    text: JSON.stringify(part.body ?? {}),
-    batchSize: readBatchSize(headers['sforce-query-options']),
+    path: pathname,
+    query: searchParams,
+    headers: Object(part.httpHeaders),
+    body: createBody(Buffer.from(JSON.stringify(part.body ?? {}))),
   };
-  const { status = 200, body = 'null' } = settle(() => route(account, call));
+  const { status = 200, body = 'null' } = await settle(() => dispatch(request));
   return { body: JSON.parse(String(body)), httpHeaders: {}, httpStatusCode: status, referenceId: part.referenceId };
 }
 
-function settle(answerPart: () => Answer): Answer {
+async function settle(answerPart: () => Answer | Promise<Answer>): Promise<Answer> {
   try {
-    return answerPart();
+    return await answerPart();
   } catch (error) {
-    if (error instanceof Problem) return json(error, error.status);
+    if (error instanceof Fault) return print(error);
     throw error;
   }
-}
-
-function create({ dataset }: Account, { names: [name = ''], text }: Call): Answer {
-  return json(createRow(dataset, name, parseJson(text), Date.now()), 201);
-}
-
-function show({ dataset }: Account, { names: [name = '', id = ''], url, prefix }: Call): Answer {
-  const wanted = url.searchParams.get('fields')?.split(',');
-  const fields = Object.entries(getObject(name).fields).filter(([field]) => wanted?.includes(field) ?? true);
-  return json(showRecord(name, getRow(dataset, name, id), { fields, prefix }));
-}
-
-function update({ dataset }: Account, { names: [name = '', id = ''], text }: Call): Answer {
-  updateRow(dataset, name, id, parseJson(text), Date.now());
-  return { status: 204 };
-}
-
-function remove({ dataset }: Account, { names: [name = '', id = ''] }: Call): Answer {
-  deleteRow(dataset, name, id);
-  return { status: 204 };
-}
-
-function showFile({ dataset }: Account, { names: [name = '', id = '', field = ''] }: Call): Answer {
-  return { headers: { 'content-type': 'application/octet-stream' }, body: getBytes(dataset, name, id, field) };
 }

@@ -4,13 +4,22 @@ import { pathToFileURL } from 'node:url';
 
 let provided = false;
 
+/** What connectors import, and the file that it is. */
+const MODULES: ReadonlyMap<string, string> = new Map(
+  Object.entries({ '#connector': 'index.ts', '#connector/simulator': 'simulator/index.ts' }).map(([name, file]) => [
+    name,
+    pathToFileURL(join(import.meta.dirname, file)).href,
+  ]),
+);
+
 /** Lets connectors outside this repository import `#connector` as those inside do; for the thread that calls it. */
 export function provideContract(): void {
   if (provided) return;
   provided = true;
-  const url = pathToFileURL(join(import.meta.dirname, 'index.ts')).href;
   registerHooks({
-    resolve: (specifier, context, next) =>
-      specifier === '#connector' ? { url, shortCircuit: true } : next(specifier, context),
+    resolve: (specifier, context, next) => {
+      const url = MODULES.get(specifier);
+      return url === undefined ? next(specifier, context) : { url, shortCircuit: true };
+    },
   });
 }

@@ -1,4 +1,5 @@
 import type { FieldSpec } from '#connector';
+import { HOSTILE_TEXTS } from '#connector/simulator';
 import type { Literal, Loc } from '../../src/where/ast.ts';
 import { readField } from './reference.ts';
 import type { Row } from './target.ts';
@@ -6,42 +7,7 @@ import type { Row } from './target.ts';
 /** Trees that are made, not parsed, stand nowhere. */
 export const NOWHERE: Loc = { offset: 0, length: 0 };
 
-/** Texts that have broken quoting, patterns or encodings somewhere. */
-export const HOSTILE_TEXTS: readonly string[] = [
-  '',
-  ' ',
-  "'",
-  "''",
-  '"',
-  '`',
-  '‘’“”´',
-  "' or 1 eq 1 or '",
-  "x' OR 'x'='x",
-  '%',
-  '_',
-  '100%_sure',
-  '\\',
-  '\\%',
-  "\\'",
-  '^caret$',
-  '[brackets]',
-  '(a) {b} <c>',
-  'two\nlines',
-  'tab\tand\rreturn',
-  'null',
-  'a,b;c&d=e+f#g?h/i',
-  '%27%20or%201',
-  'javascript:alert(1)',
-  '${x} {{y}}',
-  'ÄÖÜ ß ẞ İ ı',
-  'e\u0301',
-  '日本語',
-  '😀👩‍🚀',
-  '\u{10ffff}',
-  '2024-02-29T08:30:00Z',
-  '-12.50',
-  'x'.repeat(600),
-];
+export { HOSTILE_TEXTS };
 
 /** Literals to compare a field with: values that occur, what is near them, and what never occurs. */
 export function literalsFor(name: string, spec: FieldSpec, rows: readonly Row[]): readonly Literal[] {

@@ -1,5 +1,5 @@
-import type { Row } from './data.ts';
-import { Problem } from './problem.ts';
+import { decode, type Row } from '#connector/simulator';
+import { problem } from './problem.ts';
 import { type EntitySchema, SETS } from './schema.ts';
 
 /** What a path below the service root means. */
@@ -11,18 +11,18 @@ export type Address =
 
 export type Key = ReadonlyMap<string, string>;
 
-/** `path` is still encoded: a slash inside a key is `%2F`. @throws Problem 404, or 400 for a key that is none. */
+/** `path` is still encoded: a slash inside a key is `%2F`. @throws Fault 404, or 400 for a key that is none. */
 export function readAddress(path: string): Address {
   const segments = path
     .split('/')
     .filter((segment) => segment !== '')
-    .map(decodeURIComponent);
+    .map(decode);
   const [first = '', name, ...rest] = segments;
   if (first === '') return { kind: 'service' };
   if (first === '$metadata') return { kind: 'metadata' };
   const [, set = '', predicate] = /^(\w+)(?:\((.*)\))?$/s.exec(first) ?? [];
   const entity = Object.hasOwn(SETS, set) ? SETS[set] : undefined;
-  if (entity === undefined || rest.length > 0) throw new Problem(404, `Resource not found for the segment '${first}'.`);
+  if (entity === undefined || rest.length > 0) throw problem(404, `Resource not found for the segment '${first}'.`);
   if (predicate === undefined) return { kind: 'set', set };
   const key = readKey(entity, predicate);
   return name === undefined ? { kind: 'entity', set, key } : { kind: 'collection', set, key, name };
@@ -35,8 +35,7 @@ function readKey(entity: EntitySchema, predicate: string): Key {
     entity.key.map((name) => {
       const type = entity.properties[name]?.type ?? '';
       const value = readKeyLiteral(type, parts.get(name) ?? '');
-      if (value === undefined)
-        throw new Problem(400, `'${parts.get(name)}' is no ${type}, which the key '${name}' is.`);
+      if (value === undefined) throw problem(400, `'${parts.get(name)}' is no ${type}, which the key '${name}' is.`);
       return [name, value];
     }),
   );
@@ -52,10 +51,6 @@ function readKeyLiteral(type: string, literal: string): string | undefined {
     return /^'(?:[^']|'')*'$/.test(literal) ? literal.slice(1, -1).replaceAll("''", "'") : undefined;
   const pattern = type === 'Edm.Guid' ? /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/i : /^-?\d+$/;
   return pattern.test(literal) ? literal.toLowerCase() : undefined;
-}
-
-export function hasKey(row: Row, key: Key): boolean {
-  return [...key].every(([name, value]) => String(row[name]) === value);
 }
 
 /** The address of a row below the service root. */

@@ -1,5 +1,6 @@
 import odataParser from '@balena/odata-parser';
-import { Problem } from './problem.ts';
+import { Fault } from '#connector/simulator';
+import { problem } from './problem.ts';
 
 /** A filter as the parser sees it. */
 export type Expression =
@@ -13,7 +14,7 @@ export type Expression =
  * Parses `$filter` with `@balena/odata-parser`, which nobody here wrote. It reads numbers as doubles and does not know the bare
  * dates, GUIDs and enumeration literals of OData 4; these are handed to it as text with their type in front. It gives `and` and
  * `or` the same precedence, so a filter that mixes them needs parentheses here.
- * @throws Problem 400 for a syntax error.
+ * @throws Fault 400 for a syntax error.
  */
 export function parseFilter(filter: string): Expression {
   try {
@@ -23,8 +24,8 @@ export function parseFilter(filter: string): Expression {
     });
     return toExpression(tree, binds);
   } catch (error) {
-    if (error instanceof Problem) throw error;
-    throw new Problem(400, `The filter is not valid: ${error instanceof Error ? error.message : String(error)}`);
+    if (error instanceof Fault) throw error;
+    throw problem(400, `The filter is not valid: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 
@@ -63,7 +64,7 @@ function toExpression(tree: unknown, binds: Binds): Expression {
   const node: Record<string, unknown> = Object(tree);
   if (typeof node.bind === 'number') return toLiteral(binds[node.bind]);
   if (typeof node.name === 'string') return { kind: 'path', path: toPath(node) };
-  throw new Problem(400, 'The filter has an expression that this service does not know.');
+  throw problem(400, 'The filter has an expression that this service does not know.');
 }
 
 function toCall([name, ...args]: readonly unknown[], binds: Binds): Expression {

@@ -1,9 +1,4 @@
-/** An error that the service answers in OData's form. */
-export class Problem extends Error {
-  readonly status: number;
+import { Fault } from '#connector/simulator';
 
-  constructor(status: number, message: string) {
-    super(message);
-    this.status = status;
-  }
-}
+/** An error of the service; its code is its status. */
+export const problem = (status: number, message: string) => new Fault(status, String(status), message);

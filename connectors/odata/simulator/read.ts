@@ -1,7 +1,7 @@
-import type { Row } from './data.ts';
-import { type Collation, compareValues, compileFilter, readPath } from './evaluate.ts';
+import { type Call, decode, type OrderTerm, type Row, sortRows } from '#connector/simulator';
+import { type Collation, comparedField, compileCondition } from './condition.ts';
 import { parseFilter } from './parse-filter.ts';
-import { Problem } from './problem.ts';
+import { problem } from './problem.ts';
 import type { Quirks } from './quirks.ts';
 import type { EntitySchema } from './schema.ts';
 
@@ -17,20 +17,17 @@ export interface Page {
 
 const KNOWN = new Set(['$filter', '$orderby', '$select', '$top', '$skip', '$count', '$skiptoken', '$format']);
 
-/** @throws Problem 400 for a query option that does not exist. */
-export function readOptions(search: string): Options {
-  const pairs = search
-    .replace(/^\?/, '')
-    .split('&')
-    .filter((pair) => pair !== '');
+/** A plus is no blank. @throws Fault 400 for a query option that does not exist. */
+export function readOptions({ search }: Call): Options {
+  const pairs = search.slice(1).split('&');
   const options = new Map(
-    pairs.map((pair) => {
+    pairs.flatMap((pair): [string, string][] => {
       const equals = pair.indexOf('=');
-      return [decodeURIComponent(pair.slice(0, equals)), decodeURIComponent(pair.slice(equals + 1))] as const;
+      return pair === '' ? [] : [[decode(pair.slice(0, equals)), decode(pair.slice(equals + 1))]];
     }),
   );
   const unknown = [...options.keys()].find((name) => name.startsWith('$') && !KNOWN.has(name));
-  if (unknown !== undefined) throw new Problem(400, `The query option '${unknown}' is not supported.`);
+  if (unknown !== undefined) throw problem(400, `The query option '${unknown}' is not supported.`);
   return options;
 }
 
@@ -41,53 +38,52 @@ interface Query {
   readonly quirks: Quirks;
   /** Most rows in one answer. */
   readonly maxPageSize: number;
+  /** The next page is the one that was asked for. */
+  readonly isStuck: boolean;
 }
 
-export function queryRows(rows: readonly Row[], { entity, options, collation, quirks, maxPageSize }: Query): Page {
+export function queryRows(rows: readonly Row[], { entity, options, collation, quirks, ...paging }: Query): Page {
   const filter = quirks.filter === 'ignored' ? undefined : options.get('$filter');
   const scope = { properties: entity.properties, collation, quirks };
-  const test = filter === undefined ? () => true : compileFilter(parseFilter(filter), scope);
-  const matching = rows.filter(test).sort(compareRows(entity, options.get('$orderby'), collation));
+  const test = filter === undefined ? () => true : compileCondition(parseFilter(filter), scope);
+  const terms = readOrder(entity, options.get('$orderby'), collation);
+  const matching = sortRows(rows.filter(test), terms);
   const skip = readCount(options, '$skip') ?? 0;
   const window = matching.slice(skip, skip + (readCount(options, '$top') ?? Number.POSITIVE_INFINITY));
   const start = readCount(options, '$skiptoken') ?? 0;
-  const end = start + maxPageSize;
+  const end = start + paging.maxPageSize;
   const page = { rows: window.slice(start, end), count: matching.length };
+  if (paging.isStuck) return { ...page, skipToken: start };
   return end < window.length ? { ...page, skipToken: end } : page;
 }
 
 function readCount(options: Options, name: string): number | undefined {
   const text = options.get(name);
   if (text === undefined) return undefined;
-  if (!/^\d+$/.test(text)) throw new Problem(400, `'${text}' is no value of ${name}.`);
+  if (!/^\d+$/.test(text)) throw problem(400, `'${text}' is no value of ${name}.`);
   return Number(text);
 }
 
 /** Null comes first in ascending order. Without an order rows stand as they were stored. */
-function compareRows(entity: EntitySchema, order: string | undefined, collation: Collation) {
-  const terms = (order?.split(',') ?? []).map((term) => {
+function readOrder(
+  { properties }: EntitySchema,
+  order: string | undefined,
+  collation: Collation,
+): readonly OrderTerm[] {
+  return (order?.split(',') ?? []).map((term) => {
     const [path = '', direction = 'asc', ...rest] = term.trim().split(/\s+/);
-    if (rest.length > 0 || !['asc', 'desc'].includes(direction)) throw new Problem(400, `'${term}' is no order.`);
-    return { path: path.split('/'), sign: direction === 'asc' ? 1 : -1 };
+    if (rest.length > 0 || !['asc', 'desc'].includes(direction)) throw problem(400, `'${term}' is no order.`);
+    const field = comparedField(path.split('/'), { properties, collation, quirks: {} });
+    return { ...field, descending: direction === 'desc' };
   });
-  for (const { path } of terms) readPath({}, path, entity.properties);
-  return (a: Row, b: Row) => {
-    for (const { path, sign } of terms) {
-      const [left, right] = [a, b].map((row) => readPath(row, path, entity.properties));
-      const order =
-        left && right ? compareValues(left, right, { collation }) : Number(left !== null) - Number(right !== null);
-      if (order !== 0) return order * sign;
-    }
-    return 0;
-  };
 }
 
-/** @throws Problem 400 for a property that does not exist. */
+/** @throws Fault 400 for a property that does not exist. */
 export function selectProperties(entity: EntitySchema, row: Row, options: Options): Row {
   const select = options.get('$select');
   if (select === undefined || select === '*') return row;
   const names = select.split(',').map((name) => name.trim());
   const unknown = names.find((name) => !Object.hasOwn(entity.properties, name));
-  if (unknown !== undefined) throw new Problem(400, `Could not find a property named '${unknown}'.`);
+  if (unknown !== undefined) throw problem(400, `Could not find a property named '${unknown}'.`);
   return Object.fromEntries(names.map((name) => [name, row[name]]));
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Row } from './data.ts';
-import { Problem } from './problem.ts';
+import type { Row } from '#connector/simulator';
+import { problem } from './problem.ts';
 import { CATEGORIES, type EntitySchema, type PropertySchema } from './schema.ts';
 
 /** JSON values that each type takes. Decimals and 64-bit numbers come as text under IEEE754Compatible, otherwise as numbers. */
@@ -28,15 +28,14 @@ function isText(pattern: RegExp): (value: unknown) => boolean {
 
 const NUMBERS_AS_TEXT = new Set(['Edm.Decimal', 'Edm.Int64']);
 
-/** @throws Problem 400 that names the property. */
+/** @throws Fault 400 that names the property. */
 export function readBody(entity: EntitySchema, body: unknown, isIeee754Compatible: boolean): Row {
-  if (typeof body !== 'object' || body === null || Array.isArray(body))
-    throw new Problem(400, 'The body is no entity.');
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) throw problem(400, 'The body is no entity.');
   const given = Object.entries(body).filter(([name]) => !name.includes('@'));
   return Object.fromEntries(
     given.flatMap(([name, value]) => {
       const property = Object.hasOwn(entity.properties, name) ? entity.properties[name] : undefined;
-      if (property === undefined) throw new Problem(400, `The property '${name}' does not exist.`);
+      if (property === undefined) throw problem(400, `The property '${name}' does not exist.`);
       // What the service computes is ignored in a request. Source: OData Protocol 4.01, section 11.4.2.
       return property.computed === true ? [] : [[name, readValue(name, property, value, isIeee754Compatible)]];
     }),
@@ -45,7 +44,7 @@ export function readBody(entity: EntitySchema, body: unknown, isIeee754Compatibl
 
 function readValue(name: string, { type, required }: PropertySchema, value: unknown, isIeee754Compatible: boolean) {
   if (value === null) {
-    if (required === true) throw new Problem(400, `The property '${name}' must have a value.`);
+    if (required === true) throw problem(400, `The property '${name}' must have a value.`);
     return null;
   }
   if (NUMBERS_AS_TEXT.has(type)) {
@@ -53,7 +52,7 @@ function readValue(name: string, { type, required }: PropertySchema, value: unkn
   } else if (ACCEPTS[type]?.(value) ?? typeof value === 'object') {
     return value;
   }
-  throw new Problem(400, `The value of '${name}' is no ${type}.`);
+  throw problem(400, `The value of '${name}' is no ${type}.`);
 }
 
 /** A complete row: given values, the key if it was left out, null for the rest. */
@@ -64,7 +63,7 @@ export function completeRow(entity: EntitySchema, given: Row, rows: readonly Row
   ]);
   const row: Row = { ...Object.fromEntries(missing), ...given };
   const empty = Object.keys(entity.properties).find((name) => entity.properties[name]?.required && row[name] === null);
-  if (empty !== undefined) throw new Problem(400, `The property '${empty}' must have a value.`);
+  if (empty !== undefined) throw problem(400, `The property '${empty}' must have a value.`);
   return row;
 }
 

@@ -1,5 +1,5 @@
-import { Problem } from './problem.ts';
-import { type FieldSchema, OBJECTS, type ObjectSchema, type Row, readField, relationshipOf } from './schema.ts';
+import { Fault, type Row } from '#connector/simulator';
+import { type FieldSchema, OBJECTS, type ObjectSchema, readField, relationshipOf } from './schema.ts';
 
 /** Where the fields of a statement are looked up. */
 export interface Scope {
@@ -12,14 +12,14 @@ export interface Scope {
 
 /**
  * A field of the object, or by a path (`Account.Name`) one of its parent. Names ignore case.
- * @throws Problem 400
+ * @throws Fault 400
  */
 export function resolveField(written: string, scope: Scope): readonly [path: string, field: FieldSchema] {
   const dot = written.indexOf('.');
   if (dot >= 0) return resolveParentField(written.slice(0, dot), written.slice(dot + 1), scope);
   const found = Object.entries(scope.object.fields).find(([name]) => isSame(name, written));
   if (found !== undefined) return found;
-  throw new Problem(
+  throw new Fault(
     400,
     'INVALID_FIELD',
     `No such column '${written}' on entity '${scope.name}'. If you are attempting to use a custom field, be sure to append the '__c' after the custom field name.`,
@@ -33,7 +33,7 @@ function resolveParentField(relationship: string, rest: string, scope: Scope): r
   const object = OBJECTS[parentName];
   if (object === undefined) {
     const message = `Didn't understand relationship '${relationship}' in field path.`;
-    throw new Problem(400, 'INVALID_FIELD', message);
+    throw new Fault(400, 'INVALID_FIELD', message);
   }
   const [path, { required: _required, ...field }] = resolveField(rest, { ...scope, name: parentName, object });
   const derive = (row: Row) => {

@@ -1,8 +1,8 @@
-import { compileCondition, toKey } from './condition.ts';
-import type { Dataset } from './data.ts';
+import { createResults, Fault, type OrderTerm, type Row, sortRows } from '#connector/simulator';
+import { comparedField, compileCondition, foldOf } from './condition.ts';
 import { resolveField, type Scope } from './paths.ts';
-import { Problem } from './problem.ts';
-import { type FieldSchema, OBJECTS, type Row, readField } from './schema.ts';
+import type { Dataset } from './rows.ts';
+import { type FieldSchema, OBJECTS, readField } from './schema.ts';
 import { type Count, type Order, parseStatement, type Statement } from './statement.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -12,69 +12,54 @@ export interface QueryOptions {
   readonly prefix: string;
   readonly includeDeleted: boolean;
   readonly batchSize: number;
+  /** The next page is the one that was asked for. */
+  readonly isStuck: boolean;
 }
+
+type PageOptions = Omit<QueryOptions, 'includeDeleted'>;
 
 /** Runs statements, and keeps what is left of long results for `nextRecordsUrl`. */
 export interface QueryEngine {
   readonly query: (soql: string, options: QueryOptions) => Json;
-  /** @throws Problem 400 for a locator that is unknown or was dropped. */
-  readonly queryMore: (locator: string, options: Omit<QueryOptions, 'includeDeleted'>) => Json;
+  /** @throws Fault 400 for a locator that is unknown or was dropped. */
+  readonly queryMore: (locator: string, options: PageOptions) => Json;
 }
 
-const MAX_CURSORS = 50;
-
 export function createQueryEngine(dataset: Dataset, fold: Scope['fold']): QueryEngine {
-  const results = new Map<string, readonly Json[]>();
-  let made = 0;
+  const results = createResults<Json>({
+    most: 50,
+    makeId: (number) => `0r85g00000${String(number).padStart(5, '0')}AAA`,
+  });
 
-  function answer(
-    records: readonly Json[],
-    start: number,
-    locator: string | undefined,
-    options: Omit<QueryOptions, 'includeDeleted'>,
-  ) {
+  function answer(records: readonly Json[], start: number, locator: string | undefined, options: PageOptions): Json {
     const end = start + options.batchSize;
     const page = { totalSize: records.length, done: end >= records.length, records: records.slice(start, end) };
-    if (page.done) return page;
-    const id = locator ?? keep(records);
-    return { ...page, nextRecordsUrl: `${options.prefix}/query/${id}-${end}` };
-  }
-
-  function keep(records: readonly Json[]): string {
-    const id = `0r85g00000${String(made++).padStart(5, '0')}AAA`;
-    results.set(id, records);
-    const [oldest] = results.keys();
-    if (results.size > MAX_CURSORS && oldest !== undefined) results.delete(oldest);
-    return id;
+    if (page.done && !options.isStuck) return page;
+    const next = options.isStuck ? start : end;
+    return {
+      ...page,
+      done: false,
+      nextRecordsUrl: `${options.prefix}/query/${locator ?? results.keep(records)}-${next}`,
+    };
   }
 
   return {
     query: (soql, options) => {
       const statement = parseStatement(soql);
       const scope = scopeOf(dataset, statement, fold);
-      const rows = select(dataset, {
-        statement: toSelection(statement),
-        scope,
-        includeDeleted: options.includeDeleted,
-      });
+      const rows = select(dataset, { statement, scope, includeDeleted: options.includeDeleted });
       if (statement.count !== undefined) return answerCount(rows, statement.count, scope);
-      const project = createProjection(statement, scope, options.prefix);
-      return answer(rows.map(project), 0, undefined, options);
+      const fields = statement.fields.map((written) => resolveField(written, scope));
+      const records = rows.map((row) => showRecord(scope.name, row, { fields, prefix: options.prefix }));
+      return answer(records, 0, undefined, options);
     },
     queryMore: (locator, options) => {
       const [, id = '', start = ''] = /^(\w+)-(\d+)$/.exec(locator) ?? [];
-      const records = results.get(id);
-      if (records === undefined) throw new Problem(400, 'INVALID_QUERY_LOCATOR', 'invalid query locator');
+      const records = results.find(id);
+      if (records === undefined) throw new Fault(400, 'INVALID_QUERY_LOCATOR', 'invalid query locator');
       return answer(records, Number(start), id, options);
     },
   };
-}
-
-/** LIMIT counts answers, of which a COUNT of a field is one. */
-function toSelection(statement: Statement): Statement {
-  return statement.count?.field === undefined
-    ? statement
-    : { ...statement, limit: Number.POSITIVE_INFINITY, offset: 0 };
 }
 
 function answerCount(rows: readonly Row[], { field: written, name }: Count, scope: Scope): Json {
@@ -91,49 +76,32 @@ interface Selection {
 }
 
 function select(dataset: Dataset, { statement, scope, includeDeleted }: Selection): readonly Row[] {
-  const { where, offset, limit } = statement;
+  const { object, where, orderBy, count, offset, limit } = statement;
   const test = where === undefined ? () => true : compileCondition(where, scope);
-  const rows = (dataset.get(statement.object) ?? []).filter((row) => includeDeleted || row.IsDeleted !== true);
-  return rows
-    .filter(test)
-    .sort(compareRows(statement, scope))
-    .slice(offset, offset + limit);
+  const found = dataset.get(object)?.rows(includeDeleted).filter(test) ?? [];
+  const sorted = sortRows(
+    found,
+    orderBy.map((order) => readOrder(order, scope)),
+  );
+  // LIMIT counts answers, of which a COUNT of a field is one.
+  return count?.field === undefined ? sorted.slice(offset, offset + limit) : sorted;
 }
 
-/** @throws Problem 400 for an object that is unknown or cannot be queried. */
+/** @throws Fault 400 for an object that is unknown or cannot be queried. */
 function scopeOf(dataset: Dataset, { object: name }: Statement, fold: Scope['fold']): Scope {
   const object = OBJECTS[name];
   if (object === undefined || object.abilities?.queryable === false) {
-    throw new Problem(400, 'INVALID_TYPE', `sObject type '${name}' is not supported.`);
+    throw new Fault(400, 'INVALID_TYPE', `sObject type '${name}' is not supported.`);
   }
-  const findRow: Scope['findRow'] = (objectName, id) => dataset.get(objectName)?.find((row) => row.Id === id);
-  return { name, object, findRow, fold };
+  return { name, object, findRow: (objectName, id) => dataset.get(objectName)?.find(String(id)), fold };
 }
 
-function compareRows({ orderBy }: Statement, scope: Scope): (a: Row, b: Row) => number {
-  const terms = orderBy.map((order) => ({ order, key: keyReader(order, scope) }));
-  return (a, b) => {
-    for (const { order, key } of terms) {
-      const [x, y] = [key(a), key(b)];
-      if (x === y) continue;
-      if (x === null || y === null) return (x === null) === order.nullsFirst ? -1 : 1;
-      return x < y === order.descending ? 1 : -1;
-    }
-    return 0;
-  };
-}
-
-function keyReader({ field: written }: Order, scope: Scope) {
+function readOrder({ field: written, descending, nullsFirst }: Order, scope: Scope): OrderTerm {
   const [name, field] = resolveField(written, scope);
   if (field.unfilterable === true) {
-    throw new Problem(400, 'INVALID_FIELD', `field '${name}' can not be sorted in a query call`);
+    throw new Fault(400, 'INVALID_FIELD', `field '${name}' can not be sorted in a query call`);
   }
-  return (row: Row) => toKey(field, readField(row, name, field), scope.fold);
-}
-
-function createProjection(statement: Statement, scope: Scope, prefix: string): (row: Row) => Json {
-  const fields = statement.fields.map((written) => resolveField(written, scope));
-  return (row) => showRecord(scope.name, row, { fields, prefix });
+  return { ...comparedField(name, field, foldOf(field, scope.fold)), descending, nulls: nullsFirst ? 'first' : 'last' };
 }
 
 interface Shown {

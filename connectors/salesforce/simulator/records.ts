@@ -1,79 +1,67 @@
-import { type Dataset, writeInstant } from './data.ts';
-import { completeId, makeId } from './ids.ts';
-import { Problem } from './problem.ts';
-import { bytesOf, type FieldSchema, OBJECTS, type ObjectSchema, type Row } from './schema.ts';
+import { Fault, type Row, type Table } from '#connector/simulator';
+import { completeId } from './ids.ts';
+import { type Dataset, writeInstant } from './rows.ts';
+import { bytesOf, type FieldSchema, OBJECTS, type ObjectSchema } from './schema.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** @throws Problem 404 */
+const notFound = (message = 'The requested resource does not exist') => new Fault(404, 'NOT_FOUND', message);
+
+/** @throws Fault 404 */
 export function getObject(name: string): ObjectSchema {
   const object = Object.hasOwn(OBJECTS, name) ? OBJECTS[name] : undefined;
-  if (object !== undefined) return object;
-  throw new Problem(404, 'NOT_FOUND', 'The requested resource does not exist');
+  if (object === undefined) throw notFound();
+  return object;
 }
 
-/** @throws Problem 404, also for a record in the recycle bin. */
+function getTable(dataset: Dataset, name: string): Table {
+  const table = dataset.get(name);
+  if (table === undefined) throw notFound();
+  return table;
+}
+
+/** @throws Fault 404, also for a record in the recycle bin. */
 export function getRow(dataset: Dataset, name: string, written: string): Row {
   const id = completeId(written);
-  const row = dataset.get(name)?.find((candidate) => candidate.Id === id);
-  if (row?.IsDeleted === true) throw new Problem(404, 'ENTITY_IS_DELETED', 'entity is deleted');
-  if (row !== undefined) return row;
-  const message =
-    id === undefined
-      ? 'Provided external ID field does not exist or is not accessible'
-      : 'The requested resource does not exist';
-  throw new Problem(404, 'NOT_FOUND', message);
+  if (id === undefined) throw notFound('Provided external ID field does not exist or is not accessible');
+  const row = getTable(dataset, name).find(id);
+  if (row === undefined) throw notFound();
+  if (row.IsDeleted === true) throw new Fault(404, 'ENTITY_IS_DELETED', 'entity is deleted');
+  return row;
 }
 
-export function createRow(dataset: Dataset, name: string, body: Json, nowMs: number): Json {
+export function createRow(dataset: Dataset, name: string, body: Json): Json {
   const object = getChangeable(name, 'createable');
   const values = readValues(name, object, body, isSettableOnCreate);
-  const defaults = Object.entries(object.fields).map(([field, schema]) => [field, schema.defaulted ?? null]);
-  const row = { ...Object.fromEntries(defaults), ...values };
-  assertComplete(object, row);
-  const rows = dataset.get(name) ?? [];
-  const at = writeInstant(nowMs);
-  const system = { Id: makeId(object.keyPrefix, 1000 + rows.length), IsDeleted: false, CreatedDate: at };
-  rows.push({ ...row, ...system, LastModifiedDate: at, SystemModstamp: at });
-  dataset.set(name, rows);
-  return { id: system.Id, success: true, errors: [] };
+  const defaults = Object.entries(object.fields).map(([field, { defaulted = null }]) => [field, defaulted]);
+  assertComplete(object, { ...Object.fromEntries(defaults), ...values });
+  return { id: getTable(dataset, name).insert(values).Id, success: true, errors: [] };
 }
 
-export function updateRow(dataset: Dataset, name: string, id: string, body: Json, nowMs: number): void {
+export function updateRow(dataset: Dataset, name: string, id: string, body: Json): void {
   const object = getChangeable(name, 'updateable');
   const row = getRow(dataset, name, id);
-  const at = writeInstant(nowMs);
   const isSettable = (field: FieldSchema) => isSettableOnCreate(field) && field.insertOnly !== true;
-  const changed = { ...row, ...readValues(name, object, body, isSettable), LastModifiedDate: at, SystemModstamp: at };
-  assertComplete(object, changed);
-  put(dataset, name, changed);
+  const values = readValues(name, object, body, isSettable);
+  assertComplete(object, { ...row, ...values });
+  getTable(dataset, name).update(String(row.Id), values);
 }
 
 export function deleteRow(dataset: Dataset, name: string, id: string): void {
   getChangeable(name, 'deletable');
-  put(dataset, name, { ...getRow(dataset, name, id), IsDeleted: true });
+  getTable(dataset, name).remove(String(getRow(dataset, name, id).Id));
 }
 
-/** The bytes of a file field. @throws Problem 404 */
+/** The bytes of a file field. @throws Fault 404 */
 export function getBytes(dataset: Dataset, name: string, id: string, field: string): Buffer {
-  if (getObject(name).fields[field]?.type !== 'base64') {
-    throw new Problem(404, 'NOT_FOUND', 'The requested resource does not exist');
-  }
+  if (getObject(name).fields[field]?.type !== 'base64') throw notFound();
   return bytesOf(getRow(dataset, name, id)[field]);
-}
-
-function put(dataset: Dataset, name: string, changed: Row): void {
-  const rows = dataset.get(name) ?? [];
-  dataset.set(
-    name,
-    rows.map((row) => (row.Id === changed.Id ? changed : row)),
-  );
 }
 
 function getChangeable(name: string, ability: 'createable' | 'updateable' | 'deletable'): ObjectSchema {
   const object = getObject(name);
   if (object.abilities?.[ability] !== false) return object;
-  throw new Problem(405, 'METHOD_NOT_ALLOWED', `HTTP Method not allowed for ${name}`);
+  throw new Fault(405, 'METHOD_NOT_ALLOWED', `HTTP Method not allowed for ${name}`);
 }
 
 function isSettableOnCreate({ readOnly }: FieldSchema): boolean {
@@ -91,11 +79,11 @@ function readValues(
       if (name === 'attributes') return [];
       const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
       if (field === undefined) {
-        throw new Problem(400, 'INVALID_FIELD', `No such column '${name}' on sobject of type ${objectName}`);
+        throw new Fault(400, 'INVALID_FIELD', `No such column '${name}' on sobject of type ${objectName}`);
       }
       if (!isSettable(field)) {
         const message = `Unable to create/update fields: ${name}. Please check the security settings of this field and verify that it is read/write for your profile or permission set.`;
-        throw new Problem(400, 'INVALID_FIELD_FOR_INSERT_UPDATE', message, [name]);
+        throw new Fault(400, 'INVALID_FIELD_FOR_INSERT_UPDATE', message, { fields: [name] });
       }
       return [[name, readValue(name, field, value)]];
     }),
@@ -128,8 +116,8 @@ function readValue(name: string, field: FieldSchema, value: unknown): unknown {
   return field.type === 'reference' ? readReference(name, value) : readText(name, field, value);
 }
 
-function unreadable({ type }: FieldSchema, value: unknown): Problem {
-  return new Problem(
+function unreadable({ type }: FieldSchema, value: unknown): Fault {
+  return new Fault(
     400,
     'JSON_PARSER_ERROR',
     `Cannot deserialize instance of ${type} from value ${JSON.stringify(value)}`,
@@ -138,7 +126,8 @@ function unreadable({ type }: FieldSchema, value: unknown): Problem {
 
 function readReference(name: string, value: string): string {
   const id = completeId(value);
-  if (id === undefined) throw new Problem(400, 'MALFORMED_ID', `${name}: id value of incorrect type: ${value}`, [name]);
+  if (id === undefined)
+    throw new Fault(400, 'MALFORMED_ID', `${name}: id value of incorrect type: ${value}`, { fields: [name] });
   return id;
 }
 
@@ -147,11 +136,13 @@ function readText(name: string, field: FieldSchema, value: string): string | nul
   if (field.type === 'base64') return value;
   const text = value.trim();
   if (field.length !== undefined && text.length > field.length) {
-    throw new Problem(400, 'STRING_TOO_LONG', `${name}: data value too large: (max length=${field.length})`, [name]);
+    throw new Fault(400, 'STRING_TOO_LONG', `${name}: data value too large: (max length=${field.length})`, {
+      fields: [name],
+    });
   }
   if (field.restricted === true && field.values?.includes(text) !== true) {
     const message = `${name}: bad value for restricted picklist field: ${text}`;
-    throw new Problem(400, 'INVALID_OR_NULL_FOR_RESTRICTED_PICKLIST', message, [name]);
+    throw new Fault(400, 'INVALID_OR_NULL_FOR_RESTRICTED_PICKLIST', message, { fields: [name] });
   }
   return text === '' ? null : text;
 }
@@ -161,5 +152,7 @@ function assertComplete({ fields }: ObjectSchema, row: Row): void {
     .filter(([name, field]) => field.required === true && field.readOnly !== true && row[name] === null)
     .map(([name]) => name);
   if (missing.length === 0) return;
-  throw new Problem(400, 'REQUIRED_FIELD_MISSING', `Required fields are missing: [${missing.join(', ')}]`, missing);
+  throw new Fault(400, 'REQUIRED_FIELD_MISSING', `Required fields are missing: [${missing.join(', ')}]`, {
+    fields: missing,
+  });
 }

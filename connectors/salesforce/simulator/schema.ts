@@ -1,8 +1,7 @@
+import type { Row } from '#connector/simulator';
 import { DEMO_USER_ID } from './ids.ts';
 
 /** What the simulated account has: one table for its descriptions, its type checks and its records. */
-
-export type Row = Readonly<Record<string, unknown>>;
 
 export interface FieldSchema {
   readonly type: string;

@@ -6,16 +6,21 @@ import {
   type Query,
   type WhereClause,
 } from '@jetstreamapp/soql-parser-js';
-import { Problem } from './problem.ts';
+import { Fault } from '#connector/simulator';
 
 /** A condition of a statement; strings are unescaped, except for patterns. */
 export type Expression =
   | { readonly kind: 'and' | 'or'; readonly operands: readonly Expression[] }
   | { readonly kind: 'not'; readonly operand: Expression }
-  | { readonly kind: 'test'; readonly field: string; readonly operator: string; readonly literals: readonly Literal[] };
+  | {
+      readonly kind: 'test';
+      readonly field: string;
+      readonly operator: string;
+      readonly literals: readonly SoqlLiteral[];
+    };
 
 /** `text` is as written, quotes included. */
-export interface Literal {
+export interface SoqlLiteral {
   readonly type: string;
   readonly text: string;
 }
@@ -50,7 +55,7 @@ export function parseStatement(soql: string): Statement {
   if (soql.length > MAX_LENGTH) throw malformed(`SOQL statements cannot be longer than ${MAX_LENGTH} characters.`);
   const query = parse(soql);
   const { offset = 0 } = query;
-  if (offset > MAX_OFFSET) throw new Problem(400, 'NUMBER_OUTSIDE_VALID_RANGE', `Maximum SOQL offset allowed is 2000`);
+  if (offset > MAX_OFFSET) throw new Fault(400, 'NUMBER_OUTSIDE_VALID_RANGE', `Maximum SOQL offset allowed is 2000`);
   return {
     object: query.sObject ?? '',
     ...readSelection(query),
@@ -69,8 +74,8 @@ function parse(soql: string): Query {
   }
 }
 
-function malformed(message: string): Problem {
-  return new Problem(400, 'MALFORMED_QUERY', message);
+function malformed(message: string): Fault {
+  return new Fault(400, 'MALFORMED_QUERY', message);
 }
 
 function readSelection({ fields = [] }: Query): Pick<Statement, 'fields' | 'count'> {

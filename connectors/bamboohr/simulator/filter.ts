@@ -1,0 +1,118 @@
+import odata from '@balena/odata-parser';
+import {
+  compileFilter,
+  type Filter,
+  type FilterField,
+  type FilterTest,
+  type Literal,
+  type Row,
+} from '#connector/simulator';
+import { COLUMN_BY_NAME, type Column } from './columns.ts';
+import { invalidFilter, Problem } from './fault.ts';
+
+/**
+ * Compiles the filter of a dataset query, as strict as its description: known fields, the operators of their types, `and` or `or`
+ * but not both. What the description leaves open is decided against the caller: text ignores case and blanks at its end, an
+ * empty literal finds nothing, and a missing value differs from everything and counts as 0000-00-00 or 0.
+ * @throws Problem 400 for an unknown field, 422 for anything else.
+ */
+export function compileRowFilter(text: string): (row: Row) => boolean {
+  return compileFilter(readFilter(text), {
+    field: (name) => TYPES[findColumn(name).type].field(name),
+    ofNull: { '!=': true },
+    refuse: (message) => invalidFilter(message),
+  });
+}
+
+type Reader = (name: string) => FilterField;
+
+const fold = (text: string) => text.trimEnd().toLowerCase();
+const TEXT: Reader = (name) => ({
+  type: 'string',
+  fold,
+  read: (row) => (fold(String(row[name] ?? '')) === '' ? null : row[name]),
+});
+
+function readFilter(text: string): Filter {
+  const { tree, binds } = parse(text);
+  const [word, ...operands] = asNode(tree);
+  if (word !== 'and' && word !== 'or') return readTest(tree, binds);
+  return { kind: word, operands: operands.map((operand) => readTest(operand, binds)) };
+}
+
+type Binds = readonly unknown[];
+
+function parse(text: string): { readonly tree: unknown; readonly binds: Binds } {
+  try {
+    // The parser expects a part of a URL and decodes it; a filter in a JSON body is not encoded.
+    return odata.parse(text.replaceAll('%', '%25'), { startRule: 'ProcessRule', rule: 'FilterByExpression' });
+  } catch (error) {
+    throw invalidFilter(`The filter cannot be parsed: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+const WORDS: Readonly<Record<string, FilterTest['operator']>> = {
+  eq: '=',
+  ne: '!=',
+  lt: '<',
+  le: '<=',
+  gt: '>',
+  ge: '>=',
+  eqany: 'IN',
+};
+
+const EQUALITIES = ['eq', 'ne', 'eqany'];
+const ALL = Object.keys(WORDS);
+const TYPES: Readonly<Record<Column['type'], { readonly words: readonly string[]; readonly field: Reader }>> = {
+  text: { words: EQUALITIES, field: TEXT },
+  options: { words: EQUALITIES, field: TEXT },
+  // As texts: the day that stands for none is no day.
+  date: { words: ALL, field: (name) => ({ type: 'string', read: (row) => row[name] ?? '0000-00-00' }) },
+  int: { words: ALL, field: (name) => ({ type: 'integer', read: (row) => row[name] ?? 0 }) },
+  bool: { words: [], field: TEXT },
+  currency: { words: [], field: TEXT },
+  govIdText: { words: [], field: TEXT },
+};
+
+function readTest(node: unknown, binds: Binds): FilterTest {
+  const [word, left, right] = asNode(node);
+  const name: unknown = Object(left).name;
+  if (typeof name !== 'string') throw invalidFilter('A comparison begins with a field.');
+  const column = findColumn(name);
+  const operator = TYPES[column.type].words.includes(word) ? WORDS[word] : undefined;
+  if (operator === undefined) throw invalidFilter(`'${word}' is not supported for ${name}.`);
+  return { kind: 'test', field: name, operator, values: readLiterals(column, word, binds[Object(right).bind]) };
+}
+
+function asNode(node: unknown): readonly [string, ...unknown[]] {
+  if (!Array.isArray(node) || typeof node[0] !== 'string') throw invalidFilter('A comparison was expected.');
+  return [node[0], ...node.slice(1)];
+}
+
+function findColumn(name: string): Column {
+  const column = COLUMN_BY_NAME.get(name);
+  if (column === undefined) throw new Problem(400, 'INVALID_ARGUMENT', `Invalid field name: employee_${name}`);
+  return column;
+}
+
+function readLiterals(column: Column, word: string, bind: unknown): readonly Literal[] {
+  if (!Array.isArray(bind)) throw invalidFilter('A comparison ends with a literal.');
+  const list: readonly unknown[] = word === 'eqany' && Array.isArray(bind[1]) ? bind[1] : [bind];
+  if (list.length > 1 && column.type !== 'options') throw invalidFilter(`'in' takes one value for ${column.dataset}.`);
+  return list.map((item) => readLiteral(column, item));
+}
+
+function readLiteral(column: Column, bind: unknown): Literal {
+  const [type, value]: readonly unknown[] = Array.isArray(bind) ? bind : [];
+  if (column.type === 'int') {
+    if (type === 'Real' && Number.isInteger(value)) return Number(value);
+    throw invalidFilter(`${column.dataset} is compared with a whole number.`);
+  }
+  if (type !== 'Text' || typeof value !== 'string') throw invalidFilter(`${column.dataset} is compared with a text.`);
+  if (column.type === 'date' && !isDay(value)) throw invalidFilter(`'${value}' is not a date.`);
+  return value;
+}
+
+export function isDay(text: string): boolean {
+  return /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text));
+}

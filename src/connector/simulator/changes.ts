@@ -1,0 +1,50 @@
+import { json } from './answer.ts';
+import { fault } from './fault.ts';
+import type { Routes } from './route.ts';
+import type { Row, Table } from './table.ts';
+
+/** A table that tests may have changed by others than themselves, as a poll expects it. */
+export interface Changeable {
+  readonly table: Table;
+  readonly keyOf: (row: Row) => string;
+  /** Values of the nth row that is made so. */
+  readonly create: (number: number) => Row;
+  /** Values of the nth change. */
+  readonly change: (number: number) => Row;
+}
+
+/**
+ * `POST /simulate/changes` with `{"table": "employees", "create": 2, "update": 3, "remove": 1}`: rows made, the first rows
+ * changed and the last removed; answers their keys.
+ */
+export function changesOf(tables: Readonly<Record<string, Changeable>>): Routes {
+  let number = 0;
+  return {
+    'POST /simulate/changes': ({ body }) => {
+      const { table: name, ...counts } = body.object();
+      const changeable = typeof name === 'string' && Object.hasOwn(tables, name) ? tables[name] : undefined;
+      if (changeable === undefined) throw fault(400, `There are the tables ${Object.keys(tables).join(', ')}.`);
+      const { create = 0, update = 0, remove = 0, ...rest } = counts;
+      if (![create, update, remove].every(isCount) || Object.keys(rest).length > 0) {
+        throw fault(400, 'Changes are asked for as {"table": "…", "create": 2, "update": 3, "remove": 1}.');
+      }
+      const { table, keyOf } = changeable;
+      const created = Array.from({ length: Number(create) }, () => keyOf(table.insert(changeable.create(number++))));
+      const old = table
+        .rows()
+        .map(keyOf)
+        .filter((key) => !created.includes(key));
+      const updated = old.slice(0, Number(update));
+      for (const key of updated) table.update(key, changeable.change(number++));
+      const removed = Number(remove) === 0 ? [] : old.slice(-Number(remove));
+      for (const key of removed) table.remove(key);
+      return json({ created, updated, removed });
+    },
+  };
+}
+
+const MOST_CHANGES = 10_000;
+
+function isCount(value: unknown): boolean {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= MOST_CHANGES;
+}

@@ -1,0 +1,284 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { Clock } from '../../clock.ts';
+import type { SimulatorMemory } from '../contract.ts';
+import { type Answer, escapeMarkup, html, json, redirect, typed } from './answer.ts';
+import { readBasic } from './authenticate.ts';
+import { type Call, decode, type Handler } from './route.ts';
+import { createSessions, type Session, type Token } from './sessions.ts';
+
+/** An application that may ask. */
+export interface OAuthClient {
+  /** Without one it is public, and must use PKCE. */
+  readonly secret?: string;
+  /** Of its refresh tokens. Default: they are kept. */
+  readonly rotates?: Rotation;
+}
+
+/** A refresh token is replaced when it is used. */
+export interface Rotation {
+  /** Only if it is as old as that. Default 0. */
+  readonly afterMs?: number;
+  /** How long the old one stays good. Default 0: it is used once. */
+  readonly graceMs?: number;
+}
+
+export interface OAuthOptions {
+  /** Of the provider, on the page where people choose. */
+  readonly title: string;
+  readonly clients: Readonly<Record<string, OAuthClient>>;
+  readonly clock: Clock;
+  /** Tokens are remembered over a restart, codes are not. */
+  readonly memory?: SimulatorMemory | undefined;
+  /** Whether an authorization without a code challenge is refused. Default `optional`. Only S256 (RFC 7636) is known. */
+  readonly pkce?: 'required' | 'optional';
+  /** What a challenge without a method is. Default: `plain`, as RFC 7636 has it, which is refused. */
+  readonly unsaidMethod?: 'S256';
+  /** How a client may authenticate itself at the token endpoint. Default `any`. */
+  readonly clientAuthentication?: 'basic' | 'body' | 'any';
+  /** In milliseconds. Default: codes ten minutes, tokens for ever. */
+  readonly lifetimes?: { readonly codeMs?: number; readonly accessMs?: number; readonly refreshMs?: number };
+  readonly defaultScope?: string;
+  /** Whether a scope gives a refresh token. Default: always. */
+  readonly isLasting?: (scope: string) => boolean;
+  /** What tokens and codes begin with. */
+  readonly prefixes?: { readonly code?: string; readonly access?: string; readonly refresh?: string };
+  /** Access tokens that are good from the start, for those who test something else than the login. */
+  readonly accessTokens?: readonly string[];
+  /** What the redirect says beside code and state, such as the company that was chosen. */
+  readonly callback?: Readonly<Record<string, string>>;
+  /** The provider's own token answer. Default: the members of RFC 6749. */
+  readonly answer?: (standard: TokenAnswer, call: Call) => Readonly<Record<string, unknown>>;
+  /** Whether a token answer is a form and no JSON. Default: never. */
+  readonly answersForm?: (call: Call, form: URLSearchParams) => boolean;
+  /** The provider's words for an error, where they are not those of RFC 6749. */
+  readonly errors?: Readonly<
+    Partial<Record<OAuthError, readonly [error: string, description: string, status?: number]>>
+  >;
+}
+
+/** RFC 6749, section 5.1; `expires_in` only where access tokens end. */
+export interface TokenAnswer {
+  readonly access_token: string;
+  readonly token_type: 'Bearer';
+  readonly expires_in?: number;
+  /** Only when it is new. */
+  readonly refresh_token?: string;
+  readonly scope: string;
+}
+
+export type OAuthError = keyof typeof ERRORS;
+
+const ERRORS = {
+  badAuthorization: ['invalid_request', 'client_id, redirect_uri or response_type is not valid'],
+  missingChallenge: ['invalid_request', 'code_challenge with code_challenge_method=S256 is required'],
+  denied: ['access_denied', 'the user did not allow it'],
+  unknownClient: ['invalid_client', 'client is unknown', 401],
+  wrongSecret: ['invalid_client', 'client credentials are wrong', 401],
+  unknownCode: ['invalid_grant', 'code is unknown, used or too old'],
+  otherClient: ['invalid_grant', 'code was issued to another client'],
+  otherRedirect: ['invalid_grant', 'redirect_uri is not that of the authorization'],
+  wrongVerifier: ['invalid_grant', 'code_verifier is wrong'],
+  unknownRefreshToken: ['invalid_grant', 'refresh token is unknown, used or too old'],
+  unsupportedGrant: ['unsupported_grant_type', 'grant_type is not supported'],
+  unknownToken: ['unsupported_token_type', 'token is unknown'],
+} as const satisfies Record<string, readonly [string, string, number?]>;
+
+/** Handlers of the three endpoints, and what the rest of the provider asks. */
+export interface OAuthServer {
+  /** `auto=approve` and `auto=deny` choose at once; without it, a page asks. */
+  readonly authorize: Handler;
+  readonly token: Handler;
+  readonly revoke: Handler;
+  readonly accepts: (accessToken: string) => boolean;
+  /** As after a change of the account's session settings: refresh tokens stay good. */
+  readonly endSessions: () => void;
+}
+
+interface Authorization {
+  readonly clientId: string;
+  readonly redirectUri: string;
+  readonly scope: string;
+  readonly challenge: string | null;
+  readonly untilMs: number;
+}
+
+/** The authorization code grant with refresh tokens: RFC 6749, 7636 (S256) and 7009. */
+export function createOAuthServer(options: OAuthOptions): OAuthServer {
+  const { clients, clock, lifetimes = {}, prefixes = {} } = options;
+  const codes = new Map<string, Authorization>();
+  const sessions = createSessions(options.memory, clock);
+
+  function findClient(clientId: string): OAuthClient | undefined {
+    return Object.hasOwn(clients, clientId) ? clients[clientId] : undefined;
+  }
+
+  function authorize({ query }: Call): Answer {
+    const [clientId, redirectUri] = [query.get('client_id') ?? '', query.get('redirect_uri') ?? ''];
+    const challenge = query.get('code_challenge');
+    const client = findClient(clientId);
+    if (client === undefined || !URL.canParse(redirectUri) || query.get('response_type') !== 'code') {
+      return refusalPage('badAuthorization');
+    }
+    const method = query.get('code_challenge_method') ?? options.unsaidMethod;
+    const needsChallenge = options.pkce === 'required' || client.secret === undefined;
+    if (challenge === null ? needsChallenge : method !== 'S256') return refusalPage('missingChallenge');
+    const choice = query.get('auto');
+    if (choice !== 'approve' && choice !== 'deny') return html(approvalPage(options.title, query));
+    if (choice === 'deny') {
+      const [error, description] = errorOf('denied');
+      return sendBack(query, { error, error_description: description });
+    }
+    const code = (prefixes.code ?? '') + makeToken();
+    const scope = query.get('scope') ?? options.defaultScope ?? '';
+    const untilMs = clock.now() + (lifetimes.codeMs ?? 600_000);
+    codes.set(code, { clientId, redirectUri, scope, challenge, untilMs });
+    return sendBack(query, { code, ...options.callback });
+  }
+
+  function token(call: Call): Answer {
+    const form = call.body.form();
+    const { clientId, secret } = readClient(form, call);
+    const client = findClient(clientId);
+    if (client === undefined) return refuse('unknownClient');
+    if (client.secret !== secret) return refuse('wrongSecret');
+    const type = form.get('grant_type');
+    if (type === 'authorization_code') return exchange(clientId, client, form, call);
+    return type === 'refresh_token' ? refresh(clientId, client, form, call) : refuse('unsupportedGrant');
+  }
+
+  function readClient(form: URLSearchParams, { headers }: Call) {
+    const { clientAuthentication = 'any' } = options;
+    const credentials = clientAuthentication === 'body' ? undefined : readBasic(headers.authorization);
+    // Both are encoded as in a form. Source: RFC 6749, section 2.3.1.
+    const [clientId = '', secret] = credentials
+      ? [credentials.username, credentials.password].map((part) => decode(part.replaceAll('+', ' ')))
+      : [form.get('client_id') ?? '', form.get('client_secret') ?? undefined];
+    const isWrongWay = clientAuthentication === 'basic' && credentials === undefined && secret !== undefined;
+    return isWrongWay ? { clientId: '', secret: undefined } : { clientId, secret };
+  }
+
+  function exchange(clientId: string, client: OAuthClient, form: URLSearchParams, call: Call): Answer {
+    const code = form.get('code') ?? '';
+    const authorization = codes.get(code);
+    codes.delete(code);
+    if (authorization === undefined || authorization.untilMs <= clock.now()) return refuse('unknownCode');
+    if (authorization.clientId !== clientId) return refuse('otherClient');
+    if (authorization.redirectUri !== form.get('redirect_uri')) return refuse('otherRedirect');
+    if (!verifies(authorization.challenge, form.get('code_verifier'))) return refuse('wrongVerifier');
+    const { scope } = authorization;
+    const isLasting = options.isLasting?.(scope) ?? true;
+    const session = { clientId, scope, accessTokens: [], refreshTokens: [], refreshedMs: clock.now() };
+    const opened = renew(session, client, isLasting);
+    sessions.open(opened);
+    return answerTokens(opened, isLasting, { form, call });
+  }
+
+  function refresh(clientId: string, client: OAuthClient, form: URLSearchParams, call: Call): Answer {
+    const session = sessions.findByRefresh(form.get('refresh_token') ?? '');
+    if (session?.clientId !== clientId) return refuse('unknownRefreshToken');
+    const isNew = client.rotates !== undefined && clock.now() - session.refreshedMs >= (client.rotates.afterMs ?? 0);
+    const renewed = renew(session, client, isNew);
+    sessions.replace(session, renewed);
+    return answerTokens(renewed, isNew, { form, call });
+  }
+
+  /** A new access token, and a new refresh token beside those that are in their grace. */
+  function renew(session: Session, { rotates = {} }: OAuthClient, isNew: boolean): Session {
+    const { accessMs, refreshMs } = lifetimes;
+    const accessTokens = [...session.accessTokens, issue(prefixes.access, accessMs)];
+    if (!isNew) return { ...session, accessTokens };
+    const graceUntilMs = clock.now() + (rotates.graceMs ?? 0);
+    const old = session.refreshTokens.map(({ text, untilMs = graceUntilMs }) => ({
+      text,
+      untilMs: Math.min(untilMs, graceUntilMs),
+    }));
+    const refreshTokens = [...old, issue(prefixes.refresh, refreshMs)];
+    return { ...session, accessTokens, refreshTokens, refreshedMs: clock.now() };
+  }
+
+  function issue(prefix = '', lifetimeMs?: number): Token {
+    const text = prefix + makeToken();
+    return lifetimeMs === undefined ? { text } : { text, untilMs: clock.now() + lifetimeMs };
+  }
+
+  function answerTokens(
+    { accessTokens, refreshTokens, scope }: Session,
+    isNew: boolean,
+    { form, call }: { readonly form: URLSearchParams; readonly call: Call },
+  ): Answer {
+    const { accessMs } = lifetimes;
+    const refreshToken = refreshTokens.at(-1)?.text;
+    const standard: TokenAnswer = {
+      access_token: accessTokens.at(-1)?.text ?? '',
+      token_type: 'Bearer',
+      ...(accessMs !== undefined && { expires_in: Math.floor(accessMs / 1000) }),
+      ...(isNew && refreshToken !== undefined && { refresh_token: refreshToken }),
+      scope,
+    };
+    const members = options.answer?.(standard, call) ?? { ...standard };
+    if (options.answersForm?.(call, form) !== true) return json(members, 200, { 'cache-control': 'no-store' });
+    const pairs = Object.entries(members).map(([name, value]): [string, string] => [name, String(value)]);
+    return typed('application/x-www-form-urlencoded;charset=UTF-8', new URLSearchParams(pairs).toString());
+  }
+
+  /** An access token alone, or a refresh token with all access tokens it gave. */
+  function revoke({ body, query }: Call): Answer {
+    const text = body.form().get('token') ?? query.get('token') ?? '';
+    const session = sessions.findByRefresh(text) ?? sessions.findByAccess(text);
+    if (session === undefined) return refuse('unknownToken');
+    const accessTokens = session.accessTokens.filter((each) => each.text !== text);
+    const isAccess = accessTokens.length < session.accessTokens.length;
+    sessions.replace(session, isAccess ? { ...session, accessTokens } : undefined);
+    return { status: 200 };
+  }
+
+  function errorOf(error: OAuthError): readonly [error: string, description: string, status?: number] {
+    return options.errors?.[error] ?? ERRORS[error];
+  }
+
+  function refuse(reason: OAuthError): Answer {
+    const [error, description, status = 400] = errorOf(reason);
+    return json({ error, error_description: description }, status);
+  }
+
+  /** To people: the address to go back to is not to be trusted. */
+  function refusalPage(reason: OAuthError): Answer {
+    const [error, description] = errorOf(reason);
+    const text = `error=${error}&error_description=${description}`;
+    return html(`<h1>${escapeMarkup(options.title)}</h1><p>${escapeMarkup(text)}</p>`, 400);
+  }
+
+  return {
+    authorize,
+    token,
+    revoke,
+    accepts: (text) => options.accessTokens?.includes(text) === true || sessions.findByAccess(text) !== undefined,
+    endSessions: sessions.endAll,
+  };
+}
+
+function makeToken(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+function sendBack(query: URLSearchParams, members: Readonly<Record<string, string>>): Answer {
+  const back = new URL(query.get('redirect_uri') ?? '');
+  const state = query.get('state');
+  for (const [name, value] of Object.entries(members)) back.searchParams.set(name, value);
+  if (state !== null) back.searchParams.set('state', state);
+  return redirect(back.href);
+}
+
+/** What began without a challenge needs no verifier. */
+function verifies(challenge: string | null, verifier: string | null): boolean {
+  if (challenge === null) return true;
+  return verifier !== null && createHash('sha256').update(verifier).digest('base64url') === challenge;
+}
+
+function approvalPage(title: string, query: URLSearchParams): string {
+  const choose = (auto: string) => escapeMarkup(`?${new URLSearchParams([...query, ['auto', auto]])}`);
+  return `<!doctype html><html lang="en"><title>${escapeMarkup(title)}</title>
+<h1>Allow access?</h1>
+<p>${escapeMarkup(query.get('client_id') ?? '')} asks for: ${escapeMarkup(query.get('scope') ?? 'everything')}</p>
+<p><a href="${choose('approve')}">Allow</a> <a href="${choose('deny')}">Deny</a></p></html>`;
+}

@@ -1,0 +1,47 @@
+import { compareValues } from '../../where/index.ts';
+import type { FilterField } from './filter.ts';
+import type { Row } from './table.ts';
+
+/** One term of an order: a field as the provider compares it. */
+export interface OrderTerm extends FilterField {
+  readonly read: (row: Row) => unknown;
+  readonly descending?: boolean;
+  /** Where rows without a value stand. Default `first` in ascending order and last in descending. */
+  readonly nulls?: 'first' | 'last';
+}
+
+/** A new list, in the order that the platform has for the types; rows that no term tells apart stay as they were. */
+export function sortRows(rows: readonly Row[], terms: readonly OrderTerm[]): readonly Row[] {
+  if (terms.length === 0) return rows;
+  const compares = terms.map(compareBy);
+  const keyed = rows.map((row) => ({ row, keys: terms.map((term) => keyOf(term, row)) }));
+  keyed.sort((a, b) => firstDifference(compares.map((compare, index) => () => compare(a.keys[index], b.keys[index]))));
+  return keyed.map(({ row }) => row);
+}
+
+function keyOf({ read, fold }: OrderTerm, row: Row): unknown {
+  const value = read(row);
+  return typeof value === 'string' && fold !== undefined ? fold(value) : value;
+}
+
+function firstDifference(compares: readonly (() => number)[]): number {
+  for (const compare of compares) {
+    const order = compare();
+    if (order !== 0) return order;
+  }
+  return 0;
+}
+
+function compareBy({
+  type,
+  collation = 'cs',
+  descending = false,
+  nulls,
+}: OrderTerm): (a: unknown, b: unknown) => number {
+  const compare = compareValues({ name: 'value', native: 'value', type, collation });
+  const nullsFirst = (nulls ?? (descending ? 'last' : 'first')) === 'first';
+  return (a, b) => {
+    if (a == null || b == null) return (Number(a != null) - Number(b != null)) * (nullsFirst ? 1 : -1);
+    return descending ? compare(b, a) : compare(a, b);
+  };
+}

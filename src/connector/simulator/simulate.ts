@@ -1,0 +1,181 @@
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import { sleep } from '../../clock.ts';
+import type { Simulator, SimulatorOptions } from '../contract.ts';
+import { type Answer, empty, html, json } from './answer.ts';
+import type { Guard } from './authenticate.ts';
+import { type BodyLimits, createBody, readBody } from './body.ts';
+import type { Budget } from './budget.ts';
+import { createMovableClock, type MovableClock } from './clock.ts';
+import { Fault, fault, KIT_CODES } from './fault.ts';
+import { type Call, createRouter, type Router, type Routes } from './route.ts';
+import { createTroublePlan, readTrouble, type Trouble, type TroublePlan } from './trouble.ts';
+
+/** A provider as its simulator says it: mostly tables. */
+export interface SimulatedProvider {
+  readonly routes: Routes;
+  /** Reached without authentication: the login, descriptions for everybody. */
+  readonly open?: Routes;
+  readonly authenticate?: Guard;
+  /** An error in the provider's form. */
+  readonly print: (fault: Fault, request: Pick<Call, 'method' | 'path'>) => Answer;
+  readonly budget?: Budget;
+  readonly limits?: BodyLimits & { readonly urlCharacters?: number };
+  /** What every answer says. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** What tests may ask for below `/simulate/`, beside what the kit has. */
+  readonly commands?: Routes;
+  /** Of the provider, for `POST /simulate/clock`. */
+  readonly clock?: MovableClock;
+}
+
+/** Methods, paths and bodies become calls; answers and faults become HTTP; trouble is made on request. */
+export function simulate(provider: SimulatedProvider, { baseUrl }: Pick<SimulatorOptions, 'baseUrl'>): Simulator {
+  const plan = createTroublePlan();
+  const clock = provider.clock ?? createMovableClock();
+  const server: Server = {
+    provider,
+    baseUrl,
+    clock,
+    plan,
+    open: createRouter(provider.open ?? {}),
+    routes: createRouter(provider.routes),
+    commands: createRouter({ ...createCommands(plan, clock), ...provider.commands }),
+  };
+  return {
+    handle: (request, response) => {
+      serve(server, request, response).catch((error: unknown) => {
+        // Of the connection, or of the provider's own printing: there is nobody to tell it to but the one who runs it.
+        console.error(error);
+        response.destroy();
+      });
+    },
+  };
+}
+
+interface Server {
+  readonly provider: SimulatedProvider;
+  readonly baseUrl: string;
+  readonly clock: MovableClock;
+  readonly plan: TroublePlan;
+  readonly open: Router;
+  readonly routes: Router;
+  readonly commands: Router;
+}
+
+function createCommands(plan: TroublePlan, clock: MovableClock): Routes {
+  return {
+    'POST /simulate/trouble': ({ body }) => {
+      plan.add(body.object());
+      return empty();
+    },
+    'DELETE /simulate/trouble': () => {
+      plan.clear();
+      return empty();
+    },
+    'POST /simulate/clock': ({ body }) => {
+      const { byMs } = body.object();
+      if (typeof byMs !== 'number' || !(byMs >= 0)) throw fault(400, 'The clock is moved on with {"byMs": 3600000}.');
+      clock.move(byMs);
+      return json({ now: new Date(clock.now()).toISOString() });
+    },
+  };
+}
+
+async function serve(server: Server, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { provider } = server;
+  const address = readAddress(request);
+  const told: Record<string, string> = { ...provider.headers };
+  try {
+    const trouble = troubleOf(server, request, address);
+    if (!isCommand(server.commands, address)) Object.assign(told, provider.budget?.take());
+    const answer = await answerOf(server, { request, ...address }, trouble);
+    send(response, { ...answer, headers: { ...told, ...answer.headers } }, trouble?.kind === 'cut');
+  } catch (error) {
+    // A body that nobody read would keep the connection from being used again.
+    request.resume();
+    const answer = provider.print(asFault(error), address);
+    send(response, { ...answer, headers: { ...told, ...answer.headers } });
+  }
+}
+
+interface Address extends Pick<Call, 'method' | 'path' | 'search' | 'host'> {}
+
+function readAddress({ method = 'GET', url = '/', headers }: IncomingMessage): Address {
+  const [, path = '/', search = ''] = /^([^?]*)(.*)$/s.exec(url) ?? [];
+  const host = /(?:^|;)\s*host="?([^";,]+)/i.exec(headers.forwarded?.toString() ?? '')?.[1];
+  return { method, path, search, host: host?.toLowerCase() };
+}
+
+/** By the header, or planned. Commands have none, and none is planned for those who called the simulator as such. */
+function troubleOf({ plan, commands }: Server, { headers }: IncomingMessage, address: Address): Trouble | undefined {
+  if (isCommand(commands, address)) return undefined;
+  const wanted = headers['x-simulate'] ?? plan.take(address);
+  return wanted === undefined ? undefined : readTrouble(String(wanted));
+}
+
+/** Nobody reaches the commands through the platform. */
+function isCommand(commands: Router, { path, host }: Address): boolean {
+  return host === undefined && commands.has(path);
+}
+
+const EMPTY = createBody(Buffer.alloc(0));
+
+async function answerOf(
+  server: Server,
+  address: Address & { readonly request: IncomingMessage },
+  trouble: Trouble | undefined,
+): Promise<Answer> {
+  const { provider, clock } = server;
+  const { request, ...where } = address;
+  const { urlCharacters = Number.POSITIVE_INFINITY } = provider.limits ?? {};
+  if ((request.url?.length ?? 0) > urlCharacters) throw fault(414, 'The address is too long.');
+  if (trouble?.kind === 'slow') await sleep(clock, trouble.ms);
+  const instead = trouble && insteadOf(trouble);
+  if (instead !== undefined) {
+    request.resume();
+    return instead;
+  }
+  const hasBody = request.headers['content-length'] !== undefined || request.headers['transfer-encoding'] !== undefined;
+  const body = hasBody ? await readBody(request, provider.limits) : EMPTY;
+  const { headers } = request;
+  const origin = where.host === undefined ? server.baseUrl : `https://${where.host}`;
+  const query = new URLSearchParams(where.search);
+  const call = { ...where, headers, origin, query, body, params: {}, isStuck: trouble?.kind === 'stuck' };
+  if (isCommand(server.commands, where)) return server.commands.dispatch(call);
+  return handle(server, call);
+}
+
+function handle({ provider, open, routes }: Server, call: Call): Answer | Promise<Answer> {
+  if (open.has(call.path)) return open.dispatch(call);
+  provider.authenticate?.(call);
+  return routes.dispatch(call);
+}
+
+/** The answer that trouble puts in place of the right one. @throws Fault of the status asked for */
+function insteadOf(trouble: Trouble): Answer | undefined {
+  if (trouble.kind === 'status') throw simulatedFault(trouble.status, trouble.retryAfter);
+  if (trouble.kind === 'html')
+    return html('<!doctype html><html><title>Simulated</title><h1>Gateway</h1></html>', trouble.status);
+  return trouble.kind === 'shape' ? json([{ simulated: 'the wrong shape' }, null, 7]) : undefined;
+}
+
+function simulatedFault(status: number, retryAfter: string | undefined): Fault {
+  const [first = '', ...words] = (STATUS_CODES[status] ?? 'Simulated failure').split(' ');
+  const message = [first, ...words.map((word) => word.toLowerCase())].join(' ');
+  const code = Object.entries(KIT_CODES).find(([known]) => Number(known) === status)?.[1] ?? 'SIMULATED';
+  return new Fault(status, code, message, retryAfter === undefined ? {} : { headers: { 'retry-after': retryAfter } });
+}
+
+function asFault(error: unknown): Fault {
+  if (error instanceof Fault) return error;
+  // A fault of the simulator itself: seen where it runs, and by the test that caused it.
+  console.error(error);
+  return fault(500, 'The simulator failed.');
+}
+
+function send(response: ServerResponse, { status = 200, headers, body = '' }: Answer, isCut = false): void {
+  const bytes = Buffer.from(body);
+  response.writeHead(status, { ...headers, ...(status !== 204 && { 'content-length': bytes.length }) });
+  if (!isCut) response.end(bytes);
+  else response.write(bytes.subarray(0, bytes.length >> 1), () => response.destroy());
+}
