@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { ObjectSpec } from '#connector';
+import { connect, type DiscoveredConnection, type Provider, startProvider } from '#connector/testing';
 import { checkFilter } from '../../src/where/check.ts';
 import { compileCondition } from '../../src/where/evaluate.ts';
 import { normalise } from '../../src/where/normalise.ts';
@@ -8,16 +9,16 @@ import { parseWhere } from '../../src/where/parse.ts';
 import { prepareQuery } from '../../src/where/query.ts';
 import type { Product } from '../../test/support/cap/rows.ts';
 import { startCapServer } from '../../test/support/cap-server.ts';
+import odata from './index.ts';
 import { parseFilter } from './simulator/parse-filter.ts';
 import { createTables } from './simulator/rows.ts';
-import type { ODataSimulatorOptions } from './simulator.ts';
-import { type Connection, connect, type RunningSimulator, startSimulator } from './testing.ts';
+import { createSimulator, DEMO_CONFIGURATION, type ODataSimulatorOptions } from './simulator.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 
 /** A service and the rows that it was filled with. */
 interface Subject {
-  readonly connection: Connection;
+  readonly connection: DiscoveredConnection;
   readonly object: ObjectSpec;
   readonly rows: readonly Row[];
   readonly idField: string;
@@ -258,14 +259,14 @@ describe('OData filters on SAP CAP', function () {
   before(async () => {
     const server = await startCapServer();
     stop = server.stop;
-    const connection = await connect({ 'base.url': server.url });
+    const connection = await connect(odata, { config: { 'base.url': server.url } }).discover();
     subject = {
       connection,
       object: connection.object('Products'),
       rows: [...server.rows.Products].map(toRow),
       idField: 'ID',
     };
-    const binary = await connect({ 'base.url': server.url, 'text.binary': true });
+    const binary = await connect(odata, { config: { 'base.url': server.url, 'text.binary': true } }).discover();
     literal = { ...subject, connection: binary, object: binary.object('Products') };
   });
 
@@ -400,13 +401,13 @@ describe('OData filters on SAP CAP', function () {
 
 describe('OData filters on the simulator', function () {
   this.timeout(60_000);
-  let simulator: RunningSimulator | undefined;
+  let simulator: Provider | undefined;
 
   afterEach(() => simulator?.stop());
 
   async function start(options: Partial<ODataSimulatorOptions>, config: Row = {}): Promise<Subject> {
-    simulator = await startSimulator(options);
-    const connection = await simulator.connect(config);
+    simulator = await startProvider(odata, (given) => createSimulator({ ...given, ...options }), DEMO_CONFIGURATION);
+    const connection = await simulator.connect(config).discover();
     return {
       connection,
       object: connection.object('Products'),

@@ -1,13 +1,12 @@
 import { expect } from 'chai';
 import type { Config, ObjectSpec } from '#connector';
+import { discoverAll, fieldOf } from '#connector/testing';
 import { prepareQuery } from '../../src/where/query.ts';
-import { discoverAll } from '../../test/support/discover-all.ts';
 import { bracketInteger, bracketNumber, neighboursOf } from './bounds.ts';
 import { literalOf } from './literals.ts';
 import { discoverObjects } from './objects.ts';
 import { printMetadata } from './simulator/metadata.ts';
 import { parseFilter } from './simulator/parse-filter.ts';
-import { field } from './testing.ts';
 import { translator } from './where.ts';
 
 async function discoverProducts(config: Config = {}): Promise<ObjectSpec> {
@@ -114,7 +113,7 @@ describe('OData $filter', () => {
   }
 
   it('says what falls between two milliseconds to a service that knows no finer', async () => {
-    const changedAt = field(await discoverProducts(), 'ChangedAt');
+    const changedAt = fieldOf(await discoverProducts(), 'ChangedAt');
     const value = {
       kind: 'datetime',
       text: '2026-01-31T08:30:00.1234Z',

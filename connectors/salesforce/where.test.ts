@@ -1,8 +1,10 @@
 import { expect } from 'chai';
 import type { ObjectSpec } from '#connector';
+import { type Provider, startProvider } from '#connector/testing';
 import { prepareQuery } from '../../src/where/query.ts';
+import salesforce from './index.ts';
 import { checksumOf, isId } from './literals.ts';
-import { type RunningSimulator, startSimulator } from './testing.ts';
+import { createSimulator, DEMO_ACCESS_TOKEN, DEMO_CONFIGURATION } from './simulator.ts';
 
 type Case = readonly [where: string, filter: string];
 
@@ -98,11 +100,14 @@ const NOT_PUSHED = [
 ];
 
 describe('filters in SOQL', () => {
-  let simulator: RunningSimulator;
+  let simulator: Provider;
   let account: ObjectSpec;
 
   before(async () => {
-    simulator = await startSimulator();
+    simulator = await startProvider(salesforce, createSimulator, {
+      ...DEMO_CONFIGURATION,
+      'oauth.user.token': DEMO_ACCESS_TOKEN,
+    });
     account = await simulator.connect().describe('Account');
   });
   after(() => simulator.stop());

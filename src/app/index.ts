@@ -27,6 +27,7 @@ import { type Cleanup, createCleanup } from '../cleanup.ts';
 import { type Config, publicUrlOf } from '../config/index.ts';
 import { createByteBudget, createProviderClient } from '../connector/client/index.ts';
 import { logProviderCalls, measureBudget, measureProviderCalls } from '../connector/client/measure.ts';
+import type { Connector } from '../connector/contract.ts';
 import { createRegistry, loadConnectors, OWN_CONNECTORS } from '../connector/registry.ts';
 import { startSimulators } from '../connector/simulators/index.ts';
 import type { EngineOptions } from '../events/options.ts';
@@ -82,6 +83,10 @@ export interface AppPorts {
   readonly signal?: AbortSignal;
   /** Limits of the engine of events, for tests and measurements. */
   readonly engineOptions?: Partial<EngineOptions>;
+  /** In place of all others, for tests of a connector. */
+  readonly connectors?: readonly Connector[];
+  /** Where their simulators run, if not here. */
+  readonly simulatorsUrl?: string;
 }
 
 /**
@@ -109,24 +114,25 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   } = ports;
   const { dataDir, role } = config;
   const folders = [OWN_CONNECTORS, ...config.connectorsPath];
+  const sources = { folders, packages: config.connectors };
   const simulatorsPort = role === 'worker' ? undefined : config.simulatorsPort;
   await prepareDatabase(config, { url: databaseUrl, log, signal });
 
   const [connectors, simulators] = await Promise.all([
-    loadConnectors(folders),
+    ports.connectors ?? loadConnectors(sources),
     simulatorsPort === undefined
       ? undefined
       : startSimulators({
           port: simulatorsPort,
           host: SIMULATORS_HOST,
-          folders,
+          sources,
           memoryFolder: join(dataDir, 'simulators'),
         }),
   ]);
   if (simulators !== undefined) cleanup.add('simulators', simulators.stop);
   signal.throwIfAborted();
   const registry = createRegistry(connectors);
-  const simulatorsUrl = simulators?.url;
+  const simulatorsUrl = ports.simulatorsUrl ?? simulators?.url;
   const platform = await composePlatform({ config, databaseUrl, simulatorsUrl, log, cleanup });
   const { knex, shares, keyring, keys: platformKeys, notifier, egress, metrics, clock } = platform;
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import type { Filter } from '../../src/where/ast.ts';
-import type { ApiAnswer } from '../support/app.ts';
+import type { Filter } from '../src/where/ast.ts';
+import type { ApiAnswer } from '../test/support/app.ts';
 import { filtersOn, printFilter } from './filters.ts';
 import { evaluate } from './reference.ts';
 import { getOk, idOnly, idsOf, type Listing, type Row, type Target } from './target.ts';

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createProviderClient } from '../../src/connector/client/index.ts';
-import type { AccessTokens } from '../../src/connector/client/ports.ts';
-import type { Config, Connector, ObjectSpec, Objects } from '../../src/connector/contract.ts';
-import { loadConnectors, OWN_CONNECTORS } from '../../src/connector/registry.ts';
-import { createEgress } from '../../src/egress/index.ts';
-import { type ApiAnswer, type ApiCall, startTestApp } from '../support/app.ts';
-import { discoverAll } from '../support/discover-all.ts';
+import { createProviderClient } from '../src/connector/client/index.ts';
+import type { AccessTokens } from '../src/connector/client/ports.ts';
+import type { Config, Connector, ObjectSpec, Objects } from '../src/connector/contract.ts';
+import { loadConnectors, OWN_CONNECTORS } from '../src/connector/registry.ts';
+import { createEgress } from '../src/egress/index.ts';
+import { type ApiAnswer, type ApiCall, startTestApp } from '../test/support/app.ts';
+import { discoverAll } from '../test/support/discover-all.ts';
 
 /** A normalised record, as the API answers it. */
 export type Row = Readonly<Record<string, unknown>>;

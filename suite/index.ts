@@ -1,14 +1,14 @@
 import { expect } from 'chai';
-import { callUndeclared, compareDiscovery } from './connector-suite/discovery.ts';
-import { askForNothing, makeMistakes } from './connector-suite/errors.ts';
-import { checkOrders } from './connector-suite/order.ts';
-import { findQueries, walkPages } from './connector-suite/paging.ts';
-import { assertSound, measureClaims, shareOfTellingFilters } from './connector-suite/soundness.ts';
-import { findListings, getOk, type Listing, type Target } from './connector-suite/target.ts';
-import { type WriteSample, writeHostileIds, writeRecords } from './connector-suite/writes.ts';
+import { callUndeclared, compareDiscovery } from './discovery.ts';
+import { askForNothing, makeMistakes } from './errors.ts';
+import { checkOrders } from './order.ts';
+import { findQueries, walkPages } from './paging.ts';
+import { assertSound, measureClaims, shareOfTellingFilters } from './soundness.ts';
+import { findListings, getOk, type Listing, type Target } from './target.ts';
+import { type WriteSample, writeHostileIds, writeRecords } from './writes.ts';
 
-export { assertSound, measureClaims } from './connector-suite/soundness.ts';
-export { findListings, type Listing, startTarget, type Target, type TargetOptions } from './connector-suite/target.ts';
+export { assertSound, measureClaims } from './soundness.ts';
+export { findListings, type Listing, startTarget, type Target, type TargetOptions } from './target.ts';
 
 export interface ConnectorSuite {
   readonly name: string;

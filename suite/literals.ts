@@ -1,6 +1,6 @@
 import type { FieldSpec } from '#connector';
 import { HOSTILE_TEXTS } from '#connector/simulator';
-import type { Literal, Loc } from '../../src/where/ast.ts';
+import type { Literal, Loc } from '../src/where/ast.ts';
 import { readField } from './reference.ts';
 import type { Row } from './target.ts';
 

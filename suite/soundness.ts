@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { Exactness, FieldSpec } from '#connector';
-import type { Filter } from '../../src/where/ast.ts';
+import type { Filter } from '../src/where/ast.ts';
 import { filtersOn, predicatesFor, printFilter } from './filters.ts';
 import { literalsFor } from './literals.ts';
 import { evaluate } from './reference.ts';
