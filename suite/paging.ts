@@ -83,12 +83,17 @@ interface Walk {
   readonly maxProviderCalls?: number;
 }
 
-/** What is wrong with the pages of a query, for every way to walk them. */
-export async function walkPages(target: Target, listing: Listing, query: PagedQuery): Promise<readonly string[]> {
+/** What is wrong with the pages of a query, for so many ways to walk them. */
+export async function walkPages(
+  target: Target,
+  listing: Listing,
+  query: PagedQuery,
+  mostWalks: number,
+): Promise<readonly string[]> {
   const whole = await getOk(target, listing.path, { query: toParameters(listing, query, { pageSize: 5000 }) });
   const meant = [...idsOf(listing, whole.body)].sort();
   const faults: string[] = [];
-  for (const walk of walksFor(query)) {
+  for (const walk of walksFor(query).slice(0, mostWalks)) {
     const pages =
       walk.by === 'page'
         ? await walkByNumber(target, listing, query, walk)

@@ -66,16 +66,28 @@ interface Claim {
   readonly exactness: Exactness;
 }
 
+/** How much is measured of a listing. */
+export interface ClaimEffort {
+  /** Declared operators, spread over all fields. */
+  readonly claims: number;
+  readonly literalsPerClaim: number;
+}
+
 /**
  * Sends each declared operator alone: what is declared exact must be answered by the provider without a recheck here, and
  * both kinds must find the rows that are meant. @returns every fault
  */
-export async function measureClaims(target: Target, listing: Listing, perClaim: number): Promise<readonly string[]> {
+export async function measureClaims(
+  target: Target,
+  listing: Listing,
+  { claims: most, literalsPerClaim }: ClaimEffort,
+): Promise<readonly string[]> {
   const claims = Object.entries(listing.object.fields).flatMap(([name, spec]) =>
     Object.entries(spec.filter ?? {}).map(([operator, exactness]): Claim => ({ name, spec, operator, exactness })),
   );
   const faults: string[] = [];
-  for (const claim of claims) faults.push(...(await measureClaim(target, listing, claim, perClaim)));
+  for (const claim of spread(claims, most))
+    faults.push(...(await measureClaim(target, listing, claim, literalsPerClaim)));
   return faults;
 }
 
@@ -106,8 +118,12 @@ const FIRST = 3;
 
 /** The first ones, which are the likeliest to tell, and others from all over the list. */
 function choose<Item>(items: readonly Item[], most: number): readonly Item[] {
-  const rest = items.slice(FIRST);
-  const step = Math.max(1, rest.length / (most - FIRST));
-  const spread = rest.filter((_, index) => Math.floor(index / step) !== Math.floor((index - 1) / step));
-  return [...items.slice(0, FIRST), ...spread];
+  const first = Math.min(FIRST, most);
+  return [...items.slice(0, first), ...spread(items.slice(first), most - first)];
+}
+
+/** So many of them, from all over the list. */
+export function spread<Item>(items: readonly Item[], most: number): readonly Item[] {
+  const step = Math.max(1, items.length / most);
+  return items.filter((_, index) => Math.floor(index / step) !== Math.floor((index - 1) / step));
 }

@@ -63,7 +63,10 @@ export interface ConnectOptions {
 export function connect(connector: Connector, options: ConnectOptions): Connection {
   const { simulatorsUrl, retry = false } = options;
   const requests: string[] = [];
-  const config = { ...options.config, ...(simulatorsUrl !== undefined && { simulator: true }) };
+  const config = {
+    ...withDefaults(connector, options.config),
+    ...(simulatorsUrl !== undefined && { simulator: true }),
+  };
   const egress = createEgress({ allow: ['127.0.0.0/8'], simulatorsUrl, keepAliveMs: 1000 });
   const client = createProviderClient({
     egress,
@@ -148,6 +151,12 @@ async function listAll(
     cursor = page.next;
     if (cursor === undefined) return rows;
   }
+}
+
+/** The settings of an instance that was given these. */
+export function withDefaults({ configuration }: Connector, given: Config): Config {
+  const defaults = configuration.flatMap((field) => (field.default === undefined ? [] : [[field.key, field.default]]));
+  return { ...Object.fromEntries(defaults), ...given };
 }
 
 /** An instance with OAuth whose access token lasts. */
