@@ -1,4 +1,12 @@
-import { type Config, type ListInput, type ListOperation, type ListPage, type ProviderRequest, path } from '#connector';
+import {
+  type Config,
+  type ListInput,
+  type ListOperation,
+  type ListPage,
+  type ProviderRequest,
+  path,
+  unusable,
+} from '#connector';
 import { keyOf, keyPredicate } from './key.ts';
 import type { EntitySet } from './metadata.ts';
 import { recordReader, selectClause } from './records.ts';
@@ -139,6 +147,9 @@ function endPage({ position, values, body, pagesByOffset }: PageInput): {
   const left = position.left - shown;
   const link = controlOf(body, 'nextLink');
   const context = controlOf(body, 'context');
+  if (link !== undefined && link === position.link) {
+    throw unusable('The service names the page that it has just given as the next one: the list would never end.');
+  }
   // Behind the link of a window that is complete stands the row that is not shown.
   if (link !== undefined && pagesByOffset && left === 0) return { shown, next: { skip } };
   if (link !== undefined) return { shown, next: { skip, left, link, ...(context !== undefined && { context }) } };
