@@ -49,11 +49,13 @@ export function createRouter(routes: Routes): Router {
   const compiled = Object.entries(routes).map(compileRoute);
   const has: Router['has'] = (path) => compiled.some(({ pattern }) => pattern.test(path));
   const dispatch: Handler = (call) => {
-    const matching = compiled.filter(({ pattern }) => pattern.test(call.path));
-    const route = matching.find(({ method }) => method === call.method);
-    if (route !== undefined) return route.handler({ ...call, params: readParams(route, call.path) });
-    if (matching.length === 0) throw fault(404, `There is nothing at ${call.path}.`);
-    const allow = [...new Set(matching.map(({ method }) => method))].join(', ');
+    for (const route of compiled) {
+      const match = route.method === call.method ? route.pattern.exec(call.path) : null;
+      if (match !== null) return route.handler({ ...call, params: readParams(route.names, match.slice(1)) });
+    }
+    const methods = compiled.filter(({ pattern }) => pattern.test(call.path)).map(({ method }) => method);
+    if (methods.length === 0) throw fault(404, `There is nothing at ${call.path}.`);
+    const allow = [...new Set(methods)].join(', ');
     throw fault(405, `${call.method} is not supported here, but ${allow}.`, { headers: { allow } });
   };
   return { has, dispatch };
@@ -71,12 +73,12 @@ function compileRoute([key, handler]: [string, Handler]): Route {
   return { method, names, handler, pattern: new RegExp(`^${source.join('')}/?$`, 's') };
 }
 
-function readParams({ pattern, names }: Route, path: string): Call['params'] {
-  const [, ...values] = pattern.exec(path) ?? [];
+function readParams(names: readonly string[], values: readonly string[]): Call['params'] {
   return Object.fromEntries(
-    names.map((name, index) =>
-      name.endsWith('*') ? [name.slice(0, -1), values[index] ?? ''] : [name, decode(values[index] ?? '')],
-    ),
+    names.map((name, index) => {
+      const value = values[index] ?? '';
+      return name.endsWith('*') ? [name.slice(0, -1), value] : [name, decode(value)];
+    }),
   );
 }
 

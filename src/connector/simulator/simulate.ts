@@ -87,18 +87,19 @@ async function serve(server: Server, request: IncomingMessage, response: ServerR
   const told: Record<string, string> = { ...provider.headers };
   try {
     const trouble = troubleOf(server, request, address);
-    if (!isCommand(server.commands, address)) Object.assign(told, provider.budget?.take());
-    const answer = await answerOf(server, { request, ...address }, trouble);
+    if (!isCommand(address)) Object.assign(told, provider.budget?.take());
+    const answer = await answerOf(server, { request, address, trouble });
     send(response, { ...answer, headers: { ...told, ...answer.headers } }, trouble?.kind === 'cut');
   } catch (error) {
-    // A body that nobody read would keep the connection from being used again.
-    request.resume();
     const answer = provider.print(asFault(error), address);
     send(response, { ...answer, headers: { ...told, ...answer.headers } });
+  } finally {
+    // A body that nobody read would keep the connection from being used again.
+    request.resume();
   }
 }
 
-interface Address extends Pick<Call, 'method' | 'path' | 'search' | 'host'> {}
+type Address = Pick<Call, 'method' | 'path' | 'search' | 'host'>;
 
 function readAddress({ method = 'GET', url = '/', headers }: IncomingMessage): Address {
   const [, path = '/', search = ''] = /^([^?]*)(.*)$/s.exec(url) ?? [];
@@ -106,49 +107,53 @@ function readAddress({ method = 'GET', url = '/', headers }: IncomingMessage): A
   return { method, path, search, host: host?.toLowerCase() };
 }
 
-/** By the header, or planned. Commands have none, and none is planned for those who called the simulator as such. */
-function troubleOf({ plan, commands }: Server, { headers }: IncomingMessage, address: Address): Trouble | undefined {
-  if (isCommand(commands, address)) return undefined;
+/** What the header asks for, or else what is planned. Commands meet none. */
+function troubleOf({ plan }: Server, { headers }: IncomingMessage, address: Address): Trouble | undefined {
+  if (isCommand(address)) return undefined;
   const wanted = headers['x-simulate'] ?? plan.take(address);
   return wanted === undefined ? undefined : readTrouble(String(wanted));
 }
 
 /** Nobody reaches the commands through the platform. */
-function isCommand(commands: Router, { path, host }: Address): boolean {
-  return host === undefined && commands.has(path);
+function isCommand({ path, host }: Address): boolean {
+  return host === undefined && path.startsWith('/simulate/');
+}
+
+interface Asked {
+  readonly request: IncomingMessage;
+  readonly address: Address;
+  readonly trouble: Trouble | undefined;
+}
+
+async function answerOf(server: Server, asked: Asked): Promise<Answer> {
+  const { request, address, trouble } = asked;
+  const { provider, open, routes, commands } = server;
+  const { urlCharacters = Number.POSITIVE_INFINITY } = provider.limits ?? {};
+  if ((request.url?.length ?? 0) > urlCharacters) throw fault(414, 'The address is too long.');
+  if (trouble?.kind === 'slow') await sleep(server.clock, trouble.ms);
+  const instead = trouble && insteadOf(trouble);
+  if (instead !== undefined) return instead;
+  const call = await readCall(server, asked);
+  if (isCommand(address)) return commands.dispatch(call);
+  if (open.has(address.path)) return open.dispatch(call);
+  provider.authenticate?.(call);
+  return routes.dispatch(call);
 }
 
 const EMPTY = createBody(Buffer.alloc(0));
 
-async function answerOf(
-  server: Server,
-  address: Address & { readonly request: IncomingMessage },
-  trouble: Trouble | undefined,
-): Promise<Answer> {
-  const { provider, clock } = server;
-  const { request, ...where } = address;
-  const { urlCharacters = Number.POSITIVE_INFINITY } = provider.limits ?? {};
-  if ((request.url?.length ?? 0) > urlCharacters) throw fault(414, 'The address is too long.');
-  if (trouble?.kind === 'slow') await sleep(clock, trouble.ms);
-  const instead = trouble && insteadOf(trouble);
-  if (instead !== undefined) {
-    request.resume();
-    return instead;
-  }
-  const hasBody = request.headers['content-length'] !== undefined || request.headers['transfer-encoding'] !== undefined;
-  const body = hasBody ? await readBody(request, provider.limits) : EMPTY;
+async function readCall({ provider, baseUrl }: Server, { request, address, trouble }: Asked): Promise<Call> {
   const { headers } = request;
-  const origin = where.host === undefined ? server.baseUrl : `https://${where.host}`;
-  const query = new URLSearchParams(where.search);
-  const call = { ...where, headers, origin, query, body, params: {}, isStuck: trouble?.kind === 'stuck' };
-  if (isCommand(server.commands, where)) return server.commands.dispatch(call);
-  return handle(server, call);
-}
-
-function handle({ provider, open, routes }: Server, call: Call): Answer | Promise<Answer> {
-  if (open.has(call.path)) return open.dispatch(call);
-  provider.authenticate?.(call);
-  return routes.dispatch(call);
+  const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
+  return {
+    ...address,
+    headers,
+    origin: address.host === undefined ? baseUrl : `https://${address.host}`,
+    query: new URLSearchParams(address.search),
+    body: hasBody ? await readBody(request, provider.limits) : EMPTY,
+    params: {},
+    isStuck: trouble?.kind === 'stuck',
+  };
 }
 
 /** The answer that trouble puts in place of the right one. @throws Fault of the status asked for */
