@@ -17,6 +17,7 @@ const TOLD: ReadonlySet<string> = new Set([
   'DiscoveryContext',
   'LikePattern',
   'ListInput',
+  'ListQuery',
   'ProviderResponse',
   'PushedField',
   'RecordInput',

@@ -1,4 +1,4 @@
-import { type ConnectorContext, type Json, json } from '#connector';
+import { type ConnectorContext, defined, type Json, json } from '#connector';
 import { type CatalogueField, WELL_KNOWN_NAMES } from './employee-fields.ts';
 
 /** Names stand unquoted in filters, so anything else in a catalogue is left out. */
@@ -86,17 +86,15 @@ function uniqueBy(items: readonly Json[], keyOf: (item: Json) => string): Readon
 
 function toCatalogueField(column: Json, field: Json | undefined): CatalogueField {
   const dataset = String(column.name);
-  const label = json.findText(column.label);
-  const type = json.findText(field?.type);
-  const alias = field && ((isWhole(field) ? json.findText(field.alias) : undefined) ?? String(field.id));
+  const alias = field !== undefined && isWhole(field) ? json.findText(field.alias) : undefined;
   const certain = WELL_KNOWN_NAMES.has(dataset) || NUMBERED.exec(dataset)?.[1] === 'Field';
-  return {
+  return defined({
     dataset,
     custom: NUMBERED.test(dataset),
     certain,
-    ...(!certain && !isSingle(column) && { table: String(column.entityName) }),
-    ...(label !== undefined && { label }),
-    ...(type !== undefined && { type }),
-    ...(alias !== undefined && { endpoint: alias }),
-  };
+    table: certain || isSingle(column) ? undefined : String(column.entityName),
+    label: json.findText(column.label),
+    type: json.findText(field?.type),
+    endpoint: alias ?? (field && String(field.id)),
+  });
 }

@@ -1,4 +1,4 @@
-import { can, codec, type FieldSpec, kinds } from '#connector';
+import { can, codec, defined, type FieldSpec, kinds } from '#connector';
 
 /** One column of the `employee` dataset, and what the employee endpoints call the same field. */
 export interface CatalogueField {
@@ -172,35 +172,29 @@ function toKnownField(column: CatalogueField, [, name, access, kind = 'opaque']:
 function toField(column: CatalogueField): EmployeeField {
   const { dataset, endpoint, custom, table, certain } = column;
   const kind = kindOf(column.type ?? '');
+  const isWritten = certain && table === undefined && endpoint !== undefined;
   const spec = {
     ...(table !== undefined ? entriesOf(kind) : certain ? kind : shownOnly(kind)),
     ...nameColumn(column),
-    ...(table === undefined && certain && endpoint !== undefined && { createable: true, updateable: true }),
+    ...(isWritten && { createable: true, updateable: true }),
     ...(custom && { custom }),
   };
-  return {
-    // A column may have the endpoint name of another one, e.g. `payRate`.
-    name: TAKEN.has(dataset) ? `dataset_${dataset}` : dataset,
-    spec,
-    ...(table !== undefined ? { table } : endpoint !== undefined && { endpoint }),
-  };
+  // A column may have the endpoint name of another one, e.g. `payRate`.
+  const name = TAKEN.has(dataset) ? `dataset_${dataset}` : dataset;
+  return { name, spec, ...defined({ table, endpoint: table === undefined ? endpoint : undefined }) };
 }
 
 /** What the dataset compares it as is not known here, so nothing is left to it. */
 function shownOnly({ type, read }: FieldSpec): FieldSpec {
-  return { type, ...(read !== undefined && { read }), onDemand: true };
+  return defined({ type, read, onDemand: true });
 }
 
 /** The values of all entries, which other calls fetch. */
 function entriesOf({ read }: FieldSpec): FieldSpec {
-  const all = read && codec.each({ read, write: read }).read;
-  return { type: 'array', nullable: false, onDemand: true, ...(all !== undefined && { read: all }) };
+  const all = read && codec.each({ read, write: read });
+  return defined({ type: 'array', nullable: false, onDemand: true, read: all?.read });
 }
 
 function nameColumn({ dataset, label, type }: CatalogueField) {
-  return {
-    native: dataset,
-    ...(label !== undefined && { label }),
-    ...(type !== undefined && { nativeType: type }),
-  };
+  return { native: dataset, ...defined({ label, nativeType: type }) };
 }

@@ -1,12 +1,62 @@
-import type { Config } from '#connector';
+import { type Config, type ConfigField, settings } from '#connector';
+
+export const CONFIGURATION = [
+  {
+    key: 'base.url',
+    type: 'url',
+    required: true,
+    description: 'The service root: the address in front of $metadata.',
+    example: 'https://demo.example.com/odata/v4/shop',
+  },
+  { key: 'username', type: 'string', description: 'For basic authentication; leave out for a service without any.' },
+  { key: 'password', type: 'string', secret: true, description: 'For basic authentication.' },
+  {
+    key: 'text.binary',
+    type: 'boolean',
+    default: false,
+    description:
+      'Set to true when the service compares text character by character (cases, accents and trailing blanks count). ' +
+      'Filters on text are then answered by the service alone.',
+  },
+  {
+    key: 'filter.local',
+    type: 'boolean',
+    default: false,
+    description:
+      'Set to true when the service filters wrongly: every filter is then worked out here, over all rows. ' +
+      'What was noticed of that when the instance was made stands under filter.warning.',
+  },
+  {
+    key: 'filter.warning',
+    type: 'string',
+    warning: true,
+    description:
+      'Set by Causeway, whatever is given: how the service was seen to filter wrongly. Absent when it was not.',
+  },
+  {
+    key: 'credentials.warning',
+    type: 'string',
+    warning: true,
+    description:
+      'Set by Causeway, whatever is given: that the service did not show whether username and password are right. ' +
+      'Absent when it did.',
+  },
+] as const satisfies readonly ConfigField[];
+
+export const setting = settings(CONFIGURATION);
 
 /** Whether the service's own filter is to be left alone. */
 export function filtersHere(config: Config): boolean {
-  return config['filter.local'] === true;
+  return setting(config, 'filter.local');
 }
 
 /** Undefined for a service without authentication. */
-export function credentialsOf({ username, password }: Config) {
-  if (typeof username !== 'string' || username === '') return undefined;
-  return { username, password: typeof password === 'string' ? password : '' };
+export function credentialsOf(config: Config) {
+  const username = setting(config, 'username');
+  return username === undefined ? undefined : { username, password: setting(config, 'password') ?? '' };
+}
+
+/** The service root without a slash at its end. */
+export function rootOf(config: Config): string {
+  return setting(config, 'base.url').replace(/\/+$/, '');
 }

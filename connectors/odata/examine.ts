@@ -1,7 +1,14 @@
-import { type Config, type ConnectorContext, isDenied, isUnauthorized, type ProviderRequest, path } from '#connector';
+import {
+  type ConnectorContext,
+  isDenied,
+  isUnauthorized,
+  type Json,
+  json,
+  type ProviderRequest,
+  path,
+} from '#connector';
 import { credentialsOf, filtersHere } from './config.ts';
 import { quote } from './literals.ts';
-import { isObject } from './values.ts';
 
 /** What of a service cannot be relied on. */
 export async function examineService(context: ConnectorContext) {
@@ -103,10 +110,11 @@ function firstOf(set: string, filter?: string): ProviderRequest {
 async function read(
   { send, signal }: ConnectorContext,
   request: ProviderRequest,
-): Promise<readonly Config[] | undefined> {
+): Promise<readonly Json[] | undefined> {
   try {
     const { body } = await send(request);
-    return isObject(body) && Array.isArray(body.value) ? body.value.filter(isObject) : undefined;
+    const values = json.at(body, 'value');
+    return Array.isArray(values) ? values.filter(json.isObject) : undefined;
   } catch {
     signal.throwIfAborted();
     return undefined;
@@ -116,7 +124,7 @@ async function read(
 const UUID = /^[0-9a-f]{8}-/i;
 
 /** A word of each property that is likely to be text. An enumeration looks the same, and is refused by `contains`. */
-function wordsOf(record: Config | undefined): readonly { readonly name: string; readonly word: string }[] {
+function wordsOf(record: Json | undefined): readonly { readonly name: string; readonly word: string }[] {
   return Object.entries(record ?? {}).flatMap(([name, value]) => {
     const word = typeof value === 'string' && !UUID.test(value) ? /[A-Za-z]{2,}/.exec(value)?.[0] : undefined;
     return word === undefined || name.includes('@') ? [] : [{ name, word }];

@@ -1,62 +1,53 @@
-import { DECIMAL_TEXT, type Exactness, type FieldSpec, type FieldType, type LikeForm, type Operator } from '#connector';
+import { can, DECIMAL_TEXT, type FieldSpec, kinds, type LikeForm, type Operator } from '#connector';
 import { integerRange } from './bounds.ts';
 import type { Capabilities } from './capabilities.ts';
 import type { EntitySet, Property, PropertyType } from './metadata.ts';
 import { MAX_DEPTH } from './types.ts';
 import { isWide, readerOf } from './values.ts';
 
-type Filter = Partial<Record<Operator, Exactness>>;
+type Filter = NonNullable<FieldSpec['filter']>;
 
-const NULLS = { 'IS NULL': 'exact', 'IS NOT NULL': 'exact' } satisfies Filter;
-const EQUALITY = ['=', '!=', 'IN', 'NOT IN'] as const;
 const ORDER = ['<', '<=', '>', '>='] as const;
-const MATCHING = ['LIKE', 'NOT LIKE'] as const;
 
-function all(operators: readonly Operator[], exactness: Exactness): Filter {
-  return { ...NULLS, ...Object.fromEntries(operators.map((operator) => [operator, exactness])) };
-}
-
-const PRECISE = all([...EQUALITY, ...ORDER], 'exact');
+const EQUALITY = { ...can.null, ...can.equal('exact') };
+const PRECISE = { ...can.null, ...can.compare('exact') };
 /** A service may keep such numbers in fewer digits than it was given, and then sees neighbours as equal. */
-const ROUNDED = all([...EQUALITY, ...ORDER], 'superset');
+const ROUNDED = { ...can.null, ...can.compare('superset') };
 /**
  * Whether a service tells cases, accents and trailing blanks apart is up to its database. Whatever it does, `eq` finds at
  * least the rows whose text is the same; `ne` would leave out rows that we mean. No order: it is the database's own.
  */
-const TEXT = all([...EQUALITY, ...MATCHING], 'superset');
-const BINARY_TEXT = all([...EQUALITY, ...MATCHING], 'exact');
+const TEXT = { ...can.null, ...can.equal('superset'), ...can.match('superset') };
+const BINARY_TEXT = { ...can.null, ...can.equal('exact'), ...can.match('exact') };
 /** Compared as a number by some services and as text by others, so only what both find can be relied on. */
-const IDENTIFIER = all(['=', 'IN'], 'superset');
+const IDENTIFIER = { ...can.null, ...can.only('superset', '=', 'IN') };
 
-interface Kind {
-  readonly type: FieldType;
-  readonly format?: string;
-  readonly filter?: Filter;
-  readonly sortable?: true;
-}
+const INTEGER = { type: 'integer', filter: PRECISE, sortable: true } as const;
+const DECIMAL = { type: 'number', filter: ROUNDED, sortable: true } as const;
 
-const KINDS: ReadonlyMap<string, Kind> = new Map<string, Kind>([
-  ['Edm.Boolean', { type: 'boolean', filter: all(EQUALITY, 'exact'), sortable: true }],
-  ['Edm.Byte', { type: 'integer', filter: PRECISE, sortable: true }],
-  ['Edm.SByte', { type: 'integer', filter: PRECISE, sortable: true }],
-  ['Edm.Int16', { type: 'integer', filter: PRECISE, sortable: true }],
-  ['Edm.Int32', { type: 'integer', filter: PRECISE, sortable: true }],
-  ['Edm.Int64', { type: 'integer', filter: PRECISE, sortable: true }],
-  ['Edm.Decimal', { type: 'number', filter: ROUNDED, sortable: true }],
-  ['Edm.Double', { type: 'number', filter: ROUNDED, sortable: true }],
-  // 0.1 as a single is not the 0.1 it is printed as: a comparison would lose rows.
-  ['Edm.Single', { type: 'number', filter: NULLS, sortable: true }],
-  ['Edm.Date', { type: 'date', filter: PRECISE, sortable: true }],
-  ['Edm.DateTimeOffset', { type: 'datetime', filter: PRECISE, sortable: true }],
-  ['Edm.String', { type: 'string', filter: TEXT, sortable: true }],
-  ['Edm.Guid', { type: 'string', format: 'uuid', filter: IDENTIFIER, sortable: true }],
-  ['Edm.TimeOfDay', { type: 'string', format: 'time', filter: NULLS, sortable: true }],
-  ['Edm.Duration', { type: 'string', format: 'duration', filter: NULLS, sortable: true }],
-  ['Edm.Binary', { type: 'string', format: 'base64url' }],
-]);
-
-/** Structures, positions and whatever else may come: shown, not filtered. */
-const OTHER: Kind = { type: 'object' };
+const kindOfPrimitive = kinds({
+  table: {
+    'Edm.Boolean': { type: 'boolean', filter: EQUALITY, sortable: true },
+    'Edm.Byte': INTEGER,
+    'Edm.SByte': INTEGER,
+    'Edm.Int16': INTEGER,
+    'Edm.Int32': INTEGER,
+    'Edm.Int64': INTEGER,
+    'Edm.Decimal': DECIMAL,
+    'Edm.Double': DECIMAL,
+    // 0.1 as a single is not the 0.1 it is printed as: a comparison would lose rows.
+    'Edm.Single': { type: 'number', filter: can.null, sortable: true },
+    'Edm.Date': { type: 'date', filter: PRECISE, sortable: true },
+    'Edm.DateTimeOffset': { type: 'datetime', filter: PRECISE, sortable: true },
+    'Edm.String': { type: 'string', filter: TEXT, sortable: true },
+    'Edm.Guid': { type: 'string', format: 'uuid', filter: IDENTIFIER, sortable: true },
+    'Edm.TimeOfDay': { type: 'string', format: 'time', filter: can.null, sortable: true },
+    'Edm.Duration': { type: 'string', format: 'duration', filter: can.null, sortable: true },
+    'Edm.Binary': { type: 'string', format: 'base64url' },
+  },
+  // Structures, positions and whatever else may come.
+  unknown: { type: 'object' },
+});
 
 export interface FieldOptions {
   /** The service compares text character by character. */
@@ -113,18 +104,18 @@ function fieldOf(set: EntitySet, property: Property, { path, nullable }: Outer, 
   };
 }
 
-function kindOf(property: Property, options: FieldOptions): Kind {
+function kindOf(property: Property, options: FieldOptions): FieldSpec {
   const { type } = property;
   if (type.kind === 'collection') return { type: 'array' };
   // Two names for one value, or several at once, do not compare as their names do.
-  if (type.kind === 'enum') return { type: 'string', filter: type.distinct ? all(EQUALITY, 'exact') : NULLS };
-  const kind = KINDS.get(type.name) ?? OTHER;
+  if (type.kind === 'enum') return { type: 'string', filter: type.distinct ? EQUALITY : can.null };
+  const kind = kindOfPrimitive(type.name);
   if (type.name === 'Edm.String' && options.textIsBinary) return { ...kind, filter: BINARY_TEXT };
   return type.name === 'Edm.Decimal' && !isWide(type) ? { ...kind, filter: PRECISE } : kind;
 }
 
 /** A list of numbers has the format of its members. */
-function formatOf(type: PropertyType, { format }: Kind): Pick<FieldSpec, 'format' | 'range'> {
+function formatOf(type: PropertyType, { format }: FieldSpec): Pick<FieldSpec, 'format' | 'range'> {
   const range = integerRange(type.name);
   const shown = isWide(type.kind === 'collection' ? type.of : type) ? DECIMAL_TEXT : format;
   return { ...(shown !== undefined && { format: shown }), ...(range !== undefined && { range }) };
@@ -166,7 +157,7 @@ const LIKE_FORMS: readonly (readonly [LikeForm, string])[] = [
 const LIKE_EXCEPT = '\\';
 
 function filtering(
-  kind: Kind,
+  kind: FieldSpec,
   capabilities: Capabilities,
   native: string,
 ): Pick<FieldSpec, 'filter' | 'likeForms' | 'likeExcept'> {
@@ -178,7 +169,7 @@ function filtering(
 }
 
 /** What FilterExpressionRestrictions leave of the operators. Source: Org.OData.Capabilities.V1.FilterExpressionType. */
-const ALLOWED: ReadonlyMap<string, readonly Operator[]> = new Map<string, readonly Operator[]>([
+const ALLOWED: ReadonlyMap<string | undefined, readonly Operator[]> = new Map<string, readonly Operator[]>([
   ['SingleValue', ['=']],
   ['MultiValue', ['=', 'IN']],
   ['SingleRange', ['=', ...ORDER]],
@@ -188,7 +179,7 @@ const ALLOWED: ReadonlyMap<string, readonly Operator[]> = new Map<string, readon
 ]);
 
 function restrict(filter: Filter, expressions: string | undefined): Filter {
-  const allowed = expressions === undefined ? undefined : ALLOWED.get(expressions);
+  const allowed = ALLOWED.get(expressions);
   if (allowed === undefined) return filter;
   return Object.fromEntries(allowed.flatMap((operator) => (operator in filter ? [[operator, filter[operator]]] : [])));
 }

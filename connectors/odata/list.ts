@@ -1,5 +1,6 @@
 import {
   type Config,
+  json,
   type ListInput,
   type ListOperation,
   type ListPage,
@@ -7,10 +8,10 @@ import {
   path,
   unusable,
 } from '#connector';
+import { rootOf } from './config.ts';
 import { keyOf, keyPredicate } from './key.ts';
 import type { EntitySet } from './metadata.ts';
 import { recordReader, selectClause } from './records.ts';
-import { isObject } from './values.ts';
 
 /**
  * Paging. A request asks for a window of rows from row `$skip` on, and for one row more: the row that is never shown tells whether
@@ -45,7 +46,7 @@ export function listOperation(set: EntitySet, place: Place): ListOperation<strin
     maxPageSize: MAX_PAGE_SIZE,
     request: (input, config) => requestPage(set, place, input, config),
     read: (response, input) => {
-      const values = readValues(response.body);
+      const values = json.array(json.at(response.body, 'value'), "the list 'value'");
       const { shown, next } = endPage({ position: startOf(input), values, body: response.body, pagesByOffset });
       return {
         records: values.slice(0, shown),
@@ -86,8 +87,7 @@ function collectionPath({ parent, name }: Place, { parentId }: ListInput<string>
 
 /** A link is opaque and goes out as it came, but for the base of a relative one. Source: OData JSON Format 4.01, section 4.3. */
 function resolveLink({ link = '', context }: Position, config: Config, collection: string): string {
-  const request = `${String(config['base.url']).replace(/\/+$/, '')}${collection}`;
-  const base = new URL(context ?? '', request);
+  const base = new URL(context ?? '', `${rootOf(config)}${collection}`);
   return /^https?:/i.test(link) ? link : new URL(link, base).href;
 }
 
@@ -120,8 +120,7 @@ function startOf(input: ListInput<string>): Position {
 
 /** A cursor comes back as it was given, so what it holds is what `positionAfter` put in. */
 function readPosition(cursor: unknown): Partial<Position> {
-  if (!isObject(cursor)) throw new Error('The cursor of an OData page is an object.');
-  const { skip, left, link, context } = cursor;
+  const { skip, left, link, context } = json.object(cursor, 'the cursor of a page');
   return {
     ...(typeof skip === 'number' && { skip }),
     ...(typeof left === 'number' && { left }),
@@ -157,19 +156,12 @@ function endPage({ position, values, body, pagesByOffset }: PageInput): {
   return isOneMore ? { shown: shown - 1, next: { skip: skip - 1 } } : { shown };
 }
 
-function readValues(body: unknown): readonly unknown[] {
-  const values = isObject(body) ? body.value : undefined;
-  if (!Array.isArray(values)) throw new Error("The service answered a list without 'value'.");
-  return values;
-}
-
 function totalOf(body: unknown): { readonly total?: number } {
-  const count = isObject(body) ? Number(body['@odata.count']) : Number.NaN;
+  const count = Number(json.at(body, '@odata.count'));
   return Number.isInteger(count) ? { total: count } : {};
 }
 
 /** OData 4.01 leaves out the `odata.` in front of control information. */
 function controlOf(body: unknown, name: string): string | undefined {
-  const value = isObject(body) ? (body[`@odata.${name}`] ?? body[`@${name}`]) : undefined;
-  return typeof value === 'string' ? value : undefined;
+  return json.findText(json.at(body, `@odata.${name}`) ?? json.at(body, `@${name}`));
 }

@@ -7,7 +7,7 @@ import {
   unusable,
 } from '#connector';
 import { CAPS, excess } from './caps.ts';
-import { filtersHere } from './config.ts';
+import { filtersHere, setting } from './config.ts';
 import { type FieldOptions, fieldsOf } from './fields.ts';
 import { listOperation, type Place } from './list.ts';
 import { type Collection, createShared, type EntitySet, openService, type Service } from './metadata.ts';
@@ -32,7 +32,7 @@ export async function discoverObjects({ config, send, offload }: DiscoveryContex
   const reading = await offload<typeof import('./model.ts')>(new URL('./model.ts', import.meta.url), response.body);
   if ('fault' in reading) throw unusable(reading.fault);
   return outlineObjects(reading.model, {
-    textIsBinary: config['text.binary'] === true,
+    textIsBinary: setting(config, 'text.binary'),
     filtersHere: filtersHere(config),
   });
 }

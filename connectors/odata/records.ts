@@ -3,6 +3,7 @@ import {
   type ConnectorContext,
   type CreateInput,
   isNotFound,
+  json,
   notFound,
   type ObjectSpec,
   type ProviderRequest,
@@ -13,11 +14,11 @@ import {
   type UpdateInput,
   unusable,
 } from '#connector';
-import { filtersHere } from './config.ts';
+import { filtersHere, rootOf } from './config.ts';
 import { compositeId, hasId, keyFilter, keyOf, keyPredicate } from './key.ts';
 import type { EntitySet, Property } from './metadata.ts';
 import { idFieldOf } from './types.ts';
-import { isObject, typesOf, withoutControlInformation, writeBody } from './values.ts';
+import { typesOf, withoutControlInformation, writeBody } from './values.ts';
 
 /**
  * Single records. Source: OData Protocol 4.01, section 11.4. A change carries `If-Match: *`: services that guard records by ETags
@@ -32,7 +33,7 @@ export function recordReader(set: EntitySet): (native: unknown) => unknown {
   const idField = idFieldOf(set.type);
   return (native) => {
     const record = withoutControlInformation(native);
-    if (keys.length < 2 || idField === undefined || !isObject(record)) return record;
+    if (keys.length < 2 || idField === undefined || !json.isObject(record)) return record;
     return { ...record, [idField]: compositeId(keys, record) };
   };
 }
@@ -79,8 +80,9 @@ async function readRecord(context: ConnectorContext, set: EntitySet, { id, field
   const filter = mayFilterByKey(set, context.config) ? keyFilter(keys, id) : undefined;
   if (filter === undefined) return (await context.send({ path: addressOf(set, id), query })).body;
   const { body } = await context.send({ path: path`/${set.name}`, query: { $filter: filter, ...query } });
-  const found = isObject(body) && Array.isArray(body.value) ? body.value : [];
-  const record: unknown = found.find((each) => isObject(each) && hasId(keys, each, id));
+  const found = json.at(body, 'value');
+  const records: readonly unknown[] = Array.isArray(found) ? found : [];
+  const record = records.find((each) => json.isObject(each) && hasId(keys, each, id));
   if (record === undefined) throw notFound('The service finds no record with this key.');
   return record;
 }
@@ -131,7 +133,7 @@ function isEmptied({ type, nullable, computed, immutable, hasDefault }: Property
 async function sendChange(context: ConnectorContext, set: EntitySet, request: ProviderRequest, input: UpdateInput) {
   const response = await context.send(request);
   if (response.status === 201) throw await undoCreation(context, set, response, input);
-  if (isObject(response.body)) return response.body;
+  if (json.isObject(response.body)) return response.body;
   try {
     return await readRecord(context, set, input);
   } catch (error) {
@@ -184,7 +186,7 @@ async function createRecord(context: ConnectorContext, set: EntitySet, input: Cr
   const body = writeBody(input.values, typesOf(set.type.properties));
   const headers = { ...WITH_RECORD, ...body.headers };
   const response = await context.send({ method: 'POST', path: path`/${set.name}`, headers, json: body.json });
-  if (isObject(response.body)) return response.body;
+  if (json.isObject(response.body)) return response.body;
   const id = givenId(set, body.json);
   const created = createdRequest(set, response, body.json, context.config);
   try {
@@ -214,7 +216,7 @@ function createdRequest(
   if (id !== undefined) return { path: addressOf(set, id) };
   const location = headers.location ?? headers['odata-entityid'];
   if (location === undefined) return undefined;
-  return { url: new URL(location, `${String(config['base.url']).replace(/\/+$/, '')}/`).href };
+  return { url: new URL(location, `${rootOf(config)}/`).href };
 }
 
 /** The id of a record whose whole key is among the values. */

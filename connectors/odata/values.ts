@@ -1,4 +1,4 @@
-import { ExactNumber, toDecimalText, toJsonNumber } from '#connector';
+import { codec, ExactNumber, json, toDecimalText, toJsonNumber } from '#connector';
 import { DOUBLE_DIGITS } from './bounds.ts';
 import type { PropertyType } from './metadata.ts';
 
@@ -18,12 +18,14 @@ export function isWide(type: PropertyType): boolean {
   return type.name === 'Edm.Int64';
 }
 
+const INSTANT = codec.instant();
+
 /** What turns a native value into ours; undefined when nothing has to change. */
 export function readerOf(type: PropertyType): Convert | undefined {
   switch (type.kind) {
     case 'primitive':
       if (isExactNumber(type)) return isWide(type) ? toDecimalText : toJsonNumber;
-      return type.name === 'Edm.DateTimeOffset' ? readInstant : undefined;
+      return type.name === 'Edm.DateTimeOffset' ? INSTANT.read : undefined;
     case 'enum':
       return undefined;
     case 'collection':
@@ -40,7 +42,7 @@ function readCollection(readMember: Convert | undefined): Convert | undefined {
 function readMembers(type: Extract<PropertyType, { kind: 'complex' }>): Convert {
   let readers: ReadonlyMap<string, Convert | undefined> | undefined;
   return (native) => {
-    if (!isObject(native)) return native;
+    if (!json.isObject(native)) return native;
     // Not before the first record: a complex type may contain itself.
     readers ??= new Map(type.properties().map((property) => [property.name, readerOf(property.type)]));
     const members = Object.entries(native).map(([name, value]) => [name, readers?.get(name)?.(value) ?? value]);
@@ -48,19 +50,10 @@ function readMembers(type: Extract<PropertyType, { kind: 'complex' }>): Convert 
   };
 }
 
-/** Any offset → UTC, with every digit of the fraction. Text that is no such instant stays as it is. */
-function readInstant(native: unknown): unknown {
-  if (typeof native !== 'string' || native.endsWith('Z')) return native;
-  const match = /^([^.]+?)(\.\d+)?([+-]\d{2}:\d{2})$/.exec(native);
-  const seconds = Date.parse(`${match?.[1]}${match?.[3]}`);
-  if (match === null || Number.isNaN(seconds)) return native;
-  return `${new Date(seconds).toISOString().slice(0, 19)}${match[2] ?? ''}Z`;
-}
-
 /** Drops control information (`@odata.etag`, `price@odata.type`) at every level: no property name contains an `@`. */
 export function withoutControlInformation(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutControlInformation);
-  if (!isObject(value)) return value;
+  if (!json.isObject(value)) return value;
   const properties = Object.entries(value).filter(([name]) => !name.includes('@'));
   return Object.fromEntries(properties.map(([name, member]) => [name, withoutControlInformation(member)]));
 }
@@ -100,7 +93,7 @@ function nest(values: Readonly<Record<string, unknown>>): Record<string, unknown
     const [name = '', ...rest] = path.split('.');
     const inner = nested[name];
     nested[name] =
-      rest.length === 0 ? value : { ...(isObject(inner) ? inner : {}), ...nest({ [rest.join('.')]: value }) };
+      rest.length === 0 ? value : { ...(json.isObject(inner) ? inner : {}), ...nest({ [rest.join('.')]: value }) };
   }
   return nested;
 }
@@ -127,14 +120,10 @@ function mapValues(values: Readonly<Record<string, unknown>>, types: Types, visi
 
 function mapValue(type: PropertyType, value: unknown, visit: Visit<unknown>): unknown {
   if (type.kind === 'collection' && Array.isArray(value)) return value.map((each) => mapValue(type.of, each, visit));
-  if (type.kind === 'complex' && isObject(value)) return mapValues(value, typesOf(type.properties()), visit);
+  if (type.kind === 'complex' && json.isObject(value)) return mapValues(value, typesOf(type.properties()), visit);
   return visit(type, value);
 }
 
 export function typesOf(properties: readonly { readonly name: string; readonly type: PropertyType }[]): Types {
   return new Map(properties.map(({ name, type }) => [name, type]));
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber);
 }

@@ -1,4 +1,4 @@
-import { can, codec, DECIMAL_TEXT, type FieldSpec, type Json, json, kinds } from '#connector';
+import { can, codec, DECIMAL_TEXT, defined, type FieldSpec, type Json, json, kinds } from '#connector';
 import { integerRange } from './literals.ts';
 
 export interface FieldOptions {
@@ -50,25 +50,19 @@ const kindOf = kinds<string, Source>({
 export function toFieldSpec(field: Json, options: FieldOptions): FieldSpec {
   const { filter, ...kind } = kindOf(String(field.type), { field, options });
   const createable = field.createable === true;
-  const nullable = field.nillable !== false;
-  return {
+  return defined({
     ...kind,
     nativeType: String(field.type),
-    ...labelOf(field),
-    nullable,
+    label: json.findText(field.label),
+    nullable: field.nillable !== false,
     // A missing boolean is false, and some fields get a value by themselves.
     required: createable && field.nillable === false && field.defaultedOnCreate !== true && field.type !== 'boolean',
     createable,
     updateable: field.updateable === true,
     sortable: field.sortable === true && kind.type !== 'object' && kind.type !== 'array',
     custom: field.custom === true,
-    ...(field.filterable === true && filter !== undefined && { filter }),
-  };
-}
-
-function labelOf(field: Json): Pick<FieldSpec, 'label'> {
-  const label = json.findText(field.label);
-  return label === undefined ? {} : { label };
+    filter: field.filterable === true ? filter : undefined,
+  });
 }
 
 /** Objects whose records have a `Name` for certain; every custom one has. */
@@ -91,8 +85,15 @@ export function toParentName(
   if (relationship === undefined || typeof target !== 'string' || other !== undefined) return [];
   if (!NAMED.has(target) && !target.endsWith('__c')) return [];
   const { filter, ...kind } = text({ field: {}, options });
-  const spec = { ...kind, nativeType: 'string', ...labelOf(field), sortable: true, onDemand: true };
-  return [[`${relationship}.Name`, field.filterable === true ? { ...spec, ...(filter && { filter }) } : spec]];
+  const spec: FieldSpec = {
+    ...kind,
+    nativeType: 'string',
+    label: json.findText(field.label),
+    sortable: true,
+    onDemand: true,
+    filter: field.filterable === true ? filter : undefined,
+  };
+  return [[`${relationship}.Name`, defined(spec)]];
 }
 
 /** Comparisons tell cases apart only where the field does (SOQL and SOSL Reference, "Comparison Operators"); LIKE never does. */

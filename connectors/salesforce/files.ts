@@ -1,4 +1,4 @@
-import { type FileDescription, type Json, json, type Media, path } from '#connector';
+import { defined, type FileDescription, type Json, json, type Media, path } from '#connector';
 
 /**
  * Objects whose records are files. Salesforce sends the bytes without a name and calls all of them a stream; the record knows
@@ -32,22 +32,21 @@ function fileIn(objectName: string, field: string, { fields, describe }: Descrip
 function describeVersion({ PathOnClient, Title, FileExtension }: Json): FileDescription {
   const extension = json.findText(FileExtension);
   const name = json.findText(PathOnClient) ?? withExtension(json.findText(Title), extension);
-  return describeFile(name, typeOf(extension ?? extensionOf(name)));
+  return defined({ name, type: typeOf(extension ?? extensionOf(name)) });
 }
 
 function describeAttachment({ Name, ContentType }: Json): FileDescription {
   const name = json.findText(Name);
-  return describeFile(name, readType(ContentType) ?? typeOf(extensionOf(name)));
+  return defined({ name, type: readType(ContentType) ?? typeOf(extensionOf(name)) });
 }
 
 /** The extension stands apart from the name. */
 function describeDocument({ Name, Type, ContentType }: Json): FileDescription {
   const extension = json.findText(Type);
-  return describeFile(withExtension(json.findText(Name), extension), readType(ContentType) ?? typeOf(extension));
-}
-
-function describeFile(name: string | undefined, type: string | undefined): FileDescription {
-  return { ...(name !== undefined && { name }), ...(type !== undefined && { type }) };
+  return defined({
+    name: withExtension(json.findText(Name), extension),
+    type: readType(ContentType) ?? typeOf(extension),
+  });
 }
 
 function withExtension(name: string | undefined, extension: string | undefined): string | undefined {

@@ -1,6 +1,7 @@
 import {
   type Config,
   type ConnectorContext,
+  defined,
   defineObject,
   type Json,
   json,
@@ -66,20 +67,18 @@ const FILTERING: Pick<ObjectSpec<string>, 'shape' | 'limits' | 'translator' | 'p
 /** All that is known without the fields; what this user may do with the records shows when it is done. */
 function abilitiesOf(object: Described): Omit<ObjectSpec<string>, 'fields'> {
   const { name } = object;
-  const label = json.findText(object.label);
-  const media = FILES[name];
   const { get, create, update, remove } = recordsOf(name);
-  return {
-    ...(label !== undefined && { label }),
+  return defined({
+    label: json.findText(object.label),
     custom: object.custom === true,
     idField: ID,
-    ...(object.queryable === true && { list: listOperation(name) }),
-    ...(object.retrieveable === true && { get }),
-    ...(object.createable === true && { create }),
-    ...(object.updateable === true && { update }),
-    ...(object.deletable === true && { remove }),
-    ...(media !== undefined && { media }),
-  };
+    list: object.queryable === true ? listOperation(name) : undefined,
+    get: object.retrieveable === true ? get : undefined,
+    create: object.createable === true ? create : undefined,
+    update: object.updateable === true ? update : undefined,
+    remove: object.deletable === true ? remove : undefined,
+    media: FILES[name],
+  });
 }
 
 /** One at a time, by id. What is written is read back: Salesforce answers an id or nothing. Source: REST API Developer Guide, "sObject Rows". */

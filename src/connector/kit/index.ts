@@ -2,6 +2,7 @@
 
 export { can, type OperatorSet } from './can.ts';
 export { type Codec, codec } from './codec.ts';
+export { defined } from './defined.ts';
 export { type ErrorOptions, errors } from './errors.ts';
 export { type Json, json } from './json.ts';
 export { type Kind, type KindsOptions, kinds, type Shown } from './kinds.ts';

@@ -1,7 +1,7 @@
 import type { FieldSpec } from '../../where/model.ts';
 
 /** A field of a type that is not known: shown, and neither filtered nor sorted by the provider. */
-export type Shown = FieldSpec & { readonly filter?: never; readonly sortable?: never };
+export type Shown = FieldSpec & { readonly [Ability in 'filter' | 'sortable']?: never };
 
 /** What a field of some type can do; made from the provider's description of the field where that tells more than a word. */
 export type Kind<Source> = FieldSpec | ((source: Source) => FieldSpec);

@@ -31,8 +31,8 @@ export interface RecordsOptions {
 
 type ChangeRequest = (id: string, values: Values, config: Config) => ProviderRequest;
 
-/** `answers`: the answer holds the record. */
-export type Change = ChangeRequest | { readonly request: ChangeRequest; readonly answers: 'record' };
+/** With `record`, the answer holds the record. */
+export type Change = ChangeRequest | { readonly request: ChangeRequest; readonly record: Read };
 
 type RecordOperations = Pick<ObjectSpec, 'get' | 'create' | 'update' | 'replace' | 'remove'>;
 
@@ -46,8 +46,8 @@ export function records({ get, record = readBody, create, update, replace, remov
       read: record,
     },
     ...(create !== undefined && { create: createWith(create, record, readBack) }),
-    ...(update !== undefined && { update: changeWith(update, record, readBack) }),
-    ...(replace !== undefined && { replace: changeWith(replace, record, readBack) }),
+    ...(update !== undefined && { update: changeWith(update, readBack) }),
+    ...(replace !== undefined && { replace: changeWith(replace, readBack) }),
     ...(remove !== undefined && {
       remove: { request: ({ id }, config) => remove(id, config), read: () => undefined },
     }),
@@ -93,9 +93,9 @@ function createdUnread(id: string, cause: unknown): Error {
   );
 }
 
-function changeWith(change: Change, read: Read, readBack: ReadBack): Operation<UpdateInput, unknown> {
+function changeWith(change: Change, readBack: ReadBack): Operation<UpdateInput, unknown> {
   if (typeof change === 'object') {
-    return { request: ({ id, values }, config) => change.request(id, values, config), read };
+    return { request: ({ id, values }, config) => change.request(id, values, config), read: change.record };
   }
   return {
     run: async (context, { id, values, fields }) => {

@@ -19,7 +19,7 @@ type Given<Declared extends Setting> = Declared extends
 export type Settings<Declared extends Setting> = <Key extends Declared['key']>(
   config: Config,
   key: Key,
-) => Given<Extract<Declared, { readonly key: Key }>>;
+) => Given<Extract<Declared, Readonly<Record<'key', Key>>>>;
 
 /**
  * The settings of an instance by their declared keys: `settings(CONFIGURATION)(config, 'company.name')`. Declare the keys
@@ -32,7 +32,7 @@ export function settings<const Declared extends Setting>(declared: readonly Decl
     const value = isGiven(config[key], setting) ? config[key] : setting?.default;
     if (value === undefined && setting?.required === true) throw new Error(`The setting '${key}' is missing.`);
     // The type was compared with the declared one, from which the compiler's type of the key is made.
-    return value as Given<Extract<Declared, { readonly key: typeof key }>>;
+    return value as Given<Extract<Declared, Readonly<Record<'key', typeof key>>>>;
   };
 }
 

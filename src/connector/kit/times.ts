@@ -3,6 +3,7 @@
 /** Any offset → UTC, with every digit of the fraction, and at least so many. */
 export function readInstant(digits: number): (text: string) => string {
   return (text) => {
+    if (digits === 0 && IN_UTC.test(text)) return text;
     const match = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}(?::\d{2})?)(?:\.(\d+))?(Z|[+-]\d{2}:?\d{2})$/.exec(text);
     if (match === null) return text;
     const [, day, time, fraction = '', offset = ''] = match;
@@ -10,6 +11,8 @@ export function readInstant(digits: number): (text: string) => string {
     return printSecond(second, fraction.padEnd(digits, '0')) ?? text;
   };
 }
+
+const IN_UTC = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?Z$/;
 
 /** `places`: the decimals of a second that the number counts: 3 for milliseconds. Numbers may come as text. */
 export function readEpoch(places: 0 | 3): (native: unknown) => unknown {

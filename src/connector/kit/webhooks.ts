@@ -74,7 +74,7 @@ function hmac(options: HmacOptions): Verify {
     if (!signatures(given).some((text) => isSame(toComparable(text), expected))) return 'forged';
     if (signedAt === undefined) return 'genuine';
     // Text that is no number is at no time.
-    return Math.abs(now / 1000 - Number(signedAt(call) ?? Number.NaN)) <= tolerance ? 'genuine' : 'stale';
+    return Math.abs(now / 1000 - Number(signedAt(call))) <= tolerance ? 'genuine' : 'stale';
   };
 }
 

@@ -3,6 +3,7 @@ import {
   type ConfigField,
   can,
   codec,
+  defined,
   ExactNumber,
   errors,
   type FieldSpec,
@@ -154,5 +155,13 @@ describe('failures from data', () => {
     const part = { status: 400, code: 'EXPIRED', message: 'Part.' };
     expect(judged(200, { part })).to.deep.equal({ kind: 'credentials', status: 400, message: 'Part.' });
     expect(judged(200, { part: { status: 200 } })).to.equal(undefined);
+  });
+});
+
+describe('members that may be missing', () => {
+  it('are left out, and nothing else is', () => {
+    const label: string | undefined = undefined;
+    const kept = { none: null, no: false, zero: 0, empty: '' };
+    expect(Object.keys(defined({ label, ...kept }))).to.deep.equal(Object.keys(kept));
   });
 });

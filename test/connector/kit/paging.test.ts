@@ -65,6 +65,7 @@ describe('lists by position', () => {
       sliceBy,
     ],
     ['by number and a row more', { kind: 'number', page: 'page', size: 'size', max: 7 }, pageBy],
+    ['by number, where no page holds the wanted rows', { kind: 'number', page: 'page', size: 'size', max: 4 }, pageBy],
     ['by number and the total', { kind: 'number', page: 'page', size: 'size', max: 5, total }, pageBy],
     [
       'by number from 0',

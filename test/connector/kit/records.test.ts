@@ -92,7 +92,11 @@ describe('operations on one record', () => {
   it('read back what was changed, unless the answer holds it', async () => {
     const change = (id: string, values: object) =>
       ({ method: 'PATCH', path: path`/things/${id}`, json: values }) as const;
-    const { update, replace } = records({ get, update: change, replace: { request: change, answers: 'record' } });
+    const { update, replace } = records({
+      get,
+      update: change,
+      replace: { request: change, record: ({ body }) => body },
+    });
     const { asked, context, send } = answering({ status: 204 }, { body: { Id: '7' } }, { body: { Id: '8' } });
     if (update === undefined || replace === undefined) throw new Error('Both were given.');
     // As the client runs an operation; of a call it needs no more here.
