@@ -79,9 +79,11 @@ async function faultsOf<Item>(
 
 const LEAST_SHARE = 0.15;
 
-async function askTelling({ large, effort: { seed } }: Subject): Promise<readonly string[]> {
+const MOST_TELLING = 150;
+
+async function askTelling({ large, effort: { filters, seed } }: Subject): Promise<readonly string[]> {
   return large.flatMap((listing) => {
-    const share = shareOfTellingFilters(listing, { filters: 150, seed });
+    const share = shareOfTellingFilters(listing, { filters: Math.min(2 * filters, MOST_TELLING), seed });
     return share > LEAST_SHARE ? [] : [`${listing.name}: only ${share} of the filters leave some rows and not all`];
   });
 }
@@ -93,11 +95,12 @@ async function walkAll({ target, listings, large, effort }: Subject): Promise<re
   // The larger ones first: they have queries of every kind.
   const chosen = [...new Set([...large, ...listings])].slice(0, effort.pagedListings);
   const faults = await faultsOf(chosen, async (listing) => {
-    const queries = await findQueries(target, listing, effort.seed);
+    const queries = await findQueries(target, listing, effort);
     for (const { kind } of queries) kinds.add(kind);
     return (await Promise.all(queries.map((query) => walkPages(target, listing, query, effort.walks)))).flat();
   });
-  const missing = KINDS.filter((kind) => !kinds.has(kind));
+  // Not every listing has queries of every kind.
+  const missing = chosen.length < listings.length ? [] : KINDS.filter((kind) => !kinds.has(kind));
   return [...faults, ...missing.map((kind) => `No query was found that is ${kind}.`)];
 }
 

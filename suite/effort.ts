@@ -5,6 +5,8 @@ export interface Effort {
   readonly seed: number;
   readonly claims: number;
   readonly literalsPerClaim: number;
+  /** Random filters among which queries are looked for that leave few rows or some. */
+  readonly candidates: number;
   /** Listings whose pages are walked, and ways to walk each. */
   readonly pagedListings: number;
   readonly walks: number;
@@ -14,14 +16,15 @@ export interface Effort {
 
 /** What `npm test` has the time for. */
 export const QUICK: Effort = {
-  filters: 12,
+  filters: 10,
   seed: 20260,
-  claims: 30,
+  claims: 20,
   literalsPerClaim: 1,
+  candidates: 60,
   pagedListings: 1,
-  walks: 2,
+  walks: 1,
   sortedFields: 1,
-  mostTexts: 5,
+  mostTexts: 3,
 };
 
 export const FULL: Effort = {
@@ -29,6 +32,7 @@ export const FULL: Effort = {
   seed: 20260,
   claims: Number.POSITIVE_INFINITY,
   literalsPerClaim: 7,
+  candidates: 400,
   pagedListings: Number.POSITIVE_INFINITY,
   walks: Number.POSITIVE_INFINITY,
   sortedFields: 12,

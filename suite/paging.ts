@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import type { Filter } from '../src/where/ast.ts';
 import type { ApiAnswer } from '../test/support/app.ts';
+import type { Effort } from './effort.ts';
 import { filtersOn, printFilter } from './filters.ts';
 import { evaluate } from './reference.ts';
 import { getOk, idOnly, idsOf, type Listing, type Row, type Target } from './target.ts';
@@ -15,10 +16,14 @@ export interface PagedQuery {
 }
 
 /** Everything; filters that leave some tens of rows, or one or two; answered by the provider alone, and with a recheck here; sorted. */
-export async function findQueries(target: Target, listing: Listing, seed: number): Promise<readonly PagedQuery[]> {
+export async function findQueries(
+  target: Target,
+  listing: Listing,
+  { candidates, seed }: Pick<Effort, 'candidates' | 'seed'>,
+): Promise<readonly PagedQuery[]> {
   const costly = findCostly(listing);
   const samples = fc
-    .sample(filtersOn(listing), { numRuns: 400, seed })
+    .sample(filtersOn(listing), { numRuns: candidates, seed })
     .filter((filter) => !costly.some((name) => printFilter(filter).includes(name)));
   const counted = samples.map((filter) => ({ filter, rows: countMatches(listing, filter) }));
   const some = counted.filter(({ rows }) => rows >= 9 && rows <= 60);

@@ -1,0 +1,160 @@
+import { expect } from 'chai';
+import type { Connector, FieldSpec, ObjectSpec, Objects, Translator } from '#connector';
+import { CHECKS, type CreateSimulator, FULL, type Samples, startSubject } from '#connector/suite';
+import bamboohr from '../../connectors/bamboohr/index.ts';
+import { createSimulator } from '../../connectors/bamboohr/simulator.ts';
+
+/** BambooHR's simulator ignores case, and takes a missing date for an early one. */
+const FIELDS = ['id', 'firstName', 'lastName', 'hireDate', 'status'];
+
+const SAMPLES: Samples = { configuration: { username: 'demo-key', 'company.name': 'acme' } };
+const EFFORT = { ...FULL, literalsPerClaim: 20 };
+
+/** A mistake in a connector, the check that must find it, and what it must say. */
+interface Mistake {
+  readonly make: (employees: ObjectSpec) => ObjectSpec;
+  readonly check: RegExp;
+  readonly fault: RegExp;
+}
+
+function declaring(field: string, spec: Partial<FieldSpec>): Mistake['make'] {
+  return (employees) => {
+    const was = employees.fields[field];
+    if (was === undefined) throw new Error(`There are no employees with '${field}'.`);
+    return { ...employees, fields: { ...employees.fields, [field]: { ...was, ...spec } } };
+  };
+}
+
+function translating(wrong: (right: Translator<unknown>) => Translator<unknown>): Mistake['make'] {
+  return (employees) => ({
+    ...employees,
+    translator: { ...employees.translator, ...wrong(employees.translator ?? {}) },
+  });
+}
+
+const CLAIMS = /^has measured every declared operator/;
+const FILTERS = /^answers random filters/;
+
+const WRONG_DECLARATIONS: Readonly<Record<string, Mistake>> = {
+  'text equality called exact': {
+    make: declaring('firstName', { filter: { '=': 'exact' } }),
+    check: CLAIMS,
+    fault: /employees where firstName=.*rows do not match/,
+  },
+  'an earlier date called exact': {
+    make: declaring('hireDate', { filter: { '<': 'exact' } }),
+    check: CLAIMS,
+    fault: /employees where hireDate<.*rows do not match/,
+  },
+  'an inequality that finds too little': {
+    make: declaring('lastName', { filter: { '!=': 'superset' } }),
+    check: CLAIMS,
+    fault: /employees where lastName!=.*rows are missing/,
+  },
+  'another collation than the provider has': {
+    make: declaring('status', { collation: 'cs' }),
+    check: CLAIMS,
+    fault: /employees where status.*rows do not match/,
+  },
+  'single records by an endpoint that knows no ids': {
+    make: (employees) => ({
+      ...employees,
+      get: {
+        request: () => ({ path: '/api/v1/employees/101', query: { fields: 'id,firstName' } }),
+        read: ({ body }) => body,
+      },
+    }),
+    check: /^does not find what does not exist/,
+    fault: /GET \/employees\/\w+ answered 200/,
+  },
+  'pages by position that begin elsewhere': {
+    make: (employees) => ({
+      ...employees,
+      ...(employees.list && { list: { ...employees.list, cursorAt: (offset: number) => String(offset + 1) } }),
+    }),
+    check: /^gives the same rows in pages of any size/,
+    fault: /by page: \d+ rows/,
+  },
+};
+
+const WRONG_TRANSLATORS: Readonly<Record<string, Mistake>> = {
+  'OR written as AND': {
+    make: translating(({ and }) => ({ ...(and && { or: and }) })),
+    check: FILTERS,
+    fault: /rows are missing/,
+  },
+  'at least written as more than': {
+    make: translating(({ compare }) => ({
+      ...(compare && {
+        compare: (field, operator, value) => compare(field, operator === '>=' ? '>' : operator, value),
+      }),
+    })),
+    check: CLAIMS,
+    fault: /employees where hireDate>=.*rows are missing/,
+  },
+  'only the first of a list': {
+    make: translating((right) => ({
+      ...(right.in && { in: (field, values, negated) => right.in?.(field, values.slice(0, 1), negated) }),
+    })),
+    check: CLAIMS,
+    fault: /employees where status IN .*rows are missing/,
+  },
+  'equality written as its opposite': {
+    make: translating(({ compare }) => ({
+      ...(compare && {
+        compare: (field, operator, value) => compare(field, operator === '=' ? '!=' : operator, value),
+      }),
+    })),
+    check: CLAIMS,
+    fault: /employees where \w+=.*rows are missing/,
+  },
+  'quotes that are not escaped': {
+    make: translating(({ compare }) => ({
+      ...(compare && {
+        compare: (field, operator, value) => String(compare(field, operator, value)).replaceAll(/\\'|''(?=.)/g, "'"),
+      }),
+    })),
+    check: CLAIMS,
+    fault: /GET \/employees \{"where":.*answered 4\d\d/,
+  },
+};
+
+describe('a connector that declares what is not so', () => {
+  for (const [name, mistake] of Object.entries(WRONG_DECLARATIONS))
+    it(`is caught: ${name}`, () => expectCaught(mistake));
+});
+
+describe('a connector whose translator is wrong', () => {
+  for (const [name, mistake] of Object.entries(WRONG_TRANSLATORS))
+    it(`is caught: ${name}`, () => expectCaught(mistake));
+});
+
+async function expectCaught({ make, check, fault }: Mistake): Promise<void> {
+  const connector: Connector = {
+    ...bamboohr,
+    objects: async (context) => withEmployees(await original(context), make),
+  };
+  const create: CreateSimulator = createSimulator;
+  const subject = await startSubject({ connector, createSimulator: create, samples: SAMPLES, effort: EFFORT });
+  try {
+    const found = CHECKS.find(({ name }) => check.test(name));
+    const faults = await found?.find(subject).catch((error: Error) => [error.message]);
+    expect(faults?.join('\n')).to.match(fault);
+  } finally {
+    await subject.target.stop();
+  }
+}
+
+type Context = Parameters<Extract<Connector['objects'], (...given: never) => unknown>>[0];
+
+async function original(context: Context): Promise<Objects> {
+  return typeof bamboohr.objects === 'function' ? bamboohr.objects(context) : bamboohr.objects;
+}
+
+/** Employees alone, with a few fields. */
+function withEmployees({ employees }: Objects, make: Mistake['make']): Objects {
+  if (employees === undefined) throw new Error('There are no employees.');
+  const { create: _create, update: _update, children: _children, ...rest } = employees;
+  const fields = Object.fromEntries(Object.entries(employees.fields).filter(([name]) => FIELDS.includes(name)));
+  return { employees: make({ ...rest, fields }) };
+}
