@@ -28,23 +28,36 @@ export const KINDS = {
     filter: { '=': 'exact', '!=': 'exact', '<': 'exact', '<=': 'exact', '>': 'exact', '>=': 'exact' },
     read: readInteger,
   },
-  text: { type: 'string', sortable: true, collation: 'cs', filter: { '=': 'superset' }, write: writeText },
+  text: {
+    type: 'string',
+    sortable: true,
+    collation: 'cs',
+    // What BambooHR finds for an empty literal is not documented.
+    domain: { text: { askable: (text) => text !== '' } },
+    filter: { '=': 'superset' },
+    write: writeText,
+  },
   options: {
     type: 'string',
     sortable: true,
     collation: 'cs',
+    domain: { text: { nonEmpty: true } },
     filter: { '=': 'superset', IN: 'superset' },
     read: readOption,
     write: writeText,
   },
-  /** The only list that is the same for every customer: see `amongListed` for why this is exact. */
+  /**
+   * The only list that is the same for every customer. It is asked for in its own spelling, so that it does not matter whether BambooHR
+   * tells cases apart.
+   */
   status: {
     type: 'string',
     nullable: false,
     sortable: true,
     collation: 'ci',
     values: ['Active', 'Inactive'],
-    filter: { '=': 'exact', '!=': 'exact', IN: 'exact', 'NOT IN': 'exact' },
+    domain: { closed: true },
+    filter: { '=': 'exact', '!=': 'exact', IN: 'exact' },
   },
   date: {
     type: 'date',

@@ -2,7 +2,6 @@ import { expect } from 'chai';
 import type { Config, ObjectSpec } from '#connector';
 import { prepareQuery } from '../../src/where/query.ts';
 import { discoverAll } from '../../test/support/discover-all.ts';
-import { bracketInteger, bracketNumber, neighboursOf } from './bounds.ts';
 import { literalOf } from './literals.ts';
 import { discoverObjects } from './objects.ts';
 import { printMetadata } from './simulator/metadata.ts';
@@ -134,41 +133,5 @@ describe('OData $filter', () => {
     }
     expect(literalOf('S.Hue', "Red' or true or S.Hue'Red")).to.equal(undefined);
     expect(literalOf('Edm.String', "a' or 'b")).to.equal("'a'' or ''b'");
-  });
-});
-
-describe('Numbers next to a number', () => {
-  const CASES = [
-    ['0', '-0.000000000000001', '0.000000000000001'],
-    ['1', '0.99999999999999', '1.00000000000001'],
-    ['-20.5', '-20.5000000000001', '-20.4999999999999'],
-    ['123456789012345.7', '123456789012344', '123456789012347'],
-    ['-123456789012345.7', '-123456789012347', '-123456789012344'],
-    ['1234567890123456789', '1234567890123440000', '1234567890123470000'],
-    ['0.00000000000000000001', '0.0000000000000000000099999999999999', '0.0000000000000000000100000000000001'],
-  ] as const;
-  for (const [text, low, high] of CASES) {
-    it(`are ${low} and ${high} for ${text}`, () => {
-      expect(neighboursOf(text)).to.deep.equal({ low, high });
-    });
-  }
-});
-
-describe('Numbers between the values of an OData type', () => {
-  it('are told from the possible ones', () => {
-    expect(bracketInteger('Edm.Int32', '12')).to.deep.equal({ kind: 'possible', text: '12' });
-    expect(bracketInteger('Edm.Int32', '1.5')).to.deep.equal({ kind: 'between', below: '1' });
-    expect(bracketInteger('Edm.Int32', '-0.5')).to.deep.equal({ kind: 'between', below: '-1' });
-    expect(bracketInteger('Edm.Byte', '255.5')).to.deep.equal({ kind: 'above all' });
-    expect(bracketInteger('Edm.Byte', '-0.5')).to.deep.equal({ kind: 'below all' });
-    expect(bracketInteger('Edm.Int64', '9223372036854775808')).to.deep.equal({ kind: 'above all' });
-  });
-
-  it('keep fifteen digits', () => {
-    expect(bracketNumber('0.00000000000000000001')).to.deep.equal({ kind: 'possible', text: '0.00000000000000000001' });
-    expect(bracketNumber('100000000000000000000')).to.deep.equal({ kind: 'possible', text: '100000000000000000000' });
-    expect(bracketNumber('1234567890123456.5')).to.deep.equal({ kind: 'between', below: '1234567890123450' });
-    expect(bracketNumber('-0.1234567890123456')).to.deep.equal({ kind: 'between', below: '-0.123456789012346' });
-    expect(bracketNumber('-0.9999999999999999')).to.deep.equal({ kind: 'between', below: '-1' });
   });
 });

@@ -1,6 +1,6 @@
-import { DECIMAL_TEXT, type Exactness, type FieldSpec } from '#connector';
+import { DECIMAL_TEXT, type Domain, type Exactness, type FieldSpec } from '#connector';
 import { findText, isObject, type Json } from './answer.ts';
-import { integerRange } from './literals.ts';
+import { integerRange, isId, isPlain, MAX_STRING_LENGTH } from './literals.ts';
 import { readChoices, readInstant, writeChoices } from './values.ts';
 
 export interface FieldOptions {
@@ -9,12 +9,15 @@ export interface FieldOptions {
 }
 
 type Filter = NonNullable<FieldSpec['filter']>;
-type Shape = Pick<FieldSpec, 'type' | 'format' | 'range' | 'collation' | 'values' | 'filter' | 'read' | 'write'>;
+type Shape = Pick<
+  FieldSpec,
+  'type' | 'format' | 'range' | 'collation' | 'values' | 'domain' | 'filter' | 'likeExcept' | 'read' | 'write'
+>;
 
 /** One field of a describe answer. Source: SOAP API Developer Guide, "DescribeSObjectResult", Field. */
 export function toFieldSpec(field: Json, options: FieldOptions): FieldSpec {
   const shape = (SHAPES[String(field.type)] ?? plainText)(field, options);
-  const { filter, ...rest } = shape;
+  const { filter, likeExcept, ...rest } = shape;
   const label = findText(field.label);
   return {
     ...rest,
@@ -26,8 +29,12 @@ export function toFieldSpec(field: Json, options: FieldOptions): FieldSpec {
     updateable: field.updateable === true,
     sortable: field.sortable === true && rest.type !== 'object' && rest.type !== 'array',
     custom: field.custom === true,
-    ...(field.filterable === true && filter !== undefined && { filter }),
+    ...(field.filterable === true && filtering({ filter, likeExcept })),
   };
+}
+
+function filtering({ filter, likeExcept }: { readonly [Part in 'filter' | 'likeExcept']: Shape[Part] | undefined }) {
+  return { ...(filter !== undefined && { filter }), ...(likeExcept !== undefined && { likeExcept }) };
 }
 
 /** Objects whose records have a `Name` for certain; every custom one has. */
@@ -58,7 +65,7 @@ export function toParentName(field: Json, options: FieldOptions): readonly [name
   if (relationship === undefined || targets.length !== 1 || typeof target !== 'string') return undefined;
   if (!NAMED.has(target) && !target.endsWith('__c')) return undefined;
   const label = findText(field.label);
-  const { filter, ...shape } = text({}, options);
+  const { filter, likeExcept, ...shape } = text({}, options);
   const spec = {
     ...shape,
     nativeType: 'string',
@@ -66,7 +73,7 @@ export function toParentName(field: Json, options: FieldOptions): readonly [name
     sortable: true,
     onDemand: true,
   };
-  return [`${relationship}.Name`, field.filterable === true && filter !== undefined ? { ...spec, filter } : spec];
+  return [`${relationship}.Name`, { ...spec, ...(field.filterable === true && filtering({ filter, likeExcept })) }];
 }
 
 /** What may be set on create, cannot be null and gets no value by itself. A missing boolean is false. */
@@ -97,11 +104,28 @@ const WIDE_COMPARISONS: Filter = {
   '>=': 'superset',
 };
 
+/** Other dates are refused. Source: SOQL and SOSL Reference, "Date Formats and Date Literals". */
+const DAYS: Domain = { first: '1700-01-01', last: '4000-12-31' };
+/** Instants are whole seconds (Object Reference, "Primitive Data Types"). */
+const INSTANTS: Domain = { ...DAYS, step: 'second' };
+/** Left and right of the point together. */
+const NUMBERS: Domain = { digits: { total: 18 } };
+/** A formula may have more digits than the fifteen that surely survive the way through a double and JSON. */
+const FORMULAS: Domain = { ...NUMBERS, rounded: 15 };
+const IDS: Domain = { text: { possible: isId } };
+/**
+ * No record has an empty text: Salesforce stores null. Texts that can be filtered have at most 255 characters; this many can be
+ * written in one string even if each of them is escaped as `\uXXXX`.
+ */
+const TEXTS: Domain = { text: { nonEmpty: true, longest: Math.floor(MAX_STRING_LENGTH / 6) } };
+/** About accents, blanks at the ends and control characters nothing is documented. */
+const UNCERTAIN_TEXTS: Domain = { text: { ...TEXTS.text, certain: isPlain } };
+
 type ToShape = (field: Json, options: FieldOptions) => Shape;
 
 const SHAPES: Readonly<Record<string, ToShape>> = {
-  id: () => ({ type: 'string', collation: 'cs', filter: equalities('exact') }),
-  reference: () => ({ type: 'string', collation: 'cs', filter: equalities('exact') }),
+  id: () => ({ type: 'string', collation: 'cs', domain: IDS, filter: equalities('exact') }),
+  reference: () => ({ type: 'string', collation: 'cs', domain: IDS, filter: equalities('exact') }),
   string: text,
   textarea: text,
   phone: text,
@@ -116,8 +140,8 @@ const SHAPES: Readonly<Record<string, ToShape>> = {
   double: number,
   currency: number,
   percent: number,
-  date: () => ({ type: 'date', filter: COMPARISONS }),
-  datetime: () => ({ type: 'datetime', filter: COMPARISONS, read: readInstant }),
+  date: () => ({ type: 'date', domain: DAYS, filter: COMPARISONS }),
+  datetime: () => ({ type: 'datetime', domain: INSTANTS, filter: COMPARISONS, read: readInstant }),
   time: () => ({ type: 'string', format: 'time', filter: NULLS }),
   address: () => ({ type: 'object' }),
   location: () => ({ type: 'object' }),
@@ -133,13 +157,20 @@ function plainText(): Shape {
 function text(field: Json, options: FieldOptions): Shape {
   const exactness = options.textIsExact ? 'exact' : 'superset';
   if (field.caseSensitive === true) {
-    return { type: 'string', collation: 'cs', filter: { ...equalities(exactness), LIKE: 'superset' } };
+    const filter: Filter = { ...equalities(exactness), LIKE: 'superset' };
+    return { type: 'string', collation: 'cs', ...trust(options), likeExcept: '\\', filter };
   }
   return {
     type: 'string',
     collation: 'ci',
+    ...trust(options),
     filter: { ...equalities(exactness), LIKE: exactness, 'NOT LIKE': exactness },
   };
+}
+
+/** Searching for a backslash is advised against: where the result is checked again, any character may stand for it. */
+function trust({ textIsExact }: FieldOptions): Pick<Shape, 'domain' | 'likeExcept'> {
+  return textIsExact ? { domain: TEXTS } : { domain: UNCERTAIN_TEXTS, likeExcept: '\\' };
 }
 
 /** LIKE is for strings only. The list of values binds only where it is restricted. */
@@ -151,10 +182,12 @@ function picklist(field: Json, options: FieldOptions): Shape {
     type: 'string',
     collation: 'ci',
     filter: equalities(options.textIsExact ? 'exact' : 'superset'),
+    domain: options.textIsExact ? TEXTS : UNCERTAIN_TEXTS,
     ...(isRestricted && values.length > 0 && { values }),
   };
 }
 
 function number(field: Json): Shape {
-  return { type: 'number', filter: field.calculated === true ? WIDE_COMPARISONS : COMPARISONS };
+  if (field.calculated === true) return { type: 'number', domain: FORMULAS, filter: WIDE_COMPARISONS };
+  return { type: 'number', domain: NUMBERS, filter: COMPARISONS };
 }

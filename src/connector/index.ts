@@ -6,11 +6,13 @@ export type { ComparisonOperator, Operator } from '../where/ast.ts';
 export type {
   BooleanShape,
   Collation,
+  Domain,
   Exactness,
   FieldSpec,
   FieldType,
   LikeForm,
   LikePattern,
+  Nulls,
   ParameterSpec,
   PushedField,
   QueryLimits,
@@ -28,4 +30,6 @@ export {
   rejected,
   unusable,
 } from './define.ts';
+export { type InfixTable, infix, type LikeWriter, plainText, quoteDoubled } from './kit/infix.ts';
+export { type Input, type InputOperator, type InputOptions, type Inputs, inputs } from './kit/inputs.ts';
 export { path } from './path.ts';
