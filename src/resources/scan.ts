@@ -66,11 +66,12 @@ export function firstPosition(
 }
 
 /**
- * Follows the provider's pages until the page is full and one more match shows that there is a next one, the rows end,
+ * Follows the provider's pages, of which there are none where no row can pass the filter, until the page is full and one more match shows that there is a next one, the rows end,
  * or the budget does.
  * @throws AppError WHERE_UNSUPPORTED when the rows must be sorted here and the budget does not reach their end
  */
 export function scan(call: InstanceCall, input: ScanInput): Promise<ScanResult> {
+  if (input.plan.holds === 'never') return Promise.resolve({ records: [], total: 0 });
   return input.plan.sortPushed ? scanInOrder(call, input) : scanAndSort(call, input);
 }
 

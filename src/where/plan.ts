@@ -235,11 +235,15 @@ function takePieces({ whole, list, values, count, pieces }: Division, queryable:
     const shorter: List = { ...list, values: piece };
     const tried = whole.sources.filter((source) => source === list || pushed.has(source));
     const choice = choose(replaced(tried, list, shorter), queryable);
-    if (choice === 'never' || choice.tooLong.has(shorter)) break;
+    if (choice === 'never' || choice.tooLong.has(shorter) || !takesAll(choice)) break;
     const reasons = new Map([...whole.reasons, ...choice.reasons]);
     choices.push({ ...choice, sources: replaced(whole.sources, list, shorter), reasons });
   }
   return choices;
+}
+
+function takesAll({ sources, parts }: Choice): boolean {
+  return sources.every((source) => parts.some((part) => part.source === source));
 }
 
 function replaced(sources: readonly Condition[], before: Condition, after: Condition): readonly Condition[] {

@@ -1,6 +1,6 @@
 import { type Asked, askAsIs, askNotNull, atMost } from './ask.ts';
 import type { ComparisonOperator } from './ast.ts';
-import { join, type Predicate } from './condition.ts';
+import { join, operatorOf, type Predicate } from './condition.ts';
 import { placeOf, roundedBounds } from './domain.ts';
 import type { PushedField, Queryable, Value } from './model.ts';
 
@@ -17,7 +17,7 @@ export function isRounded(predicate: Predicate): predicate is Rounded {
 export function askRounded(predicate: Rounded, queryable: Queryable): Asked | undefined {
   const { field, loc } = predicate;
   const isNegated = predicate.kind === 'in' ? predicate.negated : predicate.operator === '!=';
-  if (isNegated) return atMost('superset', askNotNull(field, loc, queryable));
+  if (isNegated) return isDeclared(predicate) ? atMost('superset', askNotNull(field, loc, queryable)) : undefined;
   if (predicate.kind === 'compare') return askAround(predicate, queryable);
   const equalities = predicate.values.map(
     (value): Comparison => ({ kind: 'compare', field, operator: '=', value, loc }),
@@ -25,6 +25,10 @@ export function askRounded(predicate: Rounded, queryable: Queryable): Asked | un
   const conditions = equalities.flatMap((each) => askAround(each, queryable)?.condition ?? []);
   const condition = conditions.length === equalities.length ? join('or', conditions) : undefined;
   return condition && { kind: 'asked', condition, exactness: 'superset' };
+}
+
+function isDeclared(predicate: Rounded): boolean {
+  return predicate.field.filter?.[operatorOf(predicate)] !== undefined;
 }
 
 /** The bounds that each comparison takes. */
