@@ -1,7 +1,6 @@
 import odata from '@balena/odata-parser';
 import { expect } from 'chai';
-import type { PushedField, Value } from '#connector';
-import type { Queryable } from '../../src/where/model.ts';
+import { defineObject, type PushedField, type Value } from '#connector';
 import { type PreparedQuery, prepareQuery } from '../../src/where/query.ts';
 import { KINDS } from './kinds.ts';
 import { datasetTranslator } from './where.ts';
@@ -115,7 +114,7 @@ describe('hostile values in the filter', () => {
   });
 });
 
-const EMPLOYEES: Queryable = {
+const EMPLOYEES = defineObject<string>({
   fields: {
     lastName: KINDS.text,
     department: { ...KINDS.options, native: 'jobInformationDepartment' },
@@ -123,7 +122,7 @@ const EMPLOYEES: Queryable = {
   },
   shape: { kind: 'and-xor-or' },
   translator: datasetTranslator,
-};
+});
 
 function plan(where: string): PreparedQuery['plan'] & { readonly native?: unknown } {
   return prepareQuery({ where }, EMPLOYEES).plan;
