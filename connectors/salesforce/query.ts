@@ -76,7 +76,9 @@ export const ID = 'Id';
 
 /** Nulls as in our own order, which is PostgreSQL's. The id ends every order: pages must neither overlap nor leave gaps. */
 function printOrder(orderBy: readonly SortTerm[]): string {
-  const terms = orderBy.map(({ field, direction }) => `${field.native} ${NULLS_AT[direction]}`);
+  const terms = orderBy.map(({ field, direction }) =>
+    field.native === ID && direction === 'asc' ? ID : `${field.native} ${NULLS_AT[direction]}`,
+  );
   const hasId = orderBy.some(({ field }) => field.native === ID);
   return (hasId ? terms : [...terms, ID]).join(', ');
 }

@@ -158,7 +158,10 @@ export interface QueryLimits {
   readonly maxInSize?: number;
   /** Most characters of the translated filter. */
   readonly maxLength?: number;
-  /** Rows the provider lets one query page through. No page is asked for that would go beyond; the caller is told that there may be more. */
+  /**
+   * Rows the provider lets one query page through. No page is asked for that would go beyond: the next rows are asked for by their ids,
+   * where they come in that order and `>` of it is exact; otherwise the caller is told that there may be more.
+   */
   readonly resultWindow?: number;
   /** Most fields in an order. */
   readonly maxSortFields?: number;
@@ -194,6 +197,8 @@ export interface Translator<Native> {
 /** The part of an object that checking and planning need. */
 export interface Queryable<Native = unknown> {
   readonly fields: Readonly<Record<string, FieldSpec>>;
+  /** The field that identifies a record. Default `id`; of an outline, none that is known. Every order that the provider is told ends with it, if it can. */
+  readonly idField?: string;
   readonly parameters?: Readonly<Record<string, ParameterSpec>>;
   /** Default: `and` when there is a translator, otherwise `none`. */
   readonly shape?: BooleanShape;

@@ -1,4 +1,5 @@
 import { AppError, cutText, listFaults, MOST_FAULTS } from '../errors.ts';
+import { pushedField } from './check.ts';
 import { foldText } from './collation.ts';
 import { type Condition, conjuncts, isGroup, join, type Predicate, predicatesOf } from './condition.ts';
 import { heldValues } from './domain.ts';
@@ -8,6 +9,7 @@ import { print } from './print.ts';
 import { push } from './push.ts';
 import { fitShape, type Shaped } from './shape.ts';
 import { translate } from './translate.ts';
+import { readLiteral } from './values.ts';
 
 /** What happens to one predicate of a filter, for people. */
 export interface Decision {
@@ -20,6 +22,16 @@ export interface Decision {
   /** What it is by itself, where the values that its field can hold decide it: then nobody is asked. */
   readonly holds?: Constant;
   readonly reason?: string;
+}
+
+/** How a query goes on behind the rows that a provider shows of it. */
+export interface GoOn {
+  readonly idField: PushedField;
+  /**
+   * A query of the plan for the rows whose id comes after this one; undefined where it cannot be asked for. Its rows are checked again
+   * as those of the query.
+   */
+  readonly queryAfter: (query: number, id: string) => ProviderQuery | undefined;
 }
 
 /** True for no row, or for every row. */
@@ -51,6 +63,10 @@ export interface Plan extends ProviderQuery {
   readonly parameters: Readonly<Record<string, Value>>;
   readonly orderBy: readonly OrderBy[];
   readonly sortPushed: boolean;
+  /** What the provider is told: the order asked for, if it can have all of it, and the id, so that no row moves between its pages. */
+  readonly providerOrder: readonly OrderBy[];
+  /** Present where the rows come in the order of their ids and the provider can go on behind one. */
+  readonly goOnAfter?: GoOn;
   readonly decisions: readonly Decision[];
   readonly pushdown: 'full' | 'partial' | 'none';
 }
@@ -93,6 +109,8 @@ export function planQuery(queryable: Queryable, input: PlanInput): Plan {
     queries.flatMap((query) => query.pushed ?? []),
   );
   const asked = pushed !== undefined || Object.keys(input.parameters).length > 0;
+  const providerOrder = orderById(queryable, sortPushed ? input.orderBy : []);
+  const goOnAfter = goOnById(queryable, providerOrder, [first, ...more]);
   const isAlways = all.length > 0 && residual === undefined && pushed === undefined;
   return {
     ...(pushed !== undefined && { pushed, native: first.native }),
@@ -102,6 +120,8 @@ export function planQuery(queryable: Queryable, input: PlanInput): Plan {
     parameters: input.parameters,
     orderBy: input.orderBy,
     sortPushed,
+    providerOrder,
+    ...(goOnAfter !== undefined && { goOnAfter }),
     decisions: all.flatMap((source, index) => decide(source, fateAt(first, index), queryable)),
     pushdown: residual === undefined ? 'full' : asked ? 'partial' : 'none',
   };
@@ -116,9 +136,49 @@ function planNothing(queryable: Queryable, { parameters, orderBy }: PlanInput, a
     parameters,
     orderBy,
     sortPushed: true,
+    providerOrder: [],
     decisions: all.flatMap((source) => decide(source, fate, queryable)),
     pushdown: 'full',
   };
+}
+
+function orderById(queryable: Queryable, orderBy: readonly OrderBy[]): readonly OrderBy[] {
+  const { idField = 'id', fields, limits = {} } = queryable;
+  const spec = Object.hasOwn(fields, idField) ? fields[idField] : undefined;
+  const isFull = orderBy.length >= (limits.maxSortFields ?? Number.POSITIVE_INFINITY);
+  if (spec?.sortable !== true || isFull || orderBy.some(({ field }) => field.name === idField)) return orderBy;
+  return [...orderBy, { field: pushedField(idField, spec), direction: 'asc' }];
+}
+
+/** Only ids are known to be different in all rows, so it takes rows in no other order. */
+function goOnById(queryable: Queryable, order: readonly OrderBy[], choices: readonly Choice[]): GoOn | undefined {
+  const [term] = order;
+  const { idField = 'id' } = queryable;
+  if (queryable.limits?.resultWindow === undefined || order.length !== 1 || term?.field.name !== idField)
+    return undefined;
+  const { field, direction } = term;
+  const operator = direction === 'asc' ? '>' : '<';
+  if (field.nullable !== false || field.filter?.[operator] !== 'exact') return undefined;
+  return {
+    idField: field,
+    queryAfter: (query, id) => {
+      const value = readId(field, id);
+      const choice = choices[query];
+      if (value === undefined || choice === undefined) return undefined;
+      const after: Predicate = { kind: 'compare', field, operator, value, loc: { offset: 0, length: 0 } };
+      const next = choose([...choice.sources, after], queryable);
+      if (next === 'never') return undefined;
+      const isAsExact = [...choice.sources, after].every(
+        (source, index) => isExactAt(next, index) || (source !== after && !isExactAt(choice, index)),
+      );
+      return isAsExact ? queryOf(next) : undefined;
+    },
+  };
+}
+
+function readId({ type }: PushedField, text: string): Value | undefined {
+  if (type === 'object' || type === 'array') return undefined;
+  return readLiteral({ kind: 'string', text, loc: { offset: 0, length: 0 } }, type);
 }
 
 /** What is pushed of a filter's conjuncts in one query. */
