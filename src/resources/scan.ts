@@ -150,10 +150,7 @@ function goOn(
   // A provider that shows the same row again would be asked for ever.
   const further = id === undefined || id === after ? undefined : plan.goOnAfter?.queryAfter(query, id);
   if (id !== undefined && further !== undefined) return { next: { query, after: id }, isCut: false };
-  return {
-    next: query + 1 < plan.queries.length ? { query: query + 1 } : undefined,
-    isCut: isCut && further !== 'never',
-  };
+  return { next: query + 1 < plan.queries.length ? { query: query + 1 } : undefined, isCut };
 }
 
 /** The id behind which the query can go on; undefined where it cannot. */
@@ -213,8 +210,7 @@ export function toListInput(
 
 function queryAfter({ goOnAfter }: Plan, query: number, after: string): ProviderQuery {
   const found = goOnAfter?.queryAfter(query, after);
-  if (found === undefined || found === 'never')
-    throw new Error(`The query cannot go on after '${after}', as it did before.`);
+  if (found === undefined) throw new Error(`The query cannot go on after '${after}', as it did before.`);
   return found;
 }
 
