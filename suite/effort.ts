@@ -18,8 +18,8 @@ export interface Effort {
 export const QUICK: Effort = {
   filters: 10,
   seed: 20260,
-  claims: 20,
-  literalsPerClaim: 1,
+  claims: 15,
+  literalsPerClaim: 3,
   candidates: 60,
   pagedListings: 1,
   walks: 1,

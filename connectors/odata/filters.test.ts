@@ -37,15 +37,20 @@ function meantIds({ object, rows, idField }: Subject, where: string): unknown[] 
  */
 async function expectRows(subject: Subject, where: string, expected: readonly unknown[]): Promise<void> {
   const { plan } = prepareQuery({ where }, subject.object);
-  const filter = typeof plan.native === 'string' ? plan.native : undefined;
-  if (filter !== undefined) parseFilter(filter);
-  const found = await subject.connection.listAll(subject.object, { ...(filter !== undefined && { filter }) });
-  const ids = found.map((record) => record[subject.idField]);
-  expect(ids, `${where} → ${filter}`).to.include.members([...expected]);
-  if (plan.residual === undefined) expect(ids, `${where} → ${filter} alone`).to.have.members([...expected]);
-  const checked = found.filter(plan.residual === undefined ? () => true : compileCondition(plan.residual));
-  const checkedIds = checked.map((record) => record[subject.idField]);
-  expect(checkedIds, `${where} → ${filter}, checked`).to.have.members([...expected]);
+  const found: Row[] = [];
+  const checked: Row[] = [];
+  for (const { native, residual } of plan.queries) {
+    const filter = typeof native === 'string' ? native : undefined;
+    if (filter !== undefined) parseFilter(filter);
+    const rows = await subject.connection.listAll(subject.object, { ...(filter !== undefined && { filter }) });
+    found.push(...rows);
+    checked.push(...rows.filter(residual === undefined ? () => true : compileCondition(residual)));
+  }
+  const idsOf = (rows: readonly Row[]) => rows.map((row) => row[subject.idField]);
+  const asked = `${where} → ${JSON.stringify(plan.queries.map(({ native }) => native))}`;
+  expect(idsOf(found), asked).to.include.members([...expected]);
+  if (plan.residual === undefined) expect(idsOf(found), `${asked} alone`).to.have.members([...expected]);
+  expect(idsOf(checked), `${asked}, checked`).to.have.members([...expected]);
 }
 
 type Test = (product: Product) => boolean;

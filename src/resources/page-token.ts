@@ -5,9 +5,11 @@ import type { ResourcePorts } from './ports.ts';
 export interface Position {
   /** Which of the plan's queries; absent for the first. */
   readonly query?: number;
+  /** The id of the last row of an earlier stretch of the query, behind which this one begins; absent in the first. */
+  readonly after?: string;
   /** The provider's cursor of the page; absent for the first. */
   readonly cursor?: string;
-  /** Rows of the query before that page; absent for the first. */
+  /** Rows of the query, or of its stretch, before that page; absent for the first. */
   readonly rowsBefore?: number;
   /** Rows of that page to pass over. */
   readonly skipRows: number;

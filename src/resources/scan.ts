@@ -2,7 +2,7 @@ import { toUnreadable } from '../connector/client/index.ts';
 import type { ListInput, ListOperation, ListPage } from '../connector/index.ts';
 import { AppError } from '../errors.ts';
 import { createPacer } from '../pace.ts';
-import { compareValues, type OrderBy, type Plan, type Row, reader } from '../where/index.ts';
+import { compareValues, type OrderBy, type Plan, type ProviderQuery, type Row, reader } from '../where/index.ts';
 import type { InstanceCall } from './call.ts';
 import type { Position } from './page-token.ts';
 import { sizeOf } from './row-size.ts';
@@ -66,11 +66,12 @@ export function firstPosition(
 }
 
 /**
- * Follows the provider's pages until the page is full and one more match shows that there is a next one, the rows end,
+ * Follows the provider's pages, of which there are none where no row can pass the filter, until the page is full and one more match shows that there is a next one, the rows end,
  * or the budget does.
  * @throws AppError WHERE_UNSUPPORTED when the rows must be sorted here and the budget does not reach their end
  */
 export function scan(call: InstanceCall, input: ScanInput): Promise<ScanResult> {
+  if (input.plan.holds === 'never') return Promise.resolve({ records: [], total: 0 });
   return input.plan.sortPushed ? scanInOrder(call, input) : scanAndSort(call, input);
 }
 
@@ -93,7 +94,7 @@ async function scanInOrder(call: InstanceCall, input: ScanInput): Promise<ScanRe
     const { query = 0 } = position;
     const page = await fetchPage(call, input, position);
     pacer.begin();
-    if (!isChecked && plan.queries.length === 1) total = page.total ?? total;
+    if (!isChecked && plan.queries.length === 1 && position.after === undefined) total = page.total ?? total;
     let { skipMatches } = position;
     for (let index = position.skipRows; index < page.records.length; index++) {
       if (pacer.isDue()) await pacer.pause();
@@ -123,7 +124,7 @@ async function scanInOrder(call: InstanceCall, input: ScanInput): Promise<ScanRe
   }
 }
 
-type Place = Pick<Position, 'query' | 'cursor' | 'rowsBefore'>;
+type Place = Pick<Position, 'query' | 'after' | 'cursor' | 'rowsBefore'>;
 
 interface Onward {
   /** Absent at the end. */
@@ -132,17 +133,34 @@ interface Onward {
   readonly isCut: boolean;
 }
 
-/** The next page of the same query, or the first of the next one. */
+/** The next page of the same query, the first behind what the provider shows of it, or the first of the next one. */
 function goOn(
-  { plan, resultWindow = Number.POSITIVE_INFINITY, start }: Pick<ScanInput, 'plan' | 'resultWindow' | 'start'>,
-  { query = 0, rowsBefore = 0 }: Place,
-  { next, records, total }: ListPage,
+  input: Pick<ScanInput, 'plan' | 'resultWindow' | 'start' | 'steps'>,
+  { query = 0, after, rowsBefore = 0 }: Place,
+  page: FetchedPage,
 ): Onward {
+  const { plan, resultWindow = Number.POSITIVE_INFINITY, start } = input;
+  const { next, records, total } = page;
   const seen = rowsBefore + records.length;
   // A provider that stops at its window may not say that there is more.
   const isCut = next === undefined ? seen >= resultWindow && seen !== total : seen + start.limit > resultWindow;
-  if (next !== undefined && !isCut) return { next: { query, cursor: next, rowsBefore: seen }, isCut };
+  const stretch = after === undefined ? { query } : { query, after };
+  if (next !== undefined && !isCut) return { next: { ...stretch, cursor: next, rowsBefore: seen }, isCut };
+  const id = isCut ? lastId(input, page) : undefined;
+  // A provider that shows the same row again would be asked for ever.
+  const further = id === undefined || id === after ? undefined : plan.goOnAfter?.queryAfter(query, id);
+  if (id !== undefined && further !== undefined) return { next: { query, after: id }, isCut: false };
   return { next: query + 1 < plan.queries.length ? { query: query + 1 } : undefined, isCut };
+}
+
+/** The id behind which the query can go on; undefined where it cannot. */
+function lastId(
+  { plan: { goOnAfter }, steps }: Pick<ScanInput, 'plan' | 'steps'>,
+  page: FetchedPage,
+): string | undefined {
+  if (goOnAfter === undefined || page.records.length === 0) return undefined;
+  const id = reader(goOnAfter.idField.name)(steps.map(page.read(page.records.at(-1))));
+  return id == null ? undefined : String(id);
 }
 
 type Outcome = { readonly [Part in keyof ScanResult]: ScanResult[Part] | undefined } & Pick<ScanResult, 'records'>;
@@ -176,18 +194,24 @@ function readRecord({ instance }: InstanceCall, list: ListOperation<unknown>, re
 /** What the connector is told of a query. */
 export function toListInput(
   { plan, steps, start, parentId }: Pick<ScanInput, 'plan' | 'steps' | 'start' | 'parentId'>,
-  { query = 0, cursor }: Place,
+  { query = 0, after, cursor }: Place,
 ): ListInput<unknown> {
-  const { pushed, native } = plan.queries[query] ?? {};
+  const { pushed, native } = (after === undefined ? plan.queries[query] : queryAfter(plan, query, after)) ?? {};
   return {
     ...(pushed !== undefined && { filter: native }),
     parameters: plan.parameters,
     fields: steps.fields,
-    orderBy: plan.sortPushed ? plan.orderBy : [],
+    orderBy: plan.providerOrder,
     limit: start.limit,
     ...(cursor !== undefined && { cursor }),
     ...(parentId !== undefined && { parentId }),
   };
+}
+
+function queryAfter({ goOnAfter }: Plan, query: number, after: string): ProviderQuery {
+  const found = goOnAfter?.queryAfter(query, after);
+  if (found === undefined) throw new Error(`The query cannot go on after '${after}', as it did before.`);
+  return found;
 }
 
 /** The provider cannot sort so: all rows are fetched and sorted here, as long as the budget reaches their end. */

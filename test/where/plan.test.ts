@@ -13,6 +13,7 @@ describe('a plan', () => {
       parameters: {},
       orderBy: [],
       sortPushed: true,
+      providerOrder: [],
       decisions: [],
       pushdown: 'full',
     });
@@ -136,6 +137,25 @@ describe('an order', () => {
       );
     });
   }
+
+  it('ends with the id for the provider, where it can sort by it', () => {
+    const id = { type: 'integer', sortable: true } as const;
+    const withId: Queryable = { ...queryable, fields: { ...queryable.fields, id } };
+    const told = (orderBy: string | undefined, changes: Partial<Queryable> = {}) =>
+      planOf(undefined, { ...withId, ...changes }, orderBy).providerOrder.map(
+        ({ field, direction }) => `${field.name} ${direction}`,
+      );
+    expect(told(undefined)).to.deep.equal(['id asc']);
+    expect(told('a desc')).to.deep.equal(['a desc', 'id asc']);
+    expect(told('id desc')).to.deep.equal(['id desc']);
+    expect(told('a, id desc')).to.deep.equal(['a asc', 'id desc']);
+    // Sorted here, from pages that neither overlap nor leave gaps.
+    expect(told('c')).to.deep.equal(['id asc']);
+    expect(told('a, b')).to.deep.equal(['a asc', 'b asc']);
+    expect(told('a', { idField: 'b' })).to.deep.equal(['a asc', 'b asc']);
+    expect(told('a', { idField: 'c' })).to.deep.equal(['a asc']);
+    expect(told(undefined, { fields: queryable.fields })).to.deep.equal([]);
+  });
 
   it('by unknown fields names them all', () => {
     const error = faultOf(() => planOf(undefined, queryable, 'x, a, zzz'), 'WHERE_INVALID');
