@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import type { Filter } from '../src/where/ast.ts';
 import type { ApiAnswer } from '../test/support/app.ts';
 import type { Effort } from './effort.ts';
-import { filtersOn, printFilter } from './filters.ts';
+import { filtersOn, predicatesFor, printFilter } from './filters.ts';
+import { literalsFor } from './literals.ts';
 import { evaluate } from './reference.ts';
 import { getOk, idOnly, idsOf, type Listing, type Row, type Target } from './target.ts';
 
@@ -26,12 +27,25 @@ export async function findQueries(
     .sample(filtersOn(listing), { numRuns: candidates, seed })
     .filter((filter) => !costly.some((name) => printFilter(filter).includes(name)));
   const counted = samples.map((filter) => ({ filter, rows: countMatches(listing, filter) }));
-  const some = counted.filter(({ rows }) => rows >= 9 && rows <= 60);
+  const isSome = ({ rows }: { readonly rows: number }) => rows >= 9 && rows <= 60;
+  const some = counted.filter(isSome).slice(0, CANDIDATES_TRIED);
+  // Few random filters are left whole to a provider that can do little.
+  const alone = claimedAlone(listing)
+    .map((filter) => ({ filter, rows: countMatches(listing, filter) }))
+    .filter(isSome);
   const sparse = counted.filter(({ rows }) => rows === 1 || rows === 2);
   const found = await Promise.all([
-    findQuery(target, listing, { candidates: some, pushdown: /full/, kind: 'pushed' }),
+    findQuery(target, listing, {
+      candidates: [...some, ...alone.slice(0, CANDIDATES_TRIED)],
+      pushdown: /full/,
+      kind: 'pushed',
+    }),
     findQuery(target, listing, { candidates: some, pushdown: /partial|none/, kind: 'residual' }),
-    findQuery(target, listing, { candidates: sparse, pushdown: /partial|none/, kind: 'sparse' }),
+    findQuery(target, listing, {
+      candidates: sparse.slice(0, CANDIDATES_TRIED),
+      pushdown: /partial|none/,
+      kind: 'sparse',
+    }),
   ]);
   const [, residual] = found;
   return [
@@ -60,6 +74,15 @@ function findOrders({ object, idField }: Listing): readonly string[] {
   return found.flatMap((entry) => (entry === undefined ? [] : [`${entry[0]} desc`]));
 }
 
+/** What is declared exact, one predicate each. */
+function claimedAlone({ object, rows }: Listing): readonly Filter[] {
+  return Object.entries(object.fields).flatMap(([name, spec]) =>
+    Object.entries(spec.filter ?? {})
+      .filter(([, exactness]) => exactness === 'exact')
+      .flatMap(([operator]) => predicatesFor(operator, name, literalsFor(name, spec, rows))),
+  );
+}
+
 function countMatches({ rows, object }: Listing, filter: Filter): number {
   return rows.filter((row) => evaluate(filter, row, object.fields) === true).length;
 }
@@ -73,7 +96,7 @@ interface Wanted {
 const CANDIDATES_TRIED = 25;
 
 async function findQuery(target: Target, listing: Listing, { candidates, pushdown, kind }: Wanted) {
-  for (const { filter, rows } of candidates.slice(0, CANDIDATES_TRIED)) {
+  for (const { filter, rows } of candidates) {
     const where = printFilter(filter);
     const { headers } = await getOk(target, listing.path, { query: { where, pageSize: 1, ...idOnly(listing) } });
     if (pushdown.test(headers.get('elements-query-pushdown') ?? '')) return { kind, where, rows };

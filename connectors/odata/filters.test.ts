@@ -153,8 +153,8 @@ const CASES: readonly { readonly where: string; readonly test: Test; readonly fu
     test: ({ externalId }) => externalId === '3f2504e0-4f89-41d3-9a0c-000000000011',
     full: false,
   },
-  { where: "externalId = 'no identifier'", test: () => false, full: false },
-  { where: "externalId != 'no identifier'", test: known('externalId', () => true), full: false },
+  { where: "externalId = 'no identifier'", test: () => false, full: true },
+  { where: "externalId != 'no identifier'", test: known('externalId', () => true), full: true },
   {
     where: 'stock < 0 or (price > 100 and not (active = true or released < 2022-01-01))',
     test: (product) =>
