@@ -1,7 +1,10 @@
 import type { Connector } from '#connector';
 import { CHECKS } from './checks.ts';
+import { FULL, readEffort } from './effort.ts';
+import { findUndeclared, measureObject } from './measure.ts';
 import type { CreateSimulator } from './served.ts';
 import { type Samples, type Subject, type SubjectOptions, startSubject } from './subject.ts';
+import { connect } from './testing.ts';
 
 /** What every connector must keep, as `#connector/suite`: tests for mocha. */
 
@@ -24,6 +27,7 @@ export function describeSubject(
   name: string,
   prepare: () => Promise<SubjectOptions & { readonly stop?: () => Promise<void> }>,
 ): void {
+  const effort = readEffort(process.env);
   describe(`${name} keeps what connectors promise`, function suite() {
     this.timeout(120_000);
     let subject: Subject;
@@ -42,7 +46,28 @@ export function describeSubject(
     for (const { name: check, find } of CHECKS) {
       it(check, async () => assertNone(await find(subject)));
     }
+
+    // What can be better is said, not demanded: some rows and literals do not prove what a provider does with others.
+    if (effort.literalsPerClaim < FULL.literalsPerClaim) return;
+    it('is compared with what its provider could do', async () => {
+      for (const line of await findBetter(subject)) console.log(`      note: ${line}`);
+    });
   });
+}
+
+async function findBetter({ target, large, effort }: Subject): Promise<readonly string[]> {
+  const { connector, configuration, provider } = target;
+  const simulatorsUrl = provider?.simulatorsUrl;
+  const connection = connect(connector, {
+    config: configuration,
+    ...(simulatorsUrl !== undefined && { simulatorsUrl }),
+  });
+  const lines: string[] = [];
+  for (const listing of large.filter(({ path }) => !path.slice(1).includes('/'))) {
+    const options = { literals: effort.literalsPerClaim, rows: Number.POSITIVE_INFINITY };
+    lines.push(...findUndeclared(await measureObject(connection, listing, options)));
+  }
+  return lines;
 }
 
 const MOST_SHOWN = 20;

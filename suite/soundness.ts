@@ -119,7 +119,7 @@ async function measureClaim(target: Target, listing: Listing, claim: Claim, most
 const FIRST = 3;
 
 /** The first ones, which are the likeliest to tell, and others from all over the list. */
-function choose<Item>(items: readonly Item[], most: number): readonly Item[] {
+export function choose<Item>(items: readonly Item[], most: number): readonly Item[] {
   const first = Math.min(FIRST, most);
   return [...items.slice(0, first), ...spread(items.slice(first), most - first)];
 }

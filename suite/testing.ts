@@ -8,6 +8,8 @@ import type {
   ObjectSpec,
   Objects,
   Operation,
+  ProviderRequest,
+  ProviderResponse,
   PushedField,
 } from '#connector';
 import { type AccessTokens, createProviderClient, type ProviderCall } from '../src/connector/client/index.ts';
@@ -55,6 +57,8 @@ export interface ConnectOptions {
   readonly simulatorsUrl?: string;
   /** Of a connector with OAuth. Default: the `oauth.user.token` of the configuration, for ever. */
   readonly tokens?: AccessTokens;
+  /** Told of every call that succeeded. */
+  readonly onExchange?: (request: ProviderRequest, response: ProviderResponse) => void;
   /** Failed calls that may pass are tried again, without waiting. Default false. */
   readonly retry?: boolean;
 }
@@ -83,14 +87,28 @@ export function connect(connector: Connector, options: ConnectOptions): Connecti
     signal: new AbortController().signal,
     tokens: options.tokens ?? tokensIn(config),
   };
-  const context: ConnectorContext = {
-    config,
-    signal: call.signal,
-    send: (request) => client.send(call, request),
-  };
+  const { onExchange } = options;
+  const told = (given: ConnectorContext): ConnectorContext => ({
+    ...given,
+    send: async (request) => {
+      const response = await given.send(request);
+      onExchange?.(request, response);
+      return response;
+    },
+  });
+  const context = told({ config, signal: call.signal, send: (request) => client.send(call, request) });
   return createConnection({ connector, context, requests }, (operation, input) =>
-    client.execute(operation, input, call),
+    client.execute({ run: (given) => runIn(told(given), operation, input) }, input, call),
   );
+}
+
+async function runIn<Input, Output>(
+  context: ConnectorContext,
+  operation: Operation<Input, Output>,
+  input: Input,
+): Promise<Output> {
+  if ('run' in operation) return operation.run(context, input);
+  return operation.read(await context.send(operation.request(input, context.config)), input);
 }
 
 type Execute = <Input, Output>(operation: Operation<Input, Output>, input: Input) => Promise<Output>;
