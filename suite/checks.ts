@@ -100,7 +100,7 @@ async function walkAll({ target, listings, large, effort }: Subject): Promise<re
     return (await Promise.all(queries.map((query) => walkPages(target, listing, query, effort.walks)))).flat();
   });
   // Not every listing has queries of every kind, and a few samples do not find them.
-  const missing = Number.isFinite(effort.pagedListings) ? [] : KINDS.filter((kind) => !kinds.has(kind));
+  const missing = effort.everyKind ? KINDS.filter((kind) => !kinds.has(kind)) : [];
   return [...faults, ...missing.map((kind) => `No query was found that is ${kind}.`)];
 }
 

@@ -7,6 +7,10 @@ export interface Effort {
   readonly literalsPerClaim: number;
   /** Random filters among which queries are looked for that leave few rows or some. */
   readonly candidates: number;
+  /** Of them, how many of each kind are sent until one is of the kind. */
+  readonly tried: number;
+  /** Queries of every kind are looked for until they are found, and must be found. */
+  readonly everyKind: boolean;
   /** Listings whose pages are walked, and ways to walk each. */
   readonly pagedListings: number;
   readonly walks: number;
@@ -18,9 +22,11 @@ export interface Effort {
 export const QUICK: Effort = {
   filters: 10,
   seed: 20260,
-  claims: 15,
+  claims: 8,
   literalsPerClaim: 3,
-  candidates: 60,
+  candidates: 30,
+  tried: 3,
+  everyKind: false,
   pagedListings: 1,
   walks: 1,
   sortedFields: 1,
@@ -33,6 +39,8 @@ export const FULL: Effort = {
   claims: Number.POSITIVE_INFINITY,
   literalsPerClaim: 7,
   candidates: 400,
+  tried: 25,
+  everyKind: true,
   pagedListings: Number.POSITIVE_INFINITY,
   walks: Number.POSITIVE_INFINITY,
   sortedFields: 12,

@@ -20,7 +20,7 @@ export interface PagedQuery {
 export async function findQueries(
   target: Target,
   listing: Listing,
-  { candidates, seed }: Pick<Effort, 'candidates' | 'seed'>,
+  { candidates, tried, everyKind, seed }: Pick<Effort, 'candidates' | 'tried' | 'everyKind' | 'seed'>,
 ): Promise<readonly PagedQuery[]> {
   const costly = findCostly(listing);
   const samples = fc
@@ -28,29 +28,26 @@ export async function findQueries(
     .filter((filter) => !costly.some((name) => printFilter(filter).includes(name)));
   const counted = samples.map((filter) => ({ filter, rows: countMatches(listing, filter) }));
   const isSome = ({ rows }: { readonly rows: number }) => rows >= 9 && rows <= 60;
-  const some = counted.filter(isSome).slice(0, CANDIDATES_TRIED);
-  // Few random filters are left whole to a provider that can do little.
-  const alone = claimedAlone(listing)
-    .map((filter) => ({ filter, rows: countMatches(listing, filter) }))
-    .filter(isSome);
+  const some = counted.filter(isSome).slice(0, tried);
   const sparse = counted.filter(({ rows }) => rows === 1 || rows === 2);
   const found = await Promise.all([
     findQuery(target, listing, {
-      candidates: [...some, ...alone.slice(0, CANDIDATES_TRIED)],
+      candidates: some,
       pushdown: /full/,
       kind: 'pushed',
     }),
     findQuery(target, listing, { candidates: some, pushdown: /partial|none/, kind: 'residual' }),
     findQuery(target, listing, {
-      candidates: sparse.slice(0, CANDIDATES_TRIED),
+      candidates: sparse.slice(0, tried),
       pushdown: /partial|none/,
       kind: 'sparse',
     }),
   ]);
-  const [, residual] = found;
+  const [pushed, residual] = found;
   return [
     { kind: 'everything', rows: listing.rows.length },
     ...found.flatMap((query) => query ?? []),
+    ...(pushed === undefined && everyKind ? await findPushed(target, listing, { tried, isSome }) : []),
     ...(residual === undefined ? [] : findOrders(listing).map((orderBy) => ({ ...residual, kind: 'sorted', orderBy }))),
   ];
 }
@@ -74,6 +71,18 @@ function findOrders({ object, idField }: Listing): readonly string[] {
   return found.flatMap((entry) => (entry === undefined ? [] : [`${entry[0]} desc`]));
 }
 
+/** A predicate alone: few random filters are left whole to a provider that can do little. */
+async function findPushed(
+  target: Target,
+  listing: Listing,
+  { tried, isSome }: { readonly tried: number; readonly isSome: (counted: { readonly rows: number }) => boolean },
+): Promise<readonly PagedQuery[]> {
+  const alone = claimedAlone(listing).map((filter) => ({ filter, rows: countMatches(listing, filter) }));
+  const candidates = alone.filter(isSome).slice(0, tried);
+  const query = await findQuery(target, listing, { candidates, pushdown: /full/, kind: 'pushed' });
+  return query === undefined ? [] : [query];
+}
+
 /** What is declared exact, one predicate each. */
 function claimedAlone({ object, rows }: Listing): readonly Filter[] {
   return Object.entries(object.fields).flatMap(([name, spec]) =>
@@ -92,8 +101,6 @@ interface Wanted {
   readonly pushdown: RegExp;
   readonly kind: string;
 }
-
-const CANDIDATES_TRIED = 25;
 
 async function findQuery(target: Target, listing: Listing, { candidates, pushdown, kind }: Wanted) {
   for (const { filter, rows } of candidates) {
