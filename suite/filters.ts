@@ -84,11 +84,8 @@ export function predicatesFor(operator: string, name: string, literals: readonly
     return patternsFor(literals).map((pattern) => ({ kind: 'like', field, negated, pattern, loc: NOWHERE }));
   }
   if (operator.endsWith('IN')) {
-    // Neighbours are spellings of one value: a list with several values that occur has to reach further.
-    const stride = Math.ceil(literals.length / 3);
-    return literals.map((_, index) => {
-      const places = [0, 1, 2].slice(0, 1 + (index % 3)).map((step) => (index + step * stride) % literals.length);
-      const values = places.flatMap((place) => literals[place] ?? []);
+    return literals.map((literal, index) => {
+      const values = [literal, ...literals.slice(index + 1, index + 1 + (index % 3))];
       return { kind: 'in', field, negated, values, loc: NOWHERE };
     });
   }

@@ -96,7 +96,9 @@ describe('docs/connectors.md', function tutorial() {
     const script = [NPM, ...commands.map(({ code }) => code)].join('\n');
     const env = { ...process.env, ROOT, NODE: process.execPath };
     const { stdout } = await run('bash', ['-euc', script], { cwd: join(folder, 'causeway'), env });
-    expect(stdout).to.match(/^ {2}17 passing/m).and.match(/^ {2}18 passing/m);
+    expect(stdout)
+      .to.match(/^ {2}17 passing/m)
+      .and.match(/^ {2}18 passing/m);
     expect(stdout).to.include('| notes | status | `IN` | exact | exact |');
   });
 });

@@ -1,13 +1,15 @@
 import { expect } from 'chai';
 import type { Connector, FieldSpec, ObjectSpec, Objects, Translator } from '#connector';
-import { CHECKS, type CreateSimulator, FULL, type Samples, startSubject } from '#connector/suite';
+import { CHECKS, FULL, type Samples, startSubject } from '#connector/suite';
 import bamboohr from '../../connectors/bamboohr/index.ts';
 import { createSimulator } from '../../connectors/bamboohr/simulator.ts';
 
 /** BambooHR's simulator ignores case, and takes a missing date for an early one. */
-const FIELDS = ['id', 'firstName', 'lastName', 'hireDate', 'status'];
+const FIELDS = ['id', 'firstName', 'lastName', 'hireDate', 'status', 'department'];
 
-const SAMPLES: Samples = { configuration: { username: 'demo-key', 'company.name': 'acme' } };
+const SECRET = 'demo-key';
+
+const SAMPLES: Samples = { configuration: { username: SECRET, 'company.name': 'acme' } };
 const EFFORT = { ...FULL, literalsPerClaim: 20 };
 
 /** A mistake in a connector, the check that must find it, and what it must say. */
@@ -52,7 +54,7 @@ const WRONG_DECLARATIONS: Readonly<Record<string, Mistake>> = {
     fault: /employees where lastName!=.*rows are missing/,
   },
   'another collation than the provider has': {
-    make: declaring('status', { collation: 'cs' }),
+    make: declaring('status', { collation: 'cs', domain: {} }),
     check: CLAIMS,
     fault: /employees where status.*rows do not match/,
   },
@@ -97,7 +99,7 @@ const WRONG_TRANSLATORS: Readonly<Record<string, Mistake>> = {
       ...(right.in && { in: (field, values, negated) => right.in?.(field, values.slice(0, 1), negated) }),
     })),
     check: CLAIMS,
-    fault: /employees where status IN .*rows are missing/,
+    fault: /employees where department IN .*rows are missing/,
   },
   'equality written as its opposite': {
     make: translating(({ compare }) => ({
@@ -119,23 +121,76 @@ const WRONG_TRANSLATORS: Readonly<Record<string, Mistake>> = {
   },
 };
 
+/** What is wrong outside of the objects. */
+interface Slip {
+  readonly make: (connector: Connector) => Connector;
+  readonly check: RegExp;
+  readonly fault: RegExp;
+  readonly samples?: Partial<Samples>;
+}
+
+const TROUBLES = /^reports what goes wrong/;
+
+const SLIPS: Readonly<Record<string, Slip>> = {
+  'a refusal of credentials that it takes for one of the request': {
+    make: (connector) => ({
+      ...connector,
+      classify: (response) => (response.status === 401 ? { kind: 'rejected' } : connector.classify?.(response)),
+    }),
+    check: TROUBLES,
+    fault:
+      /'401' at a list is taken for PROVIDER_REJECTED, not INSTANCE_CREDENTIALS_FAILED\n.*wrong credentials at the probe/s,
+  },
+  'failures that it takes for successes': {
+    make: (connector) => ({ ...connector, classify: () => null }),
+    check: TROUBLES,
+    fault: /'429; retry-after=7' at a list is taken for PROVIDER_PROTOCOL, not PROVIDER_RATE_LIMITED/,
+  },
+  'a secret in an address': {
+    make: (connector) => ({
+      ...connector,
+      probe: { ...connector.probe, query: { ...connector.probe.query, key: SECRET } },
+    }),
+    check: /^leaves no secret/,
+    fault: /^the value of 'username' stands in an address$/m,
+  },
+  'a README that is not there': {
+    make: (connector) => connector,
+    samples: { folder: import.meta.dirname },
+    check: /^has a README/,
+    fault: /^There is no README\.md in /,
+  },
+};
+
 describe('a connector that declares what is not so', () => {
   for (const [name, mistake] of Object.entries(WRONG_DECLARATIONS))
     it(`is caught: ${name}`, () => expectCaught(mistake));
 });
+
+describe('a connector that is wrong outside of its objects', () => {
+  for (const [name, { make, ...finding }] of Object.entries(SLIPS))
+    it(`is caught: ${name}`, () => expectFault(make({ ...bamboohr, objects: employeesAlone }), finding));
+});
+
+const employeesAlone = async (context: Context) => withEmployees(await original(context), (employees) => employees);
 
 describe('a connector whose translator is wrong', () => {
   for (const [name, mistake] of Object.entries(WRONG_TRANSLATORS))
     it(`is caught: ${name}`, () => expectCaught(mistake));
 });
 
-async function expectCaught({ make, check, fault }: Mistake): Promise<void> {
-  const connector: Connector = {
-    ...bamboohr,
-    objects: async (context) => withEmployees(await original(context), make),
-  };
-  const create: CreateSimulator = createSimulator;
-  const subject = await startSubject({ connector, createSimulator: create, samples: SAMPLES, effort: EFFORT });
+function expectCaught({ make, ...finding }: Mistake): Promise<void> {
+  const objects = async (context: Context) => withEmployees(await original(context), make);
+  return expectFault({ ...bamboohr, objects }, finding);
+}
+
+async function expectFault(connector: Connector, { check, fault, samples }: Omit<Slip, 'make'>): Promise<void> {
+  const subject = await startSubject({
+    connector,
+    createSimulator,
+    samples: { ...SAMPLES, ...samples },
+    effort: EFFORT,
+  });
   try {
     const found = CHECKS.find(({ name }) => check.test(name));
     const faults = await found?.find(subject).catch((error: Error) => [error.message]);
