@@ -1,6 +1,6 @@
 import { DECIMAL_TEXT, type Domain, type Exactness, type FieldSpec } from '#connector';
 import { findText, isObject, type Json } from './answer.ts';
-import { integerRange, isId, isPlain, MAX_STRING_LENGTH } from './literals.ts';
+import { integerRange, isId, MAX_STRING_LENGTH } from './literals.ts';
 import { readChoices, readInstant, writeChoices } from './values.ts';
 
 export interface FieldOptions {
@@ -118,8 +118,8 @@ const IDS: Domain = { text: { possible: isId } };
  * written in one string even if each of them is escaped as `\uXXXX`.
  */
 const TEXTS: Domain = { text: { nonEmpty: true, longest: Math.floor(MAX_STRING_LENGTH / 6) } };
-/** About accents, blanks at the ends and control characters nothing is documented. */
-const UNCERTAIN_TEXTS: Domain = { text: { ...TEXTS.text, certain: isPlain } };
+/** About accents, blanks at the ends and control characters nothing is documented: `!= 'Ipek'` might leave out `İpek`. */
+const UNCERTAIN_TEXTS: Domain = { text: { ...TEXTS.text, certain: () => false } };
 
 type ToShape = (field: Json, options: FieldOptions) => Shape;
 
