@@ -4008,7 +4008,7 @@ export interface components {
          */
         "Elements-Query-Pushdown": "full" | "partial" | "none";
         /**
-         * @description Sent when the page ended before it was full - with `scan-budget` by `Elements-Max-Provider-Calls`, with `bytes` because its rows are 64 MB. Go on with `nextPage`. With `result-window` the provider shows no more rows of this query, though there may be some - narrow the `where`.
+         * @description Sent when the page ended before it was full - with `scan-budget` by `Elements-Max-Provider-Calls`, with `bytes` because its rows are 64 MB. Go on with `nextPage`. With `result-window` the provider shows no more rows of this query, though there may be some, and cannot go on by their ids - narrow the `where`.
          * @example scan-budget
          */
         "Elements-Partial-Result": "scan-budget" | "bytes" | "result-window";

@@ -180,7 +180,7 @@ function filtering(
   const filter = restrict(kind.filter, capabilities.allowedExpressions(native));
   if (filter.LIKE === undefined) return { filter };
   const forms = LIKE_FORMS.filter(([, name]) => capabilities.functions?.has(name) ?? true).map(([form]) => form);
-  return { filter, likeForms: forms, likeExcept: LIKE_EXCEPT };
+  return { filter, likeForms: ['literal', ...forms], likeExcept: LIKE_EXCEPT };
 }
 
 /** What FilterExpressionRestrictions leave of the operators. Source: Org.OData.Capabilities.V1.FilterExpressionType. */

@@ -108,6 +108,9 @@ function compareFinely(
 
 /** Apache Olingo answers 400 to a function of a property as soon as one row has none; a negation has its test for null already. */
 function like(field: PushedField, pattern: LikePattern, negated: boolean): string {
+  if (pattern.form === 'literal') {
+    return compare(field, negated ? '!=' : '=', { kind: 'string', value: pattern.text });
+  }
   const day = field.filter?.LIKE === 'superset' ? dayOf(pattern.text) : undefined;
   const matches = language.like(field, day === undefined ? pattern : patternOf('contains', day), negated);
   return negated || field.nullable === false ? matches : language.and([language.isNull(field, true), matches]);

@@ -1,5 +1,5 @@
 import { can, codec, DECIMAL_TEXT, type Domain, defined, type FieldSpec, type Json, json, kinds } from '#connector';
-import { integerRange, isId, isPlain, MAX_STRING_LENGTH } from './literals.ts';
+import { integerRange, isId, MAX_STRING_LENGTH } from './literals.ts';
 
 export interface FieldOptions {
   /** The settings say that filters on text may be left to Salesforce alone. */
@@ -24,8 +24,8 @@ const FORMULAS: Domain = { ...NUMBERS, rounded: 15 };
  * written in one string even if each of them is escaped as `\uXXXX`.
  */
 const TEXTS: Domain = { text: { nonEmpty: true, longest: Math.floor(MAX_STRING_LENGTH / 6) } };
-/** About accents, blanks at the ends and control characters nothing is documented. */
-const UNCERTAIN_TEXTS: Domain = { text: { ...TEXTS.text, certain: isPlain } };
+/** About accents, blanks at the ends and control characters nothing is documented: `!= 'Ipek'` might leave out `İpek`. */
+const UNCERTAIN_TEXTS: Domain = { text: { ...TEXTS.text, certain: () => false } };
 
 const IDS = {
   type: 'string',

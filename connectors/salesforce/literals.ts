@@ -22,14 +22,6 @@ export function escapeCharacter(character: string): string {
 /** Of one string in a WHERE clause. Source: App Limits Cheat Sheet, "SOQL and SOSL Limits". */
 export const MAX_STRING_LENGTH = 4000;
 
-/**
- * Whether text compares alike under every reading of "ignores case": ASCII without blanks at its ends. About accents, blanks at
- * the ends and control characters nothing is documented.
- */
-export function isPlain(text: string): boolean {
-  return /^[\x20-\x7e]+$/.test(text) && text.trim() === text && text.length <= MAX_STRING_LENGTH;
-}
-
 const ID_LENGTH = 18;
 
 /** The 18 characters of an id as Salesforce answers it: its last three tell which of the first fifteen are upper-case. */

@@ -191,6 +191,12 @@ const DAYS: ReadonlySet<FieldType> = new Set(['date', 'datetime']);
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 const INSTANT = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}:\d{2}(?:\.\d+)?Z)?$/;
 
+/** `Date.parse` takes 30 February for 2 March. */
+function isOnCalendar(text: string): boolean {
+  const ms = Date.parse(text);
+  return !Number.isNaN(ms) && new Date(ms).toISOString().slice(0, 10) === text.slice(0, 10);
+}
+
 /** What a domain says and the type of its field does not have. */
 function domainProblems({ type, values, filter = {}, domain = {} }: FieldSpec): readonly string[] {
   const { digits, rounded, first, last, step, text, closed } = domain;
@@ -213,7 +219,7 @@ function domainProblems({ type, values, filter = {}, domain = {} }: FieldSpec): 
       'only dates and instants have a first, a last and a step',
     ),
     ...when(
-      ends.some((end) => !form.test(end) || Number.isNaN(Date.parse(end))),
+      ends.some((end) => !form.test(end) || !isOnCalendar(end)),
       `its first and last are written as ${type === 'date' ? 'yyyy-MM-dd' : 'yyyy-MM-ddTHH:mm:ssZ, or a date'}`,
     ),
     ...when(

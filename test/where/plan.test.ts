@@ -163,6 +163,34 @@ describe('an order', () => {
   });
 });
 
+describe('going on behind an id', () => {
+  const id = { type: 'integer', nullable: false, sortable: true, filter: { '>': 'exact' } } as const;
+  const windowed = (limits: Queryable['limits'] = {}): Queryable => ({
+    ...provider(EXACT, { limits: { resultWindow: 100, ...limits } }),
+    fields: { ...provider(EXACT).fields, id, s: { type: 'number', filter: { '=': 'superset' } } },
+  });
+  const behind = (where: string | undefined, limits?: Queryable['limits']) => {
+    const query = planOf(where, windowed(limits)).goOnAfter?.queryAfter(0, '5');
+    return query && [query.pushed && print(query.pushed), query.residual && print(query.residual)];
+  };
+
+  it('adds it to the filter', () => {
+    expect(behind(undefined)).to.deep.equal(['id > 5', undefined]);
+    expect(behind('x = 1 OR y = 2')).to.deep.equal(['(x = 1 OR y = 2) AND id > 5', undefined]);
+    expect(behind('s = 1 AND none = 2')).to.deep.equal(['s = 1 AND id > 5', 's = 1 AND none = 2']);
+  });
+
+  it('is not done where the rest of the filter would not be answered as before', () => {
+    expect(behind('x = 1', { maxTerms: 2 })).to.deep.equal(['x = 1 AND id > 5', undefined]);
+    expect(behind('x = 1', { maxTerms: 1 })).to.equal(undefined);
+  });
+
+  it('is not done without a window', () => {
+    const { resultWindow: _, ...limits } = windowed().limits ?? {};
+    expect(planOf(undefined, { ...windowed(), limits }).goOnAfter).to.equal(undefined);
+  });
+});
+
 describe('filters that a provider demands', () => {
   const queryable = provider(EXACT, {
     requiredFilters: ['x', 'q'],
