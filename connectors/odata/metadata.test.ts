@@ -178,7 +178,7 @@ describe('OData discovery', () => {
         '<Annotation Term="Cap.FilterFunctions"><Collection><String>startswith</String></Collection></Annotation>',
     );
     expect(fields.price?.filter).to.deep.equal({ '=': 'exact' });
-    expect(fields.name?.likeForms).to.deep.equal(['prefix']);
+    expect(fields.name?.likeForms).to.deep.equal(['literal', 'prefix']);
   });
 
   it('trusts a decimal to the service only when a double holds all its digits', async () => {
