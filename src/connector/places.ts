@@ -41,7 +41,8 @@ const startsOfSearch = () => [process.cwd(), import.meta.dirname];
 /** Undefined where it is not installed. A link is followed, as Node.js does it. */
 export function findPackage(name: string): ConnectorPlace | undefined {
   const key = CONNECTOR_PACKAGE.exec(name)?.[1];
-  const folder = startsOfSearch().flatMap(foldersAbove)
+  const folder = startsOfSearch()
+    .flatMap(foldersAbove)
     .map((each) => join(each, 'node_modules', name))
     .find((each) => existsSync(each));
   return key === undefined || folder === undefined ? undefined : { key, folder: realpathSync(folder) };
