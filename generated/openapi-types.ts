@@ -2689,6 +2689,11 @@ export interface components {
             /** @description The order, as in the query parameter. */
             orderBy?: string;
         };
+        /**
+         * @description Present where the values that the fields can hold decide it, as with a number above the greatest that a field can have. `never` - no row can pass, so the provider is not called for it; `always` - every row passes, so the provider is not asked it.
+         * @enum {string}
+         */
+        Holding: "never" | "always";
         /** @description What happens to one predicate. */
         PredicateExplanation: {
             /** @description The predicate in canonical spelling. */
@@ -2704,6 +2709,7 @@ export interface components {
             exactness: "exact" | "superset" | "none";
             /** @description Whether the provider is asked it. */
             pushed: boolean;
+            holds?: components["schemas"]["Holding"];
             /** @description Why it is not pushed, or why its rows are checked again. */
             reason?: string;
         };
@@ -2783,6 +2789,7 @@ export interface components {
             pushed?: string;
             /** @description The part that is checked again in the service, row by row. Absent when the provider answers all of it. */
             residual?: string;
+            holds?: components["schemas"]["Holding"];
             /**
              * @description What `Elements-Query-Pushdown` would say.
              * @enum {string}
@@ -2797,7 +2804,7 @@ export interface components {
             sort: components["schemas"]["SortExplanation"];
             limit: components["schemas"]["LimitExplanation"];
             request?: components["schemas"]["ProviderRequestExplanation"];
-            /** @description The calls for a first page of the default size, if the object has so many rows. With a residual it is the least there can be. */
+            /** @description The calls for a first page of the default size, if the object has so many rows. With a residual it is the least there can be. None where no row can pass the filter. */
             estimatedProviderCalls: number;
         };
         /**
@@ -4001,7 +4008,7 @@ export interface components {
          */
         "Elements-Query-Pushdown": "full" | "partial" | "none";
         /**
-         * @description Sent when the page ended before it was full - with `scan-budget` by `Elements-Max-Provider-Calls`, with `bytes` because its rows are 64 MB. Go on with `nextPage`. With `result-window` the provider shows no more rows of this query, though there may be some - narrow the `where`.
+         * @description Sent when the page ended before it was full - with `scan-budget` by `Elements-Max-Provider-Calls`, with `bytes` because its rows are 64 MB. Go on with `nextPage`. With `result-window` the provider shows no more rows of this query, though there may be some, and cannot go on by their ids - narrow the `where`.
          * @example scan-budget
          */
         "Elements-Partial-Result": "scan-budget" | "bytes" | "result-window";

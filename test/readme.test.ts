@@ -26,7 +26,7 @@ describe('the README', () => {
   });
 
   it('lists every element with its hub, and leads to its README', async () => {
-    const connectors = createRegistry(await loadConnectors([OWN_CONNECTORS])).connectors;
+    const connectors = createRegistry(await loadConnectors({ folders: [OWN_CONNECTORS] })).connectors;
     for (const { key, hub } of connectors)
       expect(README).to.include(`| [\`${key}\`](connectors/${key}/README.md) | \`${hub}\` |`);
   });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { judge } from '../../test/support/judge.ts';
+import { judge } from '#connector/testing';
 import bamboohr from './index.ts';
 
 const JSON_TYPE = { 'content-type': 'application/json' };

@@ -38,7 +38,7 @@ const TEXT = { type: 'string', write: BLANK.write } as const;
  * - Numbers: no value may count as 0, and as different from every number.
  * - Amounts, booleans, several options, government ids: no operator is documented.
  */
-const KINDS = {
+export const KINDS = {
   id: {
     type: 'integer',
     nullable: false,
@@ -46,16 +46,34 @@ const KINDS = {
     filter: { ...can.only('exact', '=', '!='), ...can.order('exact') },
     ...codec.integer,
   },
-  text: { ...TEXT, sortable: true, collation: 'cs', filter: can.only('superset', '=') },
-  options: { type: 'string', sortable: true, collation: 'cs', filter: can.only('superset', '=', 'IN'), ...BLANK },
-  /** The only list that is the same for every customer, asked for in its own spelling. */
+  text: {
+    ...TEXT,
+    sortable: true,
+    collation: 'cs',
+    // What BambooHR finds for an empty literal is not documented.
+    domain: { text: { askable: (text: string) => text !== '' } },
+    filter: can.only('superset', '='),
+  },
+  options: {
+    type: 'string',
+    sortable: true,
+    collation: 'cs',
+    domain: { text: { nonEmpty: true } },
+    filter: can.only('superset', '=', 'IN'),
+    ...BLANK,
+  },
+  /**
+   * The only list that is the same for every customer. It is asked for in its own spelling, so that it does not matter whether BambooHR
+   * tells cases apart.
+   */
   status: {
     type: 'string',
     nullable: false,
     sortable: true,
     collation: 'ci',
     values: ['Active', 'Inactive'],
-    filter: can.equal('exact'),
+    domain: { closed: true },
+    filter: can.only('exact', '=', '!=', 'IN'),
   },
   date: {
     type: 'date',

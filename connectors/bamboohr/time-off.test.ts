@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { ListInput, PushedField, Value } from '#connector';
+import { prepareQuery } from '../../src/where/query.ts';
 import { timeOff } from './time-off.ts';
 import { type TimeOffFilter, timeOffTranslator } from './time-off-where.ts';
 
@@ -14,13 +15,19 @@ describe('the filter of time off', () => {
     expect(compare?.(field('start'), '=', day('2026-01-15'))).to.deep.equal({ start: '2026-01-15', end: '2026-01-15' });
   });
 
-  it('narrows the window and keeps the first of two wants', () => {
+  it('narrows the window', () => {
     const filter = and?.([
       { start: '2026-01-01', employeeId: '5' },
       { start: '2026-01-10', end: '2026-03-01' },
-      { end: '2026-02-01', employeeId: '6' },
+      { end: '2026-02-01' },
     ]);
     expect(filter).to.deep.equal({ start: '2026-01-10', end: '2026-02-01', employeeId: '5' });
+  });
+
+  it('asks for one of two wants for an input, and checks the other here', () => {
+    const { plan } = prepareQuery({ where: 'employeeId = 5 AND typeId IN (78, 79) AND typeId = 79' }, timeOff);
+    expect(plan.native).to.deep.equal({ employeeId: '5', type: '79' });
+    expect(plan.decisions.map(({ pushed }) => pushed)).to.deep.equal([true, false, true]);
   });
 
   it('lists types and statuses, separated by commas', () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { ObjectSpec, Objects } from '#connector';
+import { withoutThreads } from '#connector/testing';
 import { isAppError } from '../../src/errors.ts';
-import { withoutThreads } from '../../test/support/discover-all.ts';
 import readModel from './model.ts';
 import { discoverObjects } from './objects.ts';
 

@@ -1,6 +1,7 @@
-import { can, DECIMAL_TEXT, type FieldSpec, kinds, type LikeForm, type Operator } from '#connector';
-import { integerRange } from './bounds.ts';
+import { can, DECIMAL_TEXT, type Domain, type FieldSpec, kinds, type LikeForm, type Operator } from '#connector';
+import { DOUBLE_DIGITS, integerRange } from './bounds.ts';
 import type { Capabilities } from './capabilities.ts';
+import { literalOf } from './literals.ts';
 import type { EntitySet, Property, PropertyType } from './metadata.ts';
 import { MAX_DEPTH } from './types.ts';
 import { isWide, readerOf } from './values.ts';
@@ -22,8 +23,13 @@ const BINARY_TEXT = { ...can.null, ...can.equal('exact'), ...can.match('exact') 
 /** Compared as a number by some services and as text by others, so only what both find can be relied on. */
 const IDENTIFIER = { ...can.null, ...can.only('superset', '=', 'IN') };
 
+const UNCERTAIN: Domain = { text: { certain: () => false } };
+const GUIDS: Domain = { text: { possible: (text) => literalOf('Edm.Guid', text) !== undefined } };
+/** What a double keeps of any decimal, and no decimal that is narrow has more of. */
+const NARROW: Domain = { digits: { significant: DOUBLE_DIGITS } };
+
 const INTEGER = { type: 'integer', filter: PRECISE, sortable: true } as const;
-const DECIMAL = { type: 'number', filter: ROUNDED, sortable: true } as const;
+const DECIMAL = { type: 'number', filter: ROUNDED, domain: { rounded: DOUBLE_DIGITS }, sortable: true } as const;
 
 const kindOfPrimitive = kinds({
   table: {
@@ -39,8 +45,8 @@ const kindOfPrimitive = kinds({
     'Edm.Single': { type: 'number', filter: can.null, sortable: true },
     'Edm.Date': { type: 'date', filter: PRECISE, sortable: true },
     'Edm.DateTimeOffset': { type: 'datetime', filter: PRECISE, sortable: true },
-    'Edm.String': { type: 'string', filter: TEXT, sortable: true },
-    'Edm.Guid': { type: 'string', format: 'uuid', filter: IDENTIFIER, sortable: true },
+    'Edm.String': { type: 'string', filter: TEXT, domain: UNCERTAIN, sortable: true },
+    'Edm.Guid': { type: 'string', format: 'uuid', filter: IDENTIFIER, domain: GUIDS, sortable: true },
     'Edm.TimeOfDay': { type: 'string', format: 'time', filter: can.null, sortable: true },
     'Edm.Duration': { type: 'string', format: 'duration', filter: can.null, sortable: true },
     'Edm.Binary': { type: 'string', format: 'base64url' },
@@ -99,6 +105,7 @@ function fieldOf(set: EntitySet, property: Property, { path, nullable }: Outer, 
     ...writing(property, capabilities, { native, isKey, isNested: path.length > 1 }),
     ...(kind.sortable && capabilities.sortable(native) && { sortable: true }),
     ...valuesOf(property),
+    ...(kind.domain !== undefined && { domain: kind.domain }),
     ...(!options.filtersHere && filtering(kind, capabilities, native)),
     ...(read !== undefined && { read }),
   };
@@ -108,10 +115,18 @@ function kindOf(property: Property, options: FieldOptions): FieldSpec {
   const { type } = property;
   if (type.kind === 'collection') return { type: 'array' };
   // Two names for one value, or several at once, do not compare as their names do.
-  if (type.kind === 'enum') return { type: 'string', filter: type.distinct ? EQUALITY : can.null };
+  if (type.kind === 'enum' && !type.distinct) return { type: 'string', filter: can.null };
+  if (type.kind === 'enum') return { type: 'string', filter: EQUALITY, domain: membersOf(type) };
   const kind = kindOfPrimitive(type.name);
-  if (type.name === 'Edm.String' && options.textIsBinary) return { ...kind, filter: BINARY_TEXT };
-  return type.name === 'Edm.Decimal' && !isWide(type) ? { ...kind, filter: PRECISE } : kind;
+  if (type.name === 'Edm.String' && options.textIsBinary)
+    return { type: 'string', filter: BINARY_TEXT, sortable: true };
+  return type.name === 'Edm.Decimal' && !isWide(type) ? { ...kind, filter: PRECISE, domain: NARROW } : kind;
+}
+
+/** An enumeration has its members only, and a service rejects any other. */
+function membersOf({ name, members }: Extract<PropertyType, { kind: 'enum' }>): Domain {
+  const possible = new Set(members.filter((member) => literalOf(name, member) !== undefined));
+  return { text: { possible: (text) => possible.has(text) } };
 }
 
 /** A list of numbers has the format of its members. */

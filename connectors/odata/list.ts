@@ -6,6 +6,7 @@ import {
   type ListPage,
   type ProviderRequest,
   path,
+  unusable,
 } from '#connector';
 import { rootOf } from './config.ts';
 import { keyOf, keyPredicate } from './key.ts';
@@ -145,6 +146,9 @@ function endPage({ position, values, body, pagesByOffset }: PageInput): {
   const left = position.left - shown;
   const link = controlOf(body, 'nextLink');
   const context = controlOf(body, 'context');
+  if (link !== undefined && link === position.link) {
+    throw unusable('The service names the page that it has just given as the next one: the list would never end.');
+  }
   // Behind the link of a window that is complete stands the row that is not shown.
   if (link !== undefined && pagesByOffset && left === 0) return { shown, next: { skip } };
   if (link !== undefined) return { shown, next: { skip, left, link, ...(context !== undefined && { context }) } };

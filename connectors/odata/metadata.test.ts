@@ -1,11 +1,12 @@
 import { expect } from 'chai';
 import type { FieldSpec, ObjectSpec } from '#connector';
+import { connect, discoverAll, startProvider } from '#connector/testing';
 import { findObjectProblems } from '../../src/connector/validate.ts';
 import { startCapServer } from '../../test/support/cap-server.ts';
-import { discoverAll } from '../../test/support/discover-all.ts';
+import odata from './index.ts';
 import readModel from './model.ts';
 import { discoverObjects } from './objects.ts';
-import { connect, startSimulator } from './testing.ts';
+import { createSimulator, DEMO_CONFIGURATION } from './simulator.ts';
 
 function document(schema: string, version = '4.0'): string {
   return `<?xml version="1.0"?><edmx:Edmx Version="${version}" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx">
@@ -232,7 +233,7 @@ describe('OData discovery of whole services', function () {
 
   it('finds everything that SAP CAP offers', async () => {
     const server = await startCapServer();
-    const { objects } = await connect({ 'base.url': server.url });
+    const { objects } = await connect(odata, { config: { 'base.url': server.url } }).discover();
     await server.stop();
     expect(findObjectProblems(objects)).to.deep.equal([]);
     expect(Object.keys(objects)).to.have.members([...Object.keys(server.rows), 'Countries']);
@@ -246,8 +247,8 @@ describe('OData discovery of whole services', function () {
   });
 
   it('finds everything that the simulator offers', async () => {
-    const simulator = await startSimulator();
-    const { objects } = await simulator.connect();
+    const simulator = await startProvider(odata, createSimulator, DEMO_CONFIGURATION);
+    const { objects } = await simulator.connect().discover();
     await simulator.stop();
     expect(findObjectProblems(objects)).to.deep.equal([]);
     expect(objects.Customers?.idField).to.equal('Id');

@@ -2,12 +2,25 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { expect } from 'chai';
 import type { ListInput, ListPage } from '#connector';
+import {
+  connect,
+  type DiscoveredConnection,
+  fieldOf,
+  type Provider,
+  type Row,
+  startProvider,
+} from '#connector/testing';
 import { type CapServer, startCapServer } from '../../test/support/cap-server.ts';
-import { type Connection, connect, field, type RunningSimulator, startSimulator } from './testing.ts';
+import odata from './index.ts';
+import { createSimulator, DEMO_CONFIGURATION, type ODataSimulatorOptions } from './simulator.ts';
+
+/** Reached through the made-up host demo.example.com, as the platform does it. */
+const startSimulator = (options: Partial<ODataSimulatorOptions> = {}) =>
+  startProvider(odata, (given) => createSimulator({ ...given, ...options }), DEMO_CONFIGURATION);
 
 const FIRST_PAGE: ListInput<unknown> = { parameters: {}, fields: [], orderBy: [], limit: 100 };
 
-function idsOf(records: readonly Record<string, unknown>[], name: string): unknown[] {
+function idsOf(records: readonly Row[], name: string): unknown[] {
   return records.map((record) => record[name]);
 }
 
@@ -17,7 +30,7 @@ function numbers(count: number): number[] {
 
 describe('OData paging on the simulator', function () {
   this.timeout(60_000);
-  let simulator: RunningSimulator;
+  let simulator: Provider;
 
   afterEach(() => simulator.stop());
 
@@ -25,7 +38,7 @@ describe('OData paging on the simulator', function () {
     for (const links of ['absolute', 'relative'] as const) {
       it(`gives each of 240 rows once, the server giving ${maxPageSize ?? 'all it is asked for'} with ${links} links`, async () => {
         simulator = await startSimulator({ links, ...(maxPageSize !== undefined && { maxPageSize }) });
-        const connection = await simulator.connect();
+        const connection = await simulator.connect().discover();
         const products = connection.object('Products');
         for (const limit of [1, 3, 7, 10, 80, 240, 241, 1000]) {
           const records = await connection.listAll(products, { limit });
@@ -37,7 +50,7 @@ describe('OData paging on the simulator', function () {
 
   it('starts at any row', async () => {
     simulator = await startSimulator({ maxPageSize: 7 });
-    const connection = await simulator.connect();
+    const connection = await simulator.connect().discover();
     const products = connection.object('Products');
     const cursor = products.list?.cursorAt?.(100) ?? '';
     const page: ListPage = await connection.run(products.list, { ...FIRST_PAGE, limit: 5, cursor });
@@ -46,14 +59,21 @@ describe('OData paging on the simulator', function () {
 
   it('keeps filter, order and fields while it follows the pages', async () => {
     simulator = await startSimulator({ maxPageSize: 3 });
-    const connection = await simulator.connect();
+    const connection = await simulator.connect().discover();
     const products = connection.object('Products');
-    const records = await connection.listAll(products, {
+    const query = {
       filter: 'Stock ge 40',
-      orderBy: [{ field: field(products, 'Stock'), direction: 'desc' }],
-      fields: [field(products, 'Stock')],
+      orderBy: [{ field: fieldOf(products, 'Stock'), direction: 'desc' as const }],
+      fields: [fieldOf(products, 'Stock')],
       limit: 7,
-    });
+    };
+    const records: Row[] = [];
+    for (let cursor: string | undefined; ; ) {
+      const page = await connection.list(products, { ...query, ...(cursor !== undefined && { cursor }) });
+      records.push(...page.records.map((record): Row => Object(record)));
+      cursor = page.next;
+      if (cursor === undefined) break;
+    }
     const stocks = idsOf(records, 'Stock').map(Number);
     expect(stocks).to.have.length.above(20);
     expect(stocks).to.deep.equal([...stocks].sort((a, b) => b - a));
@@ -64,7 +84,7 @@ describe('OData paging on the simulator', function () {
   it('lists what lies below a record, page by page', async () => {
     for (const links of ['absolute', 'relative'] as const) {
       simulator = await startSimulator({ maxPageSize: 2, links });
-      const connection = await simulator.connect();
+      const connection = await simulator.connect().discover();
       const lines = connection.object('Orders').children?.Lines;
       if (lines === undefined) throw new Error('There are no lines below orders.');
       const records = await connection.listAll(lines, { parentId: "A/0'x", limit: 10 });
@@ -76,7 +96,7 @@ describe('OData paging on the simulator', function () {
 
   it('asks for a window and one row more, ordered by the key', async () => {
     simulator = await startSimulator();
-    const connection = await simulator.connect();
+    const connection = await simulator.connect().discover();
     const request = connection.object('Products').list;
     if (request === undefined || !('request' in request)) throw new Error('The list is no pair of functions.');
     expect(request.request(FIRST_PAGE, connection.context.config)).to.deep.equal({
@@ -108,7 +128,7 @@ describe('OData paging where the service decides', () => {
     await once(server, 'listening');
     const address = server.address();
     const origin = `http://127.0.0.1:${typeof address === 'object' ? address?.port : undefined}`;
-    return { connection: await connect({ 'base.url': `${origin}/root/` }), origin };
+    return { connection: await connect(odata, { config: { 'base.url': `${origin}/root/` } }).discover(), origin };
   }
 
   it('neither skips nor tops where the set says that it cannot, and follows the links', async () => {
@@ -154,11 +174,11 @@ describe('OData paging where the service decides', () => {
 describe('OData paging on SAP CAP', function () {
   this.timeout(60_000);
   let server: CapServer;
-  let connection: Connection;
+  let connection: DiscoveredConnection;
 
   before(async () => {
     server = await startCapServer();
-    connection = await connect({ 'base.url': server.url });
+    connection = await connect(odata, { config: { 'base.url': server.url } }).discover();
   });
 
   after(() => server.stop());
@@ -172,7 +192,7 @@ describe('OData paging on SAP CAP', function () {
 
   it('sorts stably by a field that many rows share', async () => {
     const pages = connection.object('Pages');
-    const orderBy = [{ field: field(pages, 'score'), direction: 'desc' as const }];
+    const orderBy = [{ field: fieldOf(pages, 'score'), direction: 'desc' as const }];
     const records = await connection.listAll(pages, { limit: 10, orderBy });
     const expected = [...server.rows.Pages].sort((a, b) => b.score - a.score || a.ID - b.ID);
     expect(idsOf(records, 'ID')).to.deep.equal(expected.map(({ ID }) => ID));
@@ -192,7 +212,7 @@ describe('OData paging on SAP CAP', function () {
       'active',
     ] as const) {
       const records = await connection.listAll(products, {
-        orderBy: [{ field: field(products, name), direction: 'asc' }],
+        orderBy: [{ field: fieldOf(products, name), direction: 'asc' }],
       });
       const rank = (value: unknown) => (typeof value === 'string' && /^[\d.]+$/.test(value) ? Number(value) : value);
       const values = records.map((record) => rank(record[name]));

@@ -1,30 +1,21 @@
 import { expect } from 'chai';
-import { AppError } from '../../src/errors.ts';
+import {
+  connect,
+  type DiscoveredConnection,
+  failureOf,
+  fieldOf,
+  normalise,
+  type Provider,
+  startProvider,
+} from '#connector/testing';
 import { type CapServer, startCapServer } from '../../test/support/cap-server.ts';
 import odata from './index.ts';
 import { compositeId, keyPredicate } from './key.ts';
-import {
-  type Connection,
-  connect,
-  field,
-  isRefusal,
-  type Refusal,
-  type RunningSimulator,
-  startSimulator,
-  toOurs,
-} from './testing.ts';
+import { createSimulator, DEMO_CONFIGURATION, type ODataSimulatorOptions } from './simulator.ts';
 
-async function failure(promise: Promise<unknown>): Promise<AppError> {
-  const outcome: unknown = await promise.catch((error: unknown) => error);
-  if (outcome instanceof AppError) return outcome;
-  throw new Error('Nothing failed.');
-}
-
-async function refusal(promise: Promise<unknown>): Promise<Refusal> {
-  const outcome: unknown = await promise.catch((error: unknown) => error);
-  if (isRefusal(outcome)) return outcome;
-  throw new Error('The service did not refuse.');
-}
+/** Reached through the made-up host demo.example.com, as the platform does it. */
+const startSimulator = (options: Partial<ODataSimulatorOptions> = {}) =>
+  startProvider(odata, (given) => createSimulator({ ...given, ...options }), DEMO_CONFIGURATION);
 
 const text = { name: 'code', typeName: 'Edm.String' };
 const number = { name: 'line', typeName: 'Edm.Int32' };
@@ -91,11 +82,11 @@ describe('OData ids', () => {
 describe('OData records on SAP CAP', function () {
   this.timeout(60_000);
   let server: CapServer;
-  let connection: Connection;
+  let connection: DiscoveredConnection;
 
   before(async () => {
     server = await startCapServer();
-    connection = await connect({ 'base.url': server.url });
+    connection = await connect(odata, { config: { 'base.url': server.url } }).discover();
   });
 
   after(() => server.stop());
@@ -114,27 +105,27 @@ describe('OData records on SAP CAP', function () {
       tags: ['a'],
     };
     const created = await connection.run(products.create, { values, fields: [] });
-    expect(toOurs(products, created)).to.deep.include(values);
+    expect(normalise(products, created)).to.deep.include(values);
     const updated = await connection.run(products.update, { id: '1000', values: { title: 'changed' }, fields: [] });
-    expect(toOurs(products, updated)).to.deep.include({ ...values, title: 'changed' });
+    expect(normalise(products, updated)).to.deep.include({ ...values, title: 'changed' });
     const replaced = await connection.run(products.replace, { id: '1000', values: { title: 'replaced' }, fields: [] });
-    expect(toOurs(products, replaced)).to.deep.include({
+    expect(normalise(products, replaced)).to.deep.include({
       ID: 1000,
       title: 'replaced',
       price: null,
       active: null,
       tags: [],
     });
-    expect(toOurs(products, await get('Products', '1000'))).to.deep.include({ title: 'replaced' });
+    expect(normalise(products, await get('Products', '1000'))).to.deep.include({ title: 'replaced' });
     await connection.run(products.remove, { id: '1000' });
-    expect(await refusal(get('Products', '1000'))).to.have.property('answered', 404);
+    expect(await failureOf(get('Products', '1000'))).to.have.property('code', 'NOT_FOUND');
   });
 
   it('keeps every digit of 64-bit and decimal numbers, in both directions', async () => {
     const products = connection.object('Products');
     const values = { ID: 1001, title: 'digits', views: '9007199254740993', price: 1234567.25 };
     const created = await connection.run(products.create, { values, fields: [] });
-    expect(toOurs(products, created)).to.include({ views: '9007199254740993', price: 1234567.25 });
+    expect(normalise(products, created)).to.include({ views: '9007199254740993', price: 1234567.25 });
     await connection.run(products.remove, { id: '1001' });
   });
 
@@ -153,7 +144,7 @@ describe('OData records on SAP CAP', function () {
 
   it('reads only the fields that are needed, with the key', async () => {
     const products = connection.object('Products');
-    const record = await connection.run(products.get, { id: '3', fields: [field(products, 'price')] });
+    const record = await connection.run(products.get, { id: '3', fields: [fieldOf(products, 'price')] });
     expect(record).to.have.all.keys('ID', 'price');
   });
 
@@ -163,36 +154,36 @@ describe('OData records on SAP CAP', function () {
     expect(updated).to.include({ name: 'renewed' });
     expect(Object.keys(Object(updated)).filter((name) => name.includes('@'))).to.deep.equal([]);
     await connection.run(contracts.remove, { id: '2' });
-    expect(await refusal(get('Contracts', '2'))).to.have.property('answered', 404);
+    expect(await failureOf(get('Contracts', '2'))).to.have.property('code', 'NOT_FOUND');
   });
 
   it('creates nothing when the record to change does not exist', async () => {
     const products = connection.object('Products');
     const input = { id: '4711', values: { title: 'nobody' }, fields: [] };
-    expect(await refusal(connection.run(products.update, input))).to.have.property('answered', 404);
-    expect(await refusal(connection.run(products.replace, input))).to.have.property('kind', 'notFound');
-    expect(await refusal(get('Products', '4711'))).to.have.property('answered', 404);
+    expect(await failureOf(connection.run(products.update, input))).to.have.property('code', 'NOT_FOUND');
+    expect(await failureOf(connection.run(products.replace, input))).to.have.property('code', 'NOT_FOUND');
+    expect(await failureOf(get('Products', '4711'))).to.have.property('code', 'NOT_FOUND');
   });
 });
 
 describe('OData records on the simulator', () => {
-  let simulator: RunningSimulator;
+  let simulator: Provider;
 
   afterEach(() => simulator.stop());
 
   for (const answersChanges of ['with record', 'without record'] as const) {
     it(`creates and changes on a service that answers ${answersChanges}`, async () => {
       simulator = await startSimulator({ answersChanges });
-      const connection = await simulator.connect();
+      const connection = await simulator.connect().discover();
       const products = connection.object('Products');
       const created = await connection.run(products.create, {
         values: { Name: "it's new", Price: '12345.50', 'Package.Unit': 'box', 'Package.Store.City': 'Ulm' },
         fields: [],
       });
-      expect(toOurs(products, created)).to.deep.include({ Id: 241, Name: "it's new", Price: 12345.5 });
+      expect(normalise(products, created)).to.deep.include({ Id: 241, Name: "it's new", Price: 12345.5 });
       expect(Object(created).Package).to.deep.equal({ Unit: 'box', Store: { City: 'Ulm' } });
       const change = { id: '241', values: { Views: '9223372036854775807' }, fields: [] };
-      expect(toOurs(products, await connection.run(products.update, change))).to.include({
+      expect(normalise(products, await connection.run(products.update, change))).to.include({
         Views: '9223372036854775807',
       });
       const orders = connection.object('Orders');
@@ -202,26 +193,26 @@ describe('OData records on the simulator', () => {
       expect(replaced).to.deep.include({ Code: "new/'1'", Paid: true });
       await connection.run(orders.remove, { id: "new/'1'" });
       const gone = connection.run(orders.get, { id: "new/'1'", fields: [] });
-      expect(await failure(gone)).to.have.property('code', 'NOT_FOUND');
+      expect(await failureOf(gone)).to.have.property('code', 'NOT_FOUND');
     });
   }
 
   it('turns a change of an unknown id into not found, where the service would have created a record', async () => {
     simulator = await startSimulator();
-    const connection = await simulator.connect();
+    const connection = await simulator.connect().discover();
     const lines = connection.object('OrderLines');
     const input = { id: "OrderCode='nobody',Line=1", values: { Quantity: 1 }, fields: [] };
-    expect(await refusal(connection.run(lines.update, input))).to.have.property('kind', 'notFound');
-    expect(await refusal(connection.run(lines.replace, input))).to.have.property('kind', 'notFound');
+    expect(await failureOf(connection.run(lines.update, input))).to.have.property('code', 'NOT_FOUND');
+    expect(await failureOf(connection.run(lines.replace, input))).to.have.property('code', 'NOT_FOUND');
   });
 
   for (const action of ['update', 'replace'] as const) {
     it(`removes what a service creates under another key instead of the ${action} of nothing`, async () => {
       simulator = await startSimulator({ quirks: { upserts: 'under a key of its own' } });
-      const connection = await simulator.connect();
+      const connection = await simulator.connect().discover();
       const products = connection.object('Products');
       const change = connection.run(products[action], { id: '4711', values: { Name: 'nobody' }, fields: [] });
-      const { code, details } = await failure(change);
+      const { code, details } = await failureOf(change);
       expect(code).to.equal('NOT_FOUND');
       const message =
         'The service answered 201: there was no such record, and it created one at /Products(241). It was removed again.';
@@ -235,9 +226,9 @@ describe('OData records on the simulator', () => {
       answersChanges: 'without record',
       quirks: { upserts: 'under a key of its own' },
     });
-    const connection = await simulator.connect();
+    const connection = await simulator.connect().discover();
     const change = { id: '4711', values: { Name: 'nobody' }, fields: [] };
-    const { code, details } = await failure(connection.run(connection.object('Products').update, change));
+    const { code, details } = await failureOf(connection.run(connection.object('Products').update, change));
     expect(code).to.equal('NOT_FOUND');
     const place = 'https://demo.example.com/odata/v4/shop/Products(241)';
     expect(details).to.deep.equal([{ message: `The service named ${place} instead. It was left as it is.` }]);
@@ -245,10 +236,10 @@ describe('OData records on the simulator', () => {
 
   it('leaves what a service creates under the key of a change, as it could have been there before, and tells so', async () => {
     simulator = await startSimulator({ quirks: { upserts: 'under the key asked for' } });
-    const connection = await simulator.connect();
+    const connection = await simulator.connect().discover();
     const products = connection.object('Products');
     const change = connection.run(products.update, { id: '4711', values: { Name: 'nobody' }, fields: [] });
-    const { code, details } = await failure(change);
+    const { code, details } = await failureOf(change);
     expect(code).to.equal('NOT_FOUND');
     expect(details?.[0]?.message).to.match(/created one at \/Products\(4711\)\. It is still there\.$/);
     expect(await connection.listAll(products)).to.have.length(241);
@@ -256,7 +247,7 @@ describe('OData records on the simulator', () => {
 
   it('changes a record that is there on a service that ignores If-Match', async () => {
     simulator = await startSimulator({ quirks: { upserts: 'under a key of its own' } });
-    const connection = await simulator.connect();
+    const connection = await simulator.connect().discover();
     const products = connection.object('Products');
     const changed = await connection.run(products.update, { id: '7', values: { Name: 'changed' }, fields: [] });
     expect(changed).to.include({ Id: 7, Name: 'changed' });
@@ -264,13 +255,13 @@ describe('OData records on the simulator', () => {
 
   it('says what was created when it cannot be read back', async () => {
     simulator = await startSimulator({ answersChanges: 'without record', quirks: { hidesCreated: true } });
-    const connection = await simulator.connect();
+    const connection = await simulator.connect().discover();
     const create = async (name: string, values: Readonly<Record<string, unknown>>) =>
-      failure(connection.run(connection.object(name).create, { values, fields: [] }));
+      failureOf(connection.run(connection.object(name).create, { values, fields: [] }));
     const byPlace = await create('Products', { Name: 'hidden' });
     expect(byPlace.code).to.equal('PROVIDER_PROTOCOL');
     expect(byPlace.message).to.match(
-      /^The service created the record at https:\/\/demo\.example\.com\/odata\/v4\/shop\/Products\(241\)\. Do not create it again\. Reading it back failed: 404/,
+      /^The service created the record at https:\/\/demo\.example\.com\/odata\/v4\/shop\/Products\(241\)\. Do not create it again\. Reading it back failed: \w+[^:]* answered 404: there is nothing/,
     );
     const byKey = await create('Orders', { Code: 'hidden' });
     expect(byKey.message).to.match(/^The service created the record with the id 'hidden'\. Do not create it again\./);
@@ -278,14 +269,17 @@ describe('OData records on the simulator', () => {
 
   it('reads records whose ids have slashes from a web server that takes none in paths', async () => {
     simulator = await startSimulator({ collation: 'ignoring case', quirks: { refusesSlashes: true } });
-    const connection = await simulator.connect();
+    const connection = await simulator.connect().discover();
     const orders = connection.object('Orders');
     const codes = ['a/b', 'A/B', "back\\'slash"];
     for (const Code of codes) await connection.run(orders.create, { values: { Code }, fields: [] });
     for (const id of codes) {
       expect(await connection.run(orders.get, { id, fields: [] })).to.have.property('Code', id);
     }
-    expect(await failure(connection.run(orders.get, { id: 'a/c', fields: [] }))).to.have.property('code', 'NOT_FOUND');
+    expect(await failureOf(connection.run(orders.get, { id: 'a/c', fields: [] }))).to.have.property(
+      'code',
+      'NOT_FOUND',
+    );
     const lines = connection.object('OrderLines');
     const id = "OrderCode='A/0''x',Line=1";
     const line = (await connection.listAll(lines)).find((each) => each.id === id);
@@ -295,7 +289,7 @@ describe('OData records on the simulator', () => {
 
   it('shows nested decimals and instants as it shows those at the top', async () => {
     simulator = await startSimulator();
-    const connection = await simulator.connect();
+    const connection = await simulator.connect().discover();
     const [first] = await connection.listAll(connection.object('Products'), { limit: 1 });
     expect(first?.Package).to.deep.equal({ Unit: 'box', Height: 0.25, Store: { City: 'Köln', Floor: 0 } });
     expect(first?.Views).to.equal('9007199254740990');
@@ -304,7 +298,7 @@ describe('OData records on the simulator', () => {
 });
 
 describe('OData credentials', () => {
-  let simulator: RunningSimulator;
+  let simulator: Provider;
 
   before(async () => {
     simulator = await startSimulator();
@@ -314,13 +308,15 @@ describe('OData credentials', () => {
 
   const probe = async (config: Record<string, string>) => {
     const settings = { 'base.url': 'https://demo.example.com/odata/v4/private', ...config };
-    const connection = await connect(settings, { simulatorOrigin: simulator.origin, objects: {} });
-    return connection.context.send(odata.probe);
+    return simulator.connect(settings).context.send(odata.probe);
   };
 
   it('are refused by the probe when they are wrong or missing', async () => {
-    expect(await refusal(probe({ username: 'demo', password: 'wrong' }))).to.have.property('answered', 401);
-    expect(await refusal(probe({}))).to.have.property('answered', 401);
+    expect(await failureOf(probe({ username: 'demo', password: 'wrong' }))).to.have.property(
+      'code',
+      'INSTANCE_CREDENTIALS_FAILED',
+    );
+    expect(await failureOf(probe({}))).to.have.property('code', 'INSTANCE_CREDENTIALS_FAILED');
   });
 
   it('are taken by the probe when they are right', async () => {

@@ -1,17 +1,18 @@
 import { expect } from 'chai';
-import { type RunningSimulator, startSimulator } from './testing.ts';
+import { type ServedSimulator, serveSimulator } from '#connector/testing';
+import { createSimulator } from './simulator.ts';
 
 describe('The OData simulator', () => {
-  let simulator: RunningSimulator;
+  let simulator: ServedSimulator;
 
   beforeEach(async () => {
-    simulator = await startSimulator({ baseUrl: 'http://127.0.0.1:8081/odata' });
+    simulator = await serveSimulator('odata', () => createSimulator({ baseUrl: 'http://127.0.0.1:8081/odata' }));
   });
 
   afterEach(() => simulator.stop());
 
   async function call(path: string, init: RequestInit = {}) {
-    const response = await fetch(`${simulator.origin}/odata/v4/shop/${path}`, init);
+    const response = await fetch(`${simulator.url}/odata/v4/shop/${path}`, init);
     const text = await response.text();
     return { status: response.status, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) };
   }

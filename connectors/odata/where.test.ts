@@ -1,13 +1,11 @@
 import { expect } from 'chai';
 import type { Config, ObjectSpec } from '#connector';
+import { discoverAll, fieldOf } from '#connector/testing';
 import { prepareQuery } from '../../src/where/query.ts';
-import { discoverAll } from '../../test/support/discover-all.ts';
-import { bracketInteger, bracketNumber, neighboursOf } from './bounds.ts';
 import { literalOf } from './literals.ts';
 import { discoverObjects } from './objects.ts';
 import { printMetadata } from './simulator/metadata.ts';
 import { parseFilter } from './simulator/parse-filter.ts';
-import { field } from './testing.ts';
 import { translator } from './where.ts';
 
 async function discoverProducts(config: Config = {}): Promise<ObjectSpec> {
@@ -24,18 +22,16 @@ type Case = readonly [where: string, filter: string];
 
 const PRECISE: readonly Case[] = [
   ['Stock = 5', 'Stock eq 5'],
-  ['Stock != 5', '(Stock ne 5 and Stock ne null)'],
+  ['Stock != 5', '(Stock ne null and Stock ne 5)'],
   ['Id != 5', 'Id ne 5'],
   ['Stock in (1, 2)', '(Stock eq 1 or Stock eq 2)'],
-  ['Stock not in (1, 2)', '((Stock ne 1 and Stock ne null) and (Stock ne 2 and Stock ne null))'],
+  ['Stock not in (1, 2)', '(Stock ne null and Stock ne 1 and Stock ne 2)'],
   ['Stock in (1)', 'Stock eq 1'],
   ['Stock is null', 'Stock eq null'],
   ['Stock is not null', 'Stock ne null'],
   ['Stock > 32767', 'Stock gt 32767'],
-  ['Stock > 32768', '(Stock eq null and Stock ne null)'],
   ['Stock < 32768', 'Stock ne null'],
   ['Price < 12.50', 'Price lt 12.5'],
-  ['Price = 1.2345678901234567', '(Price eq null and Price ne null)'],
   ['Price >= 1.2345678901234567', 'Price gt 1.23456789012345'],
   ['Price <= -1.2345678901234567', 'Price le -1.23456789012346'],
   ['Views = 9223372036854775807', 'Views eq 9223372036854775807'],
@@ -47,7 +43,7 @@ const PRECISE: readonly Case[] = [
   ['Package.Height > 1', 'Package/Height gt 1'],
   ['Stock = 1 and Price = 2 or Active = true', '((Stock eq 1 and Price eq 2) or Active eq true)'],
   ['Stock = 1 and (Price = 2 or Active = true)', '(Stock eq 1 and (Price eq 2 or Active eq true))'],
-  ['not (Stock = 1 or Price < 2)', '((Stock ne 1 and Stock ne null) and Price ge 2)'],
+  ['not (Stock = 1 or Price < 2)', '(Stock ne null and Stock ne 1 and Price ge 2)'],
 ];
 
 const WIDENED: readonly Case[] = [
@@ -60,7 +56,7 @@ const WIDENED: readonly Case[] = [
   ['Weight != 1.5', 'Weight ne null'],
   ["Name = 'it''s'", "Name eq 'it''s'"],
   ["Name != 'x'", 'Name ne null'],
-  ["Name not in ('x', 'y')", '(Name ne null and Name ne null)'],
+  ["Name not in ('x', 'y')", 'Name ne null'],
   ["Name like 'a%'", "startswith(Name,'a')"],
   ["Name like '%a'", "endswith(Name,'a')"],
   ["Name like '%a%'", "contains(Name,'a')"],
@@ -78,7 +74,7 @@ const WIDENED: readonly Case[] = [
 const LITERAL_TEXT: readonly Case[] = [
   ["Name = 'x'", "Name eq 'x'"],
   ["Name != 'x'", "Name ne 'x'"],
-  ["Description != 'x'", "(Description ne 'x' and Description ne null)"],
+  ["Description != 'x'", "(Description ne null and Description ne 'x')"],
   ["Description not like '%x%'", "(Description ne null and not contains(Description,'x'))"],
   ["Description like 'x%'", "(Description ne null and startswith(Description,'x'))"],
 ];
@@ -107,6 +103,13 @@ describe('OData $filter', () => {
     }
   }
 
+  for (const where of ['Stock > 32768', 'Price = 1.2345678901234567', "Category = 'No such member'"]) {
+    it(`answers ${where} without the service`, async () => {
+      const { plan } = prepareQuery({ where }, await discoverProducts());
+      expect([plan.holds, plan.queries]).to.deep.equal(['never', []]);
+    });
+  }
+
   for (const where of ["Name < 'x'", "OpensAt = '08:30:00'"]) {
     it(`does not say ${where}`, async () => {
       expect(prepareQuery({ where }, await discoverProducts()).plan.pushdown).to.equal('none');
@@ -114,7 +117,7 @@ describe('OData $filter', () => {
   }
 
   it('says what falls between two milliseconds to a service that knows no finer', async () => {
-    const changedAt = field(await discoverProducts(), 'ChangedAt');
+    const changedAt = fieldOf(await discoverProducts(), 'ChangedAt');
     const value = {
       kind: 'datetime',
       text: '2026-01-31T08:30:00.1234Z',
@@ -134,41 +137,5 @@ describe('OData $filter', () => {
     }
     expect(literalOf('S.Hue', "Red' or true or S.Hue'Red")).to.equal(undefined);
     expect(literalOf('Edm.String', "a' or 'b")).to.equal("'a'' or ''b'");
-  });
-});
-
-describe('Numbers next to a number', () => {
-  const CASES = [
-    ['0', '-0.000000000000001', '0.000000000000001'],
-    ['1', '0.99999999999999', '1.00000000000001'],
-    ['-20.5', '-20.5000000000001', '-20.4999999999999'],
-    ['123456789012345.7', '123456789012344', '123456789012347'],
-    ['-123456789012345.7', '-123456789012347', '-123456789012344'],
-    ['1234567890123456789', '1234567890123440000', '1234567890123470000'],
-    ['0.00000000000000000001', '0.0000000000000000000099999999999999', '0.0000000000000000000100000000000001'],
-  ] as const;
-  for (const [text, low, high] of CASES) {
-    it(`are ${low} and ${high} for ${text}`, () => {
-      expect(neighboursOf(text)).to.deep.equal({ low, high });
-    });
-  }
-});
-
-describe('Numbers between the values of an OData type', () => {
-  it('are told from the possible ones', () => {
-    expect(bracketInteger('Edm.Int32', '12')).to.deep.equal({ kind: 'possible', text: '12' });
-    expect(bracketInteger('Edm.Int32', '1.5')).to.deep.equal({ kind: 'between', below: '1' });
-    expect(bracketInteger('Edm.Int32', '-0.5')).to.deep.equal({ kind: 'between', below: '-1' });
-    expect(bracketInteger('Edm.Byte', '255.5')).to.deep.equal({ kind: 'above all' });
-    expect(bracketInteger('Edm.Byte', '-0.5')).to.deep.equal({ kind: 'below all' });
-    expect(bracketInteger('Edm.Int64', '9223372036854775808')).to.deep.equal({ kind: 'above all' });
-  });
-
-  it('keep fifteen digits', () => {
-    expect(bracketNumber('0.00000000000000000001')).to.deep.equal({ kind: 'possible', text: '0.00000000000000000001' });
-    expect(bracketNumber('100000000000000000000')).to.deep.equal({ kind: 'possible', text: '100000000000000000000' });
-    expect(bracketNumber('1234567890123456.5')).to.deep.equal({ kind: 'between', below: '1234567890123450' });
-    expect(bracketNumber('-0.1234567890123456')).to.deep.equal({ kind: 'between', below: '-0.123456789012346' });
-    expect(bracketNumber('-0.9999999999999999')).to.deep.equal({ kind: 'between', below: '-1' });
   });
 });

@@ -1,19 +1,21 @@
 import { expect } from 'chai';
-import type { ListPage, ObjectSpec } from '#connector';
-import { judge } from '../../test/support/judge.ts';
+import type { ListInput, ListPage, ObjectSpec } from '#connector';
+import { type Connection, failureOf, fieldOf, judge, type Provider, startProvider } from '#connector/testing';
 import { toFieldSpec } from './fields.ts';
 import salesforce from './index.ts';
 import { discoverObjects } from './objects.ts';
-import { type Connection, FailedError, fieldOf, listOf, type RunningSimulator, startSimulator } from './testing.ts';
+import { createSimulator, DEMO_ACCESS_TOKEN, DEMO_CONFIGURATION } from './simulator.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 
+const CONFIGURATION = { ...DEMO_CONFIGURATION, 'oauth.user.token': DEMO_ACCESS_TOKEN };
+
 describe('the Salesforce connector', () => {
-  let simulator: RunningSimulator;
+  let simulator: Provider;
   let connection: Connection;
 
   before(async () => {
-    simulator = await startSimulator();
+    simulator = await startProvider(salesforce, createSimulator, CONFIGURATION);
   });
   beforeEach(() => {
     connection = simulator.connect();
@@ -23,7 +25,7 @@ describe('the Salesforce connector', () => {
   describe('discovery', () => {
     it('asks once for all objects, and once for each that is used', async () => {
       const account = await connection.describe('Account');
-      expect(connection.requests).to.deep.equal([
+      expect(connection.requests.map(shown)).to.deep.equal([
         'GET /services/data/v62.0/sobjects',
         'GET /services/data/v62.0/sobjects/Account/describe',
       ]);
@@ -95,7 +97,7 @@ describe('the Salesforce connector', () => {
         { field: fieldOf(contact, 'Birthdate'), direction: 'desc' },
       ] as const;
       await connection.run(contact.list, listOf(contact, ['Id', 'Name'], { orderBy, filter: "Name = 'x'" }));
-      expect(connection.requests.at(-1)).to.equal(
+      expect(lastOf(connection)).to.equal(
         "GET /services/data/v62.0/query?q=SELECT Id, Name FROM Contact WHERE Name = 'x' ORDER BY Email ASC NULLS LAST, Birthdate DESC NULLS FIRST, Id",
       );
     });
@@ -104,7 +106,7 @@ describe('the Salesforce connector', () => {
       const contact = await connection.describe('Contact');
       const orderBy = [{ field: fieldOf(contact, 'Id'), direction: 'desc' }] as const;
       await connection.run(contact.list, listOf(contact, [], { orderBy }));
-      expect(connection.requests.at(-1)).to.match(/q=SELECT Id FROM Contact ORDER BY Id DESC NULLS FIRST$/);
+      expect(lastOf(connection)).to.match(/q=SELECT Id FROM Contact ORDER BY Id DESC NULLS FIRST$/);
     });
 
     it('finds deleted records when asked', async () => {
@@ -113,22 +115,19 @@ describe('the Salesforce connector', () => {
       const all: ListPage = await connection.run(contact.list, listOf(contact, ['Id'], { parameters }));
       const living: ListPage = await connection.run(contact.list, listOf(contact, ['Id']));
       expect([all.total, living.total]).to.deep.equal([62, 60]);
-      expect(connection.requests.at(-2)).to.include('/queryAll?q=');
+      expect(lastOf(connection, -2)).to.include('/queryAll?q=');
     });
 
     it('puts a statement that is too long for a URL into a body', async () => {
       const contact = await connection.describe('Contact');
       const filter = `Name IN (${Array.from({ length: 900 }, (_, index) => `'Nobody ${index}'`).join(', ')})`;
       const page: ListPage = await connection.run(contact.list, listOf(contact, ['Id'], { filter }));
-      expect([page.records.length, connection.requests.at(-1)]).to.deep.equal([
-        0,
-        'POST /services/data/v62.0/composite',
-      ]);
+      expect([page.records.length, lastOf(connection)]).to.deep.equal([0, 'POST /services/data/v62.0/composite']);
       const failure = await failureOf(
         connection.run(contact.list, listOf(contact, ['Id'], { filter: `${filter} AND x = 1` })),
       );
-      expect([failure.kind, failure.message]).to.deep.equal([
-        'rejected',
+      expect([failure.code, failure.providerMessage]).to.deep.equal([
+        'PROVIDER_REJECTED',
         "INVALID_FIELD: No such column 'x' on entity 'Contact'. If you are attempting to use a custom field, be sure to append the '__c' after the custom field name.",
       ]);
     });
@@ -144,8 +143,8 @@ describe('the Salesforce connector', () => {
       expect(await connection.run(account.update, update)).to.deep.include({ Name: 'New', BillingCity: 'Oslo' });
       await connection.run(account.remove, { id: String(id) });
       expect(await failureOf(connection.run(account.get, { id: String(id), fields: [] }))).to.have.property(
-        'kind',
-        'notFound',
+        'code',
+        'NOT_FOUND',
       );
     });
 
@@ -161,7 +160,7 @@ describe('the Salesforce connector', () => {
     it('cannot be left by an id', async () => {
       const account = await connection.describe('Account');
       await failureOf(connection.run(account.get, { id: '../../x?y#z', fields: [] }));
-      expect(connection.requests.at(-1)).to.equal('GET /services/data/v62.0/sobjects/Account/../../x?y#z');
+      expect(lastOf(connection)).to.equal('GET /services/data/v62.0/sobjects/Account/../../x?y#z');
     });
 
     it('with a file say where it is', async () => {
@@ -266,12 +265,17 @@ function toRow(record: unknown): Row {
   return Object(record);
 }
 
-async function failureOf(call: Promise<unknown>): Promise<FailedError> {
-  try {
-    await call;
-  } catch (error) {
-    if (error instanceof FailedError) return error;
-    throw error;
-  }
-  throw new Error('The call succeeded, though it must not.');
+/** `GET /services/data/v62.0/query?q=…`, decoded. */
+function shown(request: string): string {
+  return decodeURIComponent(request.replace('https://acme.my.salesforce.com', ''));
+}
+
+function lastOf({ requests }: Connection, index = -1): string {
+  return shown(requests.at(index) ?? '');
+}
+
+/** A list request with the named fields, and nothing else unless given. */
+function listOf(object: ObjectSpec, names: readonly string[], more: Partial<ListInput<unknown>> = {}) {
+  const fields = names.map((name) => fieldOf(object, name));
+  return { parameters: {}, fields, orderBy: [], limit: 2000, ...more };
 }

@@ -1,5 +1,5 @@
-import { can, codec, DECIMAL_TEXT, defined, type FieldSpec, type Json, json, kinds } from '#connector';
-import { integerRange } from './literals.ts';
+import { can, codec, DECIMAL_TEXT, type Domain, defined, type FieldSpec, type Json, json, kinds } from '#connector';
+import { integerRange, isId, MAX_STRING_LENGTH } from './literals.ts';
 
 export interface FieldOptions {
   /** The settings say that filters on text may be left to Salesforce alone. */
@@ -11,7 +11,28 @@ interface Source {
   readonly options: FieldOptions;
 }
 
-const IDS = { type: 'string', collation: 'cs', filter: { ...can.null, ...can.equal('exact') } } as const;
+/** Other dates are refused. Source: SOQL and SOSL Reference, "Date Formats and Date Literals". */
+const DAYS: Domain = { first: '1700-01-01', last: '4000-12-31' };
+/** Instants are whole seconds (Object Reference, "Primitive Data Types"). */
+const INSTANTS: Domain = { ...DAYS, step: 'second' };
+/** Left and right of the point together. */
+const NUMBERS: Domain = { digits: { total: 18 } };
+/** A formula may have more digits than the fifteen that surely survive the way through a double and JSON. */
+const FORMULAS: Domain = { ...NUMBERS, rounded: 15 };
+/**
+ * No record has an empty text: Salesforce stores null. Texts that can be filtered have at most 255 characters; this many can be
+ * written in one string even if each of them is escaped as `\uXXXX`.
+ */
+const TEXTS: Domain = { text: { nonEmpty: true, longest: Math.floor(MAX_STRING_LENGTH / 6) } };
+/** About accents, blanks at the ends and control characters nothing is documented: `!= 'Ipek'` might leave out `İpek`. */
+const UNCERTAIN_TEXTS: Domain = { text: { ...TEXTS.text, certain: () => false } };
+
+const IDS = {
+  type: 'string',
+  collation: 'cs',
+  domain: { text: { possible: isId } },
+  filter: { ...can.null, ...can.equal('exact') },
+} as const;
 const COMPARED = { ...can.null, ...can.compare('exact') };
 
 /** A formula may have more digits than a double shows. Without `!=`: what is not told from a literal must not be left out. */
@@ -35,8 +56,8 @@ const kindOf = kinds<string, Source>({
     double: number,
     currency: number,
     percent: number,
-    date: { type: 'date', filter: COMPARED },
-    datetime: { type: 'datetime', filter: COMPARED, ...codec.instant() },
+    date: { type: 'date', domain: DAYS, filter: COMPARED },
+    datetime: { type: 'datetime', domain: INSTANTS, filter: COMPARED, ...codec.instant() },
     time: { type: 'string', format: 'time', filter: can.null },
     address: { type: 'object' },
     location: { type: 'object' },
@@ -48,7 +69,7 @@ const kindOf = kinds<string, Source>({
 
 /** One field of a describe answer. Source: SOAP API Developer Guide, "DescribeSObjectResult", Field. */
 export function toFieldSpec(field: Json, options: FieldOptions): FieldSpec {
-  const { filter, ...kind } = kindOf(String(field.type), { field, options });
+  const { filter, likeExcept, ...kind } = kindOf(String(field.type), { field, options });
   const createable = field.createable === true;
   return defined({
     ...kind,
@@ -61,7 +82,7 @@ export function toFieldSpec(field: Json, options: FieldOptions): FieldSpec {
     updateable: field.updateable === true,
     sortable: field.sortable === true && kind.type !== 'object' && kind.type !== 'array',
     custom: field.custom === true,
-    filter: field.filterable === true ? filter : undefined,
+    ...(field.filterable === true && { filter, likeExcept }),
   });
 }
 
@@ -84,14 +105,14 @@ export function toParentName(
   const relationship = json.findText(field.relationshipName);
   if (relationship === undefined || typeof target !== 'string' || other !== undefined) return [];
   if (!NAMED.has(target) && !target.endsWith('__c')) return [];
-  const { filter, ...kind } = text({ field: {}, options });
+  const { filter, likeExcept, ...kind } = text({ field: {}, options });
   const spec: FieldSpec = {
     ...kind,
     nativeType: 'string',
     label: json.findText(field.label),
     sortable: true,
     onDemand: true,
-    filter: field.filterable === true ? filter : undefined,
+    ...(field.filterable === true && { filter, likeExcept }),
   };
   return [[`${relationship}.Name`, defined(spec)]];
 }
@@ -101,8 +122,13 @@ function text({ field, options }: Source): FieldSpec {
   const exactness = options.textIsExact ? 'exact' : 'superset';
   const equal = { ...can.null, ...can.equal(exactness) };
   return field.caseSensitive === true
-    ? { type: 'string', collation: 'cs', filter: { ...equal, LIKE: 'superset' } }
-    : { type: 'string', collation: 'ci', filter: { ...equal, ...can.match(exactness) } };
+    ? { type: 'string', collation: 'cs', ...trust(options), likeExcept: '\\', filter: { ...equal, LIKE: 'superset' } }
+    : { type: 'string', collation: 'ci', ...trust(options), filter: { ...equal, ...can.match(exactness) } };
+}
+
+/** Searching for a backslash is advised against: where the result is checked again, any character may stand for it. */
+function trust({ textIsExact }: FieldOptions): Pick<FieldSpec, 'domain' | 'likeExcept'> {
+  return textIsExact ? { domain: TEXTS } : { domain: UNCERTAIN_TEXTS, likeExcept: '\\' };
 }
 
 /** LIKE is for strings only. The list of values binds only where it is restricted. */
@@ -112,11 +138,13 @@ function picklist({ field, options }: Source): FieldSpec {
   return {
     type: 'string',
     collation: 'ci',
+    domain: options.textIsExact ? TEXTS : UNCERTAIN_TEXTS,
     filter: { ...can.null, ...can.equal(options.textIsExact ? 'exact' : 'superset') },
     ...(field.restrictedPicklist === true && values.length > 0 && { values }),
   };
 }
 
 function number({ field }: Source): FieldSpec {
-  return { type: 'number', filter: field.calculated === true ? FORMULA : COMPARED };
+  if (field.calculated === true) return { type: 'number', domain: FORMULAS, filter: FORMULA };
+  return { type: 'number', domain: NUMBERS, filter: COMPARED };
 }

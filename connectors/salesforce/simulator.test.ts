@@ -1,15 +1,15 @@
 import { expect } from 'chai';
 import jsforce from 'jsforce';
-import { CLIENTS } from './simulator.ts';
-import { type RunningSimulator, startSimulator } from './testing.ts';
+import { type ServedSimulator, serveSimulator } from '#connector/testing';
+import { CLIENTS, createSimulator } from './simulator.ts';
 
 /** Salesforce's own client for JavaScript must take the simulator for Salesforce. */
 describe('the Salesforce simulator, to jsforce', () => {
-  let simulator: RunningSimulator;
+  let simulator: ServedSimulator;
   let connection: jsforce.Connection;
 
   before(async () => {
-    simulator = await startSimulator();
+    simulator = await serveSimulator('salesforce', createSimulator);
     connection = await logIn(simulator.url, 'demo-client');
   });
   after(() => simulator.stop());

@@ -37,9 +37,15 @@ export interface SalesforceSimulatorOptions extends SimulatorOptions {
 }
 
 const FOLDS: Readonly<Record<NonNullable<SalesforceSimulatorOptions['text']>, (text: string) => string>> = {
-  'ignoring case': (text) => text.toLowerCase(),
+  // One letter for one: İ is no other letter with a dot above it.
+  'ignoring case': (text) => Array.from(text, lowerCaseOf).join(''),
   'ignoring accents and blanks': (text) => text.toLowerCase().normalize('NFD').replace(/\p{M}/gu, '').trim(),
 };
+
+function lowerCaseOf(letter: string): string {
+  const lower = letter.toLowerCase();
+  return [...lower].length === 1 ? lower : letter;
+}
 
 /** Salesforce in memory: its login, its REST API, and SOQL parsed by somebody else's parser. */
 export function createSimulator(options: SalesforceSimulatorOptions): Simulator {

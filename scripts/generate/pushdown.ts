@@ -6,15 +6,15 @@ import type { Config, Connector, FieldSpec, ObjectSpec, Objects, Operator } from
 import { createRegistry, loadConnectors, OWN_CONNECTORS } from '../../src/connector/registry.ts';
 import { listen } from '../../src/connector/simulators/server.ts';
 import { createEgress } from '../../src/egress/index.ts';
-import { discoverAll } from '../../test/support/discover-all.ts';
+import { discoverAll } from '../../suite/discover.ts';
 
 /** What of a filter each provider answers itself, as Markdown made from the declarations of the connectors. */
 export async function describePushdown(): Promise<string> {
-  const { server, port } = await listen({ port: 0, folders: [OWN_CONNECTORS] });
+  const { server, port } = await listen({ port: 0, sources: { folders: [OWN_CONNECTORS] } });
   const simulatorsUrl = `http://127.0.0.1:${port}`;
   const egress = createEgress({ allow: [], simulatorsUrl });
   try {
-    const { connectors } = createRegistry(await loadConnectors([OWN_CONNECTORS]));
+    const { connectors } = createRegistry(await loadConnectors({ folders: [OWN_CONNECTORS] }));
     const client = createProviderClient({
       egress,
       clock: SYSTEM_CLOCK,

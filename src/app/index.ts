@@ -4,7 +4,7 @@ import { BASE_PATH, composeApi } from '../api/index.ts';
 import { type Cleanup, createCleanup } from '../cleanup.ts';
 import { type Config, publicUrlOf } from '../config/index.ts';
 import { composeProviderClient } from '../connector/client/index.ts';
-import { openConnectors } from '../connector/open.ts';
+import { type GivenConnectors, openConnectors } from '../connector/open.ts';
 import { composeDeliveries, composeEvents, createSubscriptions } from '../events/index.ts';
 import type { EngineOptions } from '../events/options.ts';
 import { composeInstances } from '../instances/index.ts';
@@ -35,7 +35,7 @@ export interface DatabaseServer {
   readonly stop?: () => Promise<void>;
 }
 
-export interface AppPorts {
+export interface AppPorts extends GivenConnectors {
   readonly config: Config;
   readonly database: DatabaseServer;
   readonly log: Logger;
@@ -68,7 +68,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   const { dataDir, role, shutdownTimeoutMs } = config;
   const databaseUrl = ports.database.url;
   await prepareDatabase(config, { url: databaseUrl, log, signal });
-  const { registry, folders, simulatorsUrl } = await openConnectors(config, cleanup);
+  const { registry, folders, simulatorsUrl } = await openConnectors(config, cleanup, ports);
   signal.throwIfAborted();
   const platform = await composePlatform({ config, databaseUrl, simulatorsUrl, log, cleanup });
 

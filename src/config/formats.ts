@@ -103,6 +103,17 @@ export function folders(separator: string): Format<readonly string[]> {
   });
 }
 
+/** What an npm package with a connector is called: the key of the element stands at the end. */
+export const CONNECTOR_PACKAGE = /^(?:@[a-z0-9][a-z0-9._-]*\/)?causeway-connector-([a-z][a-z0-9]*)$/;
+
+export function connectorPackages(): Format<readonly string[]> {
+  return list({
+    separator: ',',
+    expected: 'npm packages called causeway-connector-<key>, perhaps with a scope, separated by commas',
+    takes: (entry) => CONNECTOR_PACKAGE.test(entry),
+  });
+}
+
 export function host(): Format<string> {
   return {
     expected: 'a host name or an IP address',

@@ -2,6 +2,7 @@ import { BlockList, isIP } from 'node:net';
 import { delimiter } from 'node:path';
 import querystring from 'node:querystring';
 import {
+  connectorPackages,
   encryptionKeys,
   type Format,
   folders,
@@ -218,6 +219,14 @@ export const VARIABLES = {
     defaultText: () => '',
     description: 'Folders with connectors from outside this repository.',
   },
+  connectors: {
+    name: 'CONNECTORS',
+    format: connectorPackages(),
+    shownDefault: 'empty',
+    defaultText: () => '',
+    description:
+      'npm packages with connectors, separated by commas: `causeway-connector-acme` is the element `acme`. They are installed where the service is started.',
+  },
   databasePoolSize: {
     name: 'DATABASE_POOL_SIZE',
     format: integer(2, 1000),
@@ -288,6 +297,7 @@ export interface Config {
   readonly role: Role;
   readonly logLevel: LogLevel;
   readonly connectorsPath: readonly string[];
+  readonly connectors: readonly string[];
   readonly databasePoolSize: number;
   readonly shutdownTimeoutMs: number;
   readonly eventRetentionDays: number;
@@ -344,6 +354,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     role: required(VARIABLES.role),
     logLevel: required(VARIABLES.logLevel),
     connectorsPath: required(VARIABLES.connectorsPath),
+    connectors: required(VARIABLES.connectors),
     databasePoolSize: required(VARIABLES.databasePoolSize),
     shutdownTimeoutMs: required(VARIABLES.shutdownTimeout) * 1000,
     eventRetentionDays: required(VARIABLES.eventRetention),

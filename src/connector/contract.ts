@@ -174,8 +174,6 @@ export interface ObjectSpec<Native = unknown> extends Queryable<Native> {
   /** The provider's name. Default: the object's own. */
   readonly native?: string;
   readonly custom?: boolean;
-  /** The field that identifies a record. Default `id`; of an outline, none that is known. */
-  readonly idField?: string;
   readonly list?: ListOperation<Native>;
   /** A provider's 404 becomes NOT_FOUND. @returns the native record */
   readonly get?: Operation<RecordInput, unknown>;

@@ -6,11 +6,13 @@ export type { ComparisonOperator, Operator } from '../where/ast.ts';
 export type {
   BooleanShape,
   Collation,
+  Domain,
   Exactness,
   FieldSpec,
   FieldType,
   LikeForm,
   LikePattern,
+  Nulls,
   ParameterSpec,
   PushedField,
   QueryLimits,

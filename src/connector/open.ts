@@ -1,8 +1,17 @@
 import { join } from 'node:path';
 import type { Cleanup } from '../cleanup.ts';
 import type { Config } from '../config/index.ts';
+import type { Connector } from './contract.ts';
 import { createRegistry, loadConnectors, OWN_CONNECTORS, type Registry } from './registry.ts';
 import { startSimulators } from './simulators/index.ts';
+
+/** For tests of a connector. */
+export interface GivenConnectors {
+  /** In place of all others. */
+  readonly connectors?: readonly Connector[] | undefined;
+  /** Where their simulators run, if not here. */
+  readonly simulatorsUrl?: string | undefined;
+}
 
 export interface OpenedConnectors {
   readonly registry: Registry;
@@ -13,15 +22,21 @@ export interface OpenedConnectors {
 }
 
 /** Loads the connectors and, unless this is a worker, serves their simulators. @throws ConnectorError; whatever listening says */
-export async function openConnectors(config: Config, cleanup: Cleanup): Promise<OpenedConnectors> {
+export async function openConnectors(
+  config: Config,
+  cleanup: Cleanup,
+  given: GivenConnectors = {},
+): Promise<OpenedConnectors> {
   const { role, dataDir, connectorsPath } = config;
   const folders = [OWN_CONNECTORS, ...connectorsPath];
+  const sources = { folders, packages: config.connectors };
   const port = role === 'worker' ? undefined : config.simulatorsPort;
   const memoryFolder = join(dataDir, 'simulators');
   const [connectors, simulators] = await Promise.all([
-    loadConnectors(folders),
-    port === undefined ? undefined : startSimulators({ port, folders, memoryFolder }),
+    given.connectors ?? loadConnectors(sources),
+    port === undefined ? undefined : startSimulators({ port, sources, memoryFolder }),
   ]);
   if (simulators !== undefined) cleanup.add('simulators', simulators.stop);
-  return { registry: createRegistry(connectors), folders, simulatorsUrl: simulators?.url };
+  const simulatorsUrl = given.simulatorsUrl ?? simulators?.url;
+  return { registry: createRegistry(connectors), folders, simulatorsUrl };
 }

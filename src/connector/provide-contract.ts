@@ -1,6 +1,7 @@
-import { registerHooks } from 'node:module';
+import { readFileSync } from 'node:fs';
+import { registerHooks, stripTypeScriptTypes } from 'node:module';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
 let provided = false;
 
@@ -12,7 +13,13 @@ const MODULES: ReadonlyMap<string, string> = new Map(
   ]),
 );
 
-/** Lets connectors outside this repository import `#connector` as those inside do; for the thread that calls it. */
+/** Node.js reads no TypeScript there by itself, and packages with connectors are written in it. */
+const INSTALLED_TYPESCRIPT = /\/node_modules\/.*\.ts$/;
+
+/**
+ * Lets connectors outside this repository import `#connector` as those inside do, and be packages that are installed; for the thread that
+ * calls it.
+ */
 export function provideContract(): void {
   if (provided) return;
   provided = true;
@@ -20,6 +27,11 @@ export function provideContract(): void {
     resolve: (specifier, context, next) => {
       const url = MODULES.get(specifier);
       return url === undefined ? next(specifier, context) : { url, shortCircuit: true };
+    },
+    load: (url, context, next) => {
+      if (!INSTALLED_TYPESCRIPT.test(url)) return next(url, context);
+      const source = stripTypeScriptTypes(readFileSync(fileURLToPath(url), 'utf8'));
+      return { format: 'module', source, shortCircuit: true };
     },
   });
 }

@@ -1,9 +1,8 @@
-import { existsSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { AppError, cutText, suggestName } from '../errors.ts';
 import type { Connector } from './contract.ts';
+import { type ConnectorPlace, type ConnectorSources, findPackage, findPlaces } from './places.ts';
 import { provideContract } from './provide-contract.ts';
 import { ConnectorError, findProblems } from './validate.ts';
 
@@ -38,33 +37,36 @@ export function createRegistry(connectors: readonly Connector[]): Registry {
   };
 }
 
-/** Where the connectors of this repository are. */
-export const OWN_CONNECTORS = resolve(import.meta.dirname, '../../connectors');
+export { OWN_CONNECTORS } from './places.ts';
 
 /**
- * Loads every `<folder>/<key>/index.ts`; its default export is the connector.
- * @throws ConnectorError that lists every module without one, and every connector whose folder is not named as its key
+ * Loads every `<folder>/<key>/index.ts`, and the `index.ts` of every package; its default export is the connector.
+ * @throws ConnectorError that lists every module without one, every package that is not installed, and every connector whose folder or
+ * package is not named as its key
  */
-export async function loadConnectors(folders: readonly string[]): Promise<readonly Connector[]> {
+export async function loadConnectors(sources: ConnectorSources): Promise<readonly Connector[]> {
   provideContract();
-  const loaded = (await Promise.all(folders.map(loadFolder))).flat();
-  const problems = loaded.flatMap((result) => ('problem' in result ? [result.problem] : []));
+  const places = await findPlaces(sources, INDEX);
+  const loaded = await Promise.all(places.map(load));
+  const missing = (sources.packages ?? []).filter((name) => findPackage(name) === undefined);
+  const problems = [
+    ...missing.map(
+      (name) => `${name}: the package is not installed; \`npm install ${name}\` where the service is started`,
+    ),
+    ...loaded.flatMap((result) => ('problem' in result ? [result.problem] : [])),
+  ];
   if (problems.length > 0) throw new ConnectorError(problems);
   return loaded.flatMap((result) => ('connector' in result ? [result.connector] : []));
 }
 
+const INDEX = 'index.ts';
+
 type Loaded = { readonly connector: Connector } | { readonly problem: string };
 
-async function loadFolder(folder: string): Promise<readonly Loaded[]> {
-  const entries = await readdir(folder, { withFileTypes: true });
-  const keys = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
-  return Promise.all(keys.filter((key) => existsSync(join(folder, key, 'index.ts'))).map((key) => load(folder, key)));
-}
-
-async function load(folder: string, key: string): Promise<Loaded> {
-  const module: { readonly default?: Connector } = await import(pathToFileURL(join(folder, key, 'index.ts')).href);
+async function load({ key, folder }: ConnectorPlace): Promise<Loaded> {
+  const module: { readonly default?: Connector } = await import(pathToFileURL(join(folder, INDEX)).href);
   const connector = module.default;
-  if (connector === undefined) return { problem: `${key}: index.ts has no default export` };
+  if (connector === undefined) return { problem: `${key}: ${INDEX} has no default export` };
   const { contract = 1 } = connector;
   if (contract !== CONTRACT_VERSION) return { problem: `${key}: ${describeMismatch(contract)}` };
   if (connector.key === key) return { connector };

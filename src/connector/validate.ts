@@ -155,7 +155,9 @@ const OPERATORS_OF: Readonly<Record<FieldType, ReadonlySet<Operator>>> = {
 
 function fieldProblems(field: FieldSpec, translator: Translator<unknown> | undefined): readonly string[] {
   const operators = Object.keys(field.filter ?? {}) as Operator[];
-  const untranslated = operators.filter((operator) => translator?.[CONSTRUCT_OF[operator]] === undefined);
+  const untranslated = operators.filter(
+    (operator) => translator?.[CONSTRUCT_OF[operator]] === undefined && !isSpelledOut(operator, field, translator),
+  );
   const meaningless = operators.filter((operator) => !OPERATORS_OF[field.type].has(operator));
   return [
     ...meaningless.map((operator) => `${operator} is declared, but no filter can use it on the type ${field.type}`),
@@ -169,13 +171,65 @@ function fieldProblems(field: FieldSpec, translator: Translator<unknown> | undef
       field.range !== undefined && !isRange(field),
       'its range is not two canonical decimals of a number, the lower one first',
     ),
+    ...domainProblems(field),
     ...when(field.likeForms !== undefined && field.filter?.LIKE === undefined, 'likeForms without LIKE'),
     ...when(field.likeExcept !== undefined && field.filter?.LIKE === undefined, 'likeExcept without LIKE'),
     ...when(field.required === true && field.createable !== true, 'it is required, but cannot be set on create'),
   ];
 }
 
+/** A list becomes equalities where the translator has none. */
+function isSpelledOut(operator: Operator, { filter }: FieldSpec, translator: Translator<unknown> | undefined): boolean {
+  if (translator?.compare === undefined) return false;
+  const equality = operator === 'IN' ? filter?.['='] : operator === 'NOT IN' ? filter?.['!='] : undefined;
+  return equality !== undefined && equality === filter?.[operator];
+}
+
 const NUMBERS: ReadonlySet<FieldType> = new Set(['integer', 'number']);
+const DAYS: ReadonlySet<FieldType> = new Set(['date', 'datetime']);
+
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+const INSTANT = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}:\d{2}(?:\.\d+)?Z)?$/;
+
+/** `Date.parse` takes 30 February for 2 March. */
+function isOnCalendar(text: string): boolean {
+  const ms = Date.parse(text);
+  return !Number.isNaN(ms) && new Date(ms).toISOString().slice(0, 10) === text.slice(0, 10);
+}
+
+/** What a domain says and the type of its field does not have. */
+function domainProblems({ type, values, filter = {}, domain = {} }: FieldSpec): readonly string[] {
+  const { digits, rounded, first, last, step, text, closed } = domain;
+  const counts = [...(digits === undefined ? [] : Object.values(digits)), ...(rounded === undefined ? [] : [rounded])];
+  const ends = [first, last].filter((end) => end !== undefined);
+  const form = type === 'date' ? DAY : INSTANT;
+  return [
+    ...when(counts.length > 0 && !NUMBERS.has(type), 'only numbers have a domain of digits'),
+    ...when(
+      counts.some((count) => !Number.isSafeInteger(count) || count < 0),
+      'digits are counted in whole numbers',
+    ),
+    ...when(
+      rounded !== undefined &&
+        COMPARISONS.some((operator) => !NULLS.includes(operator) && filter[operator] === 'exact'),
+      'what is rounded cannot be compared exactly',
+    ),
+    ...when(
+      (ends.length > 0 || step !== undefined) && !DAYS.has(type),
+      'only dates and instants have a first, a last and a step',
+    ),
+    ...when(
+      ends.some((end) => !form.test(end) || !isOnCalendar(end)),
+      `its first and last are written as ${type === 'date' ? 'yyyy-MM-dd' : 'yyyy-MM-ddTHH:mm:ssZ, or a date'}`,
+    ),
+    ...when(
+      ends.length === 2 && Date.parse(ends[0] ?? '') > Date.parse(ends[1] ?? ''),
+      'its last comes before its first',
+    ),
+    ...when((text !== undefined || closed !== undefined) && type !== 'string', 'only text has a domain of texts'),
+    ...when(closed === true && (values ?? []).length === 0, 'its domain is closed, and there are no values'),
+  ];
+}
 
 function isRange({ type, range = ['', ''] }: FieldSpec): boolean {
   const [least, most] = range;

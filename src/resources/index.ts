@@ -11,7 +11,7 @@ import { getChild, requireOperation } from './objects.ts';
 import { explainQuery, firstPosition, openPosition, type QueryExplanation, sealPosition } from './page.ts';
 import { createQueryCache } from './query.ts';
 import { holdsReadOnly, sizeOf, writeRecord } from './record.ts';
-import { type PartialReason, scanAndSort, scanInOrder } from './scan.ts';
+import { type PartialReason, scan } from './scan.ts';
 
 /** Which record or list of an instance a request is about. */
 export interface Target {
@@ -116,7 +116,6 @@ export function composeResources(
       request.nextPage === undefined
         ? firstPosition(plan, operation, { page, pageSize, resultWindow })
         : openPosition(keys, request.nextPage, scope);
-    const scan = plan.sortPushed ? scanInOrder : scanAndSort;
     const input = { list: operation, query, pageSize, start, maxProviderCalls, resultWindow, parentId };
     const { records, next, total, cutBy } = await scan(call, input);
     return {

@@ -2,7 +2,16 @@ import type { ProviderClient, RequestPreview } from '../connector/client/index.t
 import type { ListInput, ListOperation, ListPage } from '../connector/index.ts';
 import type { PlatformKeys } from '../db/platform-keys.ts';
 import { AppError } from '../errors.ts';
-import { type Decision, type Plan, print, type Value } from '../where/index.ts';
+import {
+  type Constant,
+  type Decision,
+  type Plan,
+  type ProviderQuery,
+  print,
+  type Row,
+  reader,
+  type Value,
+} from '../where/index.ts';
 import type { ConnectedInstance } from './call.ts';
 import type { Query } from './query.ts';
 
@@ -10,9 +19,11 @@ import type { Query } from './query.ts';
 export interface Position {
   /** Which of the plan's queries; absent for the first. */
   readonly query?: number;
+  /** The id of the last row of an earlier stretch of the query, behind which this one begins; absent in the first. */
+  readonly after?: string;
   /** The provider's cursor of the page; absent for the first. */
   readonly cursor?: string;
-  /** Rows of the query before that page; absent for the first. */
+  /** Rows of the query, or of its stretch, before that page; absent for the first. */
   readonly rowsBefore?: number;
   /** Rows of that page to pass over. */
   readonly skipRows: number;
@@ -95,21 +106,27 @@ export interface Started {
 /** What the connector is told of a query. */
 export function toListInput(
   { query: { plan, steps }, start, parentId }: Started,
-  { query = 0, cursor }: Place,
+  { query = 0, after, cursor }: Place,
 ): ListInput<unknown> {
-  const { pushed, native } = plan.queries[query] ?? {};
+  const { pushed, native } = (after === undefined ? plan.queries[query] : queryAfter(plan, query, after)) ?? {};
   return {
     ...(pushed !== undefined && { filter: native }),
     parameters: plan.parameters,
     fields: steps.fields,
-    orderBy: plan.sortPushed ? plan.orderBy : [],
+    orderBy: plan.providerOrder,
     limit: start.limit,
     ...(cursor !== undefined && { cursor }),
     ...(parentId !== undefined && { parentId }),
   };
 }
 
-export type Place = Pick<Position, 'query' | 'cursor' | 'rowsBefore'>;
+function queryAfter({ goOnAfter }: Plan, query: number, after: string): ProviderQuery {
+  const found = goOnAfter?.queryAfter(query, after);
+  if (found === undefined) throw new Error(`The query cannot go on after '${after}', as it did before.`);
+  return found;
+}
+
+export type Place = Pick<Position, 'query' | 'after' | 'cursor' | 'rowsBefore'>;
 
 interface Onward {
   /** Absent at the end. */
@@ -118,18 +135,31 @@ interface Onward {
   readonly isCut: boolean;
 }
 
-/** The next page of the same query, or the first of the next one. */
+/** The next page of the same query, the first behind what the provider shows of it, or the first of the next one. `lastRow` is the page's. */
 export function goOn(
   { query: { plan }, resultWindow = Number.POSITIVE_INFINITY, start }: Started,
-  { query = 0, rowsBefore = 0 }: Place,
+  { query = 0, after, rowsBefore = 0 }: Place,
   page: ListPage,
+  lastRow: Row | undefined,
 ): Onward {
   const { next, records } = page;
   const seen = rowsBefore + records.length;
   // A provider that stops at its window may not say that there is more.
   const isCut = next === undefined ? seen >= resultWindow && seen !== totalOf(page) : seen + start.limit > resultWindow;
-  if (next !== undefined && !isCut) return { next: { query, cursor: next, rowsBefore: seen }, isCut };
+  const stretch = after === undefined ? { query } : { query, after };
+  if (next !== undefined && !isCut) return { next: { ...stretch, cursor: next, rowsBefore: seen }, isCut };
+  const id = isCut ? lastId(plan, lastRow) : undefined;
+  // A provider that shows the same row again would be asked for ever.
+  const further = id === undefined || id === after ? undefined : plan.goOnAfter?.queryAfter(query, id);
+  if (id !== undefined && further !== undefined) return { next: { query, after: id }, isCut: false };
   return { next: query + 1 < plan.queries.length ? { query: query + 1 } : undefined, isCut };
+}
+
+/** The id behind which the query can go on; undefined where it cannot. */
+function lastId({ goOnAfter }: Plan, lastRow: Row | undefined): string | undefined {
+  if (goOnAfter === undefined || lastRow === undefined) return undefined;
+  const id = reader(goOnAfter.idField.name)(lastRow);
+  return id == null ? undefined : String(id);
 }
 
 /** How many rows the query has, where what the provider says can be. */
@@ -142,12 +172,14 @@ export interface QueryExplanation {
   readonly parsed?: string;
   readonly pushed?: string;
   readonly residual?: string;
+  /** Where the filter is decided by what its fields can hold. */
+  readonly holds?: Constant;
   readonly pushdown: Plan['pushdown'];
   readonly predicates: readonly Decision[];
   readonly parameters: Readonly<Record<string, string | boolean>>;
   readonly sort: { readonly orderBy?: string; readonly pushed: boolean };
   readonly limit: { readonly providerPageSize: number; readonly pushed: boolean; readonly reason?: string };
-  /** Absent when the connector needs more than one call for a list. */
+  /** Absent when the connector needs more than one call for a list, and when none is made. */
   readonly request?: RequestPreview;
   readonly estimatedProviderCalls: number;
 }
@@ -166,19 +198,24 @@ export function explainQuery(
 ): QueryExplanation {
   const { instance, operation, query, resultWindow } = input;
   const { plan, condition } = query;
+  const isNever = plan.holds === 'never';
   const start = firstPosition(plan, operation, { page: 1, pageSize: PAGE_SIZE, resultWindow });
   const listInput = toListInput({ query, start }, {});
   return {
     ...(condition !== undefined && { parsed: print(condition) }),
     ...(plan.pushed !== undefined && { pushed: print(plan.pushed) }),
     ...(plan.residual !== undefined && { residual: print(plan.residual) }),
+    ...(plan.holds !== undefined && { holds: plan.holds }),
     pushdown: plan.pushdown,
     predicates: plan.decisions,
     parameters: Object.fromEntries(Object.entries(plan.parameters).map(([name, value]) => [name, plainValue(value)])),
     sort: { ...(plan.orderBy.length > 0 && { orderBy: printOrder(plan) }), pushed: plan.sortPushed },
     limit: { providerPageSize: start.limit, pushed: isDirect(plan), ...limitReason(plan) },
-    ...('request' in operation && { request: client.preview(instance, operation.request(listInput, instance.config)) }),
-    estimatedProviderCalls: Math.max(plan.queries.length, isDirect(plan) ? Math.ceil(PAGE_SIZE / start.limit) : 1),
+    ...('request' in operation &&
+      !isNever && { request: client.preview(instance, operation.request(listInput, instance.config)) }),
+    estimatedProviderCalls: isNever
+      ? 0
+      : Math.max(plan.queries.length, isDirect(plan) ? Math.ceil(PAGE_SIZE / start.limit) : 1),
   };
 }
 

@@ -76,7 +76,7 @@ function bytesOf(text: string, { fields, steps }: Query): number {
 
 /** What happens to each row of a query; depends on nothing but the query, so it is made once. */
 export interface RowSteps {
-  /** The fields the provider is asked for: those to answer, to check again and to sort by. */
+  /** The fields the provider is asked for: those to answer, to check again, to sort and to go on by. */
   readonly fields: readonly PushedField[];
   readonly map: RecordMapper;
   /** Whether a row of a query of the plan, by its place, passes what is checked again. */
@@ -89,7 +89,8 @@ export function createRowSteps({ plan, fields }: PreparedQuery): RowSteps {
   const checked = predicatesOf(plan.residual).map(({ field }) => field);
   const sorted = plan.sortPushed ? [] : plan.orderBy.map(({ field }) => field);
   const asked = outermost(fields);
-  const needed = outermost([...fields, ...checked, ...sorted]);
+  const continued = plan.goOnAfter === undefined ? [] : [plan.goOnAfter.idField];
+  const needed = outermost([...fields, ...checked, ...sorted, ...continued]);
   const tests = plan.queries.map(({ residual }) => (residual === undefined ? undefined : compileCondition(residual)));
   const names = new Set(asked.map(({ name }) => name));
   return {

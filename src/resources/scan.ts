@@ -29,11 +29,18 @@ export interface ScanInput extends Started {
 /** What is kept of providers' responses for one of ours. */
 const MAX_KEPT_BYTES = 64 * 1024 * 1024;
 
+/** One page. Nothing is asked of the provider where no row can pass the filter. @throws as `scanAndSort` does */
+export function scan(call: InstanceCall, input: ScanInput): Promise<ScanResult> {
+  const { plan } = input.query;
+  if (plan.holds === 'never') return Promise.resolve({ records: [], total: 0 });
+  return plan.sortPushed ? scanInOrder(call, input) : scanAndSort(call, input);
+}
+
 /**
  * Follows the provider's pages until the page is full and one more match shows that there is a next one, the rows end,
  * or the budget does.
  */
-export async function scanInOrder(call: InstanceCall, input: ScanInput): Promise<ScanResult> {
+async function scanInOrder(call: InstanceCall, input: ScanInput): Promise<ScanResult> {
   const { list, pageSize } = input;
   const { steps, plan } = input.query;
   const isChecked = plan.residual !== undefined;
@@ -50,11 +57,13 @@ export async function scanInOrder(call: InstanceCall, input: ScanInput): Promise
     const { query = 0 } = position;
     const page = await call.execute(list, toListInput(input, position));
     pacer.begin();
-    if (!isChecked && plan.queries.length === 1) total = totalOf(page) ?? total;
+    if (!isChecked && plan.queries.length === 1 && position.after === undefined) total = totalOf(page) ?? total;
     let { skipMatches } = position;
+    let lastRow: Row | undefined;
     for (let index = position.skipRows; index < page.records.length; index++) {
       if (pacer.isDue()) await pacer.pause();
       const row = steps.map(readRecord(call, list, page.records[index]));
+      lastRow = row;
       if (!steps.matches(row, query)) continue;
       if (skipMatches > 0) {
         skipMatches--;
@@ -68,7 +77,7 @@ export async function scanInOrder(call: InstanceCall, input: ScanInput): Promise
       records.push(record);
     }
     call.keep(bytes);
-    const { next, isCut } = goOn(input, position, page);
+    const { next, isCut } = goOn(input, position, page, lastRow);
     const after = next && { ...next, skipRows: 0, skipMatches, limit: position.limit };
     if (isCut) return end(after, 'result-window');
     if (after === undefined) return end();
@@ -103,7 +112,7 @@ function readRecord({ instance }: InstanceCall, list: ListOperation<unknown>, re
  * For what the provider cannot sort so: all rows are fetched and sorted here.
  * @throws AppError WHERE_UNSUPPORTED when the budget does not reach their end
  */
-export async function scanAndSort(call: InstanceCall, input: ScanInput): Promise<ScanResult> {
+async function scanAndSort(call: InstanceCall, input: ScanInput): Promise<ScanResult> {
   const { list, pageSize, start } = input;
   const { steps, plan } = input.query;
   const pacer = createPacer(call.signal);
@@ -114,15 +123,17 @@ export async function scanAndSort(call: InstanceCall, input: ScanInput): Promise
     if (!isFirst && call.tally.providerCalls >= input.maxProviderCalls) throw tooManyToSort(plan, input);
     const page: ListPage = await call.execute(list, toListInput(input, place));
     pacer.begin();
+    let lastRow: Row | undefined;
     for (const native of page.records) {
       if (pacer.isDue()) await pacer.pause();
       const row = steps.map(readRecord(call, list, native));
+      lastRow = row;
       if (!steps.matches(row, place.query ?? 0)) continue;
       rows.add(row, sizeOf(row));
       if (rows.bytes() > MAX_KEPT_BYTES) throw tooLargeToSort(plan);
     }
     call.keep(rows.bytes());
-    const { next, isCut } = goOn(input, place, page);
+    const { next, isCut } = goOn(input, place, page, lastRow);
     if (isCut) throw hiddenFromSort(plan, input);
     place = next;
   }

@@ -3,7 +3,14 @@ export { type Condition, conjuncts, isGroup, operatorOf, type Predicate, predica
 export { compileCondition, type RowTest } from './evaluate.ts';
 export type * from './model.ts';
 export { compareValues } from './order.ts';
-export { assertFullyPushed, type Decision, type OrderBy, type Plan, type ProviderQuery } from './plan.ts';
+export {
+  assertFullyPushed,
+  type Constant,
+  type Decision,
+  type OrderBy,
+  type Plan,
+  type ProviderQuery,
+} from './plan.ts';
 export { print } from './print.ts';
 export {
   type PreparedQuery,

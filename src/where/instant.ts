@@ -35,8 +35,13 @@ const MAX_CHARACTERS = 100;
 /** As `readInstant`, with the canonical text. Undefined as well when UTC puts it outside the years 0000 to 9999. */
 export function readDateTime(text: string): Extract<Value, { kind: 'datetime' }> | undefined {
   const instant = readInstant(text);
-  if (instant === undefined || instant.epochMs < FIRST_MS || instant.epochMs > LAST_MS) return undefined;
-  return { kind: 'datetime', text: canonicalText(instant), ...instant };
+  return instant && toDateTime(instant);
+}
+
+/** The instant as a value; undefined outside of the years 0000 to 9999. */
+export function toDateTime({ epochMs, nanos }: Instant): Extract<Value, { kind: 'datetime' }> | undefined {
+  if (epochMs < FIRST_MS || epochMs > LAST_MS) return undefined;
+  return { kind: 'datetime', text: canonicalText({ epochMs, nanos }), epochMs, nanos };
 }
 
 const FIRST_MS = Date.parse('0000-01-01T00:00:00.000Z');

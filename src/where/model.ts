@@ -40,6 +40,52 @@ export interface LikePattern {
   )[];
 }
 
+/**
+ * Which values a field can hold, beside its `range`, and what the provider can be asked about them. A literal that no row can equal is
+ * never sent: the planner asks for a neighbour in its place, or knows the answer. All of it is a claim about rows: a row
+ * outside would be lost.
+ */
+export interface Domain {
+  /** Most digits of a number: behind the point, from the first that is not zero, or on both sides of the point together. */
+  readonly digits?: { readonly decimals: number } | { readonly significant: number } | { readonly total: number };
+  /**
+   * For `superset` operators on numbers that the provider keeps in so many significant digits: what a row shows may be rounded, so a
+   * comparison is asked for from the next lower number of so many digits to the next higher one.
+   */
+  readonly rounded?: number;
+  /** The first and the last date or instant; of a date in place of an instant its first instant in UTC counts. */
+  readonly first?: string;
+  readonly last?: string;
+  /** What lies between two dates or instants next to each other, in UTC. */
+  readonly step?: 'day' | 'minute' | 'second' | 'millisecond';
+  readonly text?: TextDomain;
+  /** A row holds one of the field's `values`, in their spelling. Literals are sent in that spelling. */
+  readonly closed?: true;
+}
+
+/** Of texts. */
+export interface TextDomain {
+  /** Most characters (UTF-16 units). */
+  readonly longest?: number;
+  /** No row holds the empty text. */
+  readonly nonEmpty?: true;
+  /** Whether a row can hold the text, e.g. for ids that have a form. */
+  readonly possible?: (text: string) => boolean;
+  /** Whether the provider can be asked for the text. For texts whose meaning in a filter is not documented. */
+  readonly askable?: (text: string) => boolean;
+  /**
+   * Whether the provider surely tells the text from every other one that we tell from it. A negation of another text might leave out
+   * rows that are meant, so that every row with a value is asked for and checked again.
+   */
+  readonly certain?: (text: string) => boolean;
+}
+
+/**
+ * What a missing value is for a provider's `!=`, NOT IN and NOT LIKE. `different`: other than any value, or it is not
+ * known, so these come with IS NOT NULL. `unknown`: as in SQL and here, neither equal nor different.
+ */
+export type Nulls = 'different' | 'unknown';
+
 /** What a field can do. Everything that is absent means "cannot". */
 export interface FieldSpec {
   readonly type: FieldType;
@@ -49,7 +95,7 @@ export interface FieldSpec {
   readonly label?: string;
   /** A refinement for people and SDKs, e.g. `email`, `uri`, `uuid`. Numbers of the format `DECIMAL_TEXT` are answered as text. */
   readonly format?: string;
-  /** The least and the greatest number that the field holds, in canonical decimals. Others are refused on create and update. */
+  /** The least and the greatest number that the field holds, in canonical decimals. Others are refused on create and update, and never asked for. */
   readonly range?: readonly [least: string, most: string];
   /** Default true. */
   readonly nullable?: boolean;
@@ -63,15 +109,19 @@ export interface FieldSpec {
   readonly custom?: boolean;
   /** Answered only when `fields` names it: it costs the provider extra, or may be refused. */
   readonly onDemand?: boolean;
-  /** The closed list of values, where there is one. */
+  /** The values to choose from, where there is a list. `domain.closed` says that rows hold no other ones. */
   readonly values?: readonly string[];
+  /** Which values there are, beside `range`. */
+  readonly domain?: Domain;
+  /** Default: the translator's. */
+  readonly nulls?: Nulls;
   /** Operators the provider takes for this field, and how exactly it answers them. */
   readonly filter?: Readonly<Partial<Record<Operator, Exactness>>>;
   /** Pattern forms that `filter.LIKE` and `filter['NOT LIKE']` cover. Default: all of them. */
   readonly likeForms?: readonly LikeForm[];
   /**
    * Characters that the provider may take for something else inside a pattern, e.g. `\\`. A pattern with one of them is asked for by
-   * its longest piece without, and the rows are checked again; NOT LIKE of one is not pushed.
+   * the pattern with `_` in its place, or by its longest piece without, and the rows are checked again. NOT LIKE of one becomes IS NOT NULL.
    */
   readonly likeExcept?: string;
   /** How the provider compares text. Default `cs`. Only for strings. */
@@ -108,7 +158,10 @@ export interface QueryLimits {
   readonly maxInSize?: number;
   /** Most characters of the translated filter. */
   readonly maxLength?: number;
-  /** Rows the provider lets one query page through. No page is asked for that would go beyond; the caller is told that there may be more. */
+  /**
+   * Rows the provider lets one query page through. No page is asked for that would go beyond: the next rows are asked for by their ids,
+   * where they come in that order and `>` of it is exact; otherwise the caller is told that there may be more.
+   */
   readonly resultWindow?: number;
   /** Most fields in an order. */
   readonly maxSortFields?: number;
@@ -123,9 +176,12 @@ export interface PushedField extends FieldSpec {
 
 /**
  * Turns the pushed part of a filter into the provider's syntax: one small function per construct, children already
- * translated. It owns quoting and escaping. A function that is absent is a construct the provider does not have.
+ * translated. It owns quoting and escaping, and decides nothing: the planner has seen to nulls and to what a field can hold. A
+ * function that is absent is a construct the provider does not have; without `in`, lists become equalities.
  */
 export interface Translator<Native> {
+  /** Default `different`. */
+  readonly nulls?: Nulls;
   readonly and?: (operands: readonly Native[]) => Native;
   readonly or?: (operands: readonly Native[]) => Native;
   readonly compare?: (field: PushedField, operator: ComparisonOperator, value: Value) => Native;
@@ -134,11 +190,15 @@ export interface Translator<Native> {
   readonly isNull?: (field: PushedField, negated: boolean) => Native;
   /** How many of the provider's terms a translated filter has, where one predicate can become several. Counts for `maxTerms`. */
   readonly terms?: (native: Native) => number;
+  /** Why the provider does not take a translated filter after all; the planner then leaves out predicates until it does. */
+  readonly fault?: (native: Native) => string | undefined;
 }
 
 /** The part of an object that checking and planning need. */
 export interface Queryable<Native = unknown> {
   readonly fields: Readonly<Record<string, FieldSpec>>;
+  /** The field that identifies a record. Default `id`; of an outline, none that is known. Every order that the provider is told ends with it, if it can. */
+  readonly idField?: string;
   readonly parameters?: Readonly<Record<string, ParameterSpec>>;
   /** Default: `and` when there is a translator, otherwise `none`. */
   readonly shape?: BooleanShape;

@@ -1,11 +1,15 @@
 import { AppError, cutText, listFaults, MOST_FAULTS } from '../errors.ts';
+import { pushedField } from './check.ts';
 import { foldText } from './collation.ts';
 import { type Condition, conjuncts, isGroup, join, type Predicate, predicatesOf } from './condition.ts';
+import { heldValues } from './domain.ts';
+import { isList, type List, widenLists } from './lists.ts';
 import type { BooleanShape, PushedField, Queryable, Translator, Value } from './model.ts';
 import { print } from './print.ts';
-import { isList, type List, push, widenLists } from './push.ts';
+import { push } from './push.ts';
 import { fitShape, type Shaped } from './shape.ts';
 import { translate } from './translate.ts';
+import { readLiteral } from './values.ts';
 
 /** What happens to one predicate of a filter, for people. */
 export interface Decision {
@@ -15,8 +19,23 @@ export interface Decision {
   /** How the provider answers it; `none`: it cannot. */
   readonly exactness: 'exact' | 'superset' | 'none';
   readonly pushed: boolean;
+  /** What it is by itself, where the values that its field can hold decide it: then nobody is asked. */
+  readonly holds?: Constant;
   readonly reason?: string;
 }
+
+/** How a query goes on behind the rows that a provider shows of it. */
+export interface GoOn {
+  readonly idField: PushedField;
+  /**
+   * A query of the plan for the rows whose id comes after this one; undefined where it cannot be asked for. Its rows are checked again
+   * as those of the query.
+   */
+  readonly queryAfter: (query: number, id: string) => ProviderQuery | undefined;
+}
+
+/** True for no row, or for every row. */
+export type Constant = 'never' | 'always';
 
 export interface OrderBy {
   readonly field: PushedField;
@@ -36,12 +55,18 @@ export interface ProviderQuery {
 export interface Plan extends ProviderQuery {
   /**
    * What the provider is asked, one after the other: several where a list is longer than it takes at once. No row that passes what is
-   * checked again belongs to two of them. `native` is that of the first.
+   * checked again belongs to two of them. `native` is that of the first. None where no row can pass the filter.
    */
-  readonly queries: readonly [ProviderQuery, ...ProviderQuery[]];
+  readonly queries: readonly ProviderQuery[];
+  /** Where the values that the fields can hold decide the whole filter. */
+  readonly holds?: Constant;
   readonly parameters: Readonly<Record<string, Value>>;
   readonly orderBy: readonly OrderBy[];
   readonly sortPushed: boolean;
+  /** What the provider is told: the order asked for, if it can have all of it, and the id, so that no row moves between its pages. */
+  readonly providerOrder: readonly OrderBy[];
+  /** Present where the rows come in the order of their ids and the provider can go on behind one. */
+  readonly goOnAfter?: GoOn;
   readonly decisions: readonly Decision[];
   readonly pushdown: 'full' | 'partial' | 'none';
 }
@@ -54,7 +79,8 @@ export interface PlanInput {
 
 interface Part {
   readonly source: Condition;
-  readonly condition: Condition;
+  /** Absent where the source is true for every row. */
+  readonly condition: Condition | undefined;
   readonly exact: boolean;
   /** Only a wider question, as lists in it are too long. */
   readonly isWidened?: true;
@@ -68,6 +94,7 @@ export function planQuery(queryable: Queryable, input: PlanInput): Plan {
   const all = conjuncts(input.condition);
   const sortPushed = canSort(queryable, input.orderBy);
   const whole = choose(all, queryable);
+  if (whole === 'never') return planNothing(queryable, input, all);
   // Rows of several queries come in the order of the queries, which no order asked for is.
   const mayDivide = input.orderBy.length === 0 || !sortPushed;
   const [first, ...more] = (mayDivide ? divide(whole, queryable) : undefined) ?? [whole];
@@ -82,16 +109,76 @@ export function planQuery(queryable: Queryable, input: PlanInput): Plan {
     queries.flatMap((query) => query.pushed ?? []),
   );
   const asked = pushed !== undefined || Object.keys(input.parameters).length > 0;
+  const providerOrder = orderById(queryable, sortPushed ? input.orderBy : []);
+  const goOnAfter = goOnById(queryable, providerOrder, [first, ...more]);
+  const isAlways = all.length > 0 && residual === undefined && pushed === undefined;
   return {
     ...(pushed !== undefined && { pushed, native: first.native }),
     ...(residual !== undefined && { residual }),
     queries,
+    ...(isAlways && { holds: 'always' }),
     parameters: input.parameters,
     orderBy: input.orderBy,
     sortPushed,
+    providerOrder,
+    ...(goOnAfter !== undefined && { goOnAfter }),
     decisions: all.flatMap((source, index) => decide(source, fateAt(first, index), queryable)),
     pushdown: residual === undefined ? 'full' : asked ? 'partial' : 'none',
   };
+}
+
+/** A filter that no row can pass is answered here. */
+function planNothing(queryable: Queryable, { parameters, orderBy }: PlanInput, all: readonly Condition[]): Plan {
+  const fate: Fate = { pushed: 'not', reason: 'no row can pass the filter, so the provider is not asked' };
+  return {
+    queries: [],
+    holds: 'never',
+    parameters,
+    orderBy,
+    sortPushed: true,
+    providerOrder: [],
+    decisions: all.flatMap((source) => decide(source, fate, queryable)),
+    pushdown: 'full',
+  };
+}
+
+function orderById(queryable: Queryable, orderBy: readonly OrderBy[]): readonly OrderBy[] {
+  const { idField = 'id', fields, limits = {} } = queryable;
+  const spec = Object.hasOwn(fields, idField) ? fields[idField] : undefined;
+  const isFull = orderBy.length >= (limits.maxSortFields ?? Number.POSITIVE_INFINITY);
+  if (spec?.sortable !== true || isFull || orderBy.some(({ field }) => field.name === idField)) return orderBy;
+  return [...orderBy, { field: pushedField(idField, spec), direction: 'asc' }];
+}
+
+/** Only ids are known to be different in all rows, so it takes rows in no other order. */
+function goOnById(queryable: Queryable, order: readonly OrderBy[], choices: readonly Choice[]): GoOn | undefined {
+  const [term] = order;
+  const { idField = 'id' } = queryable;
+  if (queryable.limits?.resultWindow === undefined || order.length !== 1 || term?.field.name !== idField)
+    return undefined;
+  const { field, direction } = term;
+  const operator = direction === 'asc' ? '>' : '<';
+  if (field.nullable !== false || field.filter?.[operator] !== 'exact') return undefined;
+  return {
+    idField: field,
+    queryAfter: (query, id) => {
+      const value = readId(field, id);
+      const choice = choices[query];
+      if (value === undefined || choice === undefined) return undefined;
+      const after: Predicate = { kind: 'compare', field, operator, value, loc: { offset: 0, length: 0 } };
+      const next = choose([...choice.sources, after], queryable);
+      if (next === 'never') return undefined;
+      const isAsExact = [...choice.sources, after].every(
+        (source, index) => isExactAt(next, index) || (source !== after && !isExactAt(choice, index)),
+      );
+      return isAsExact ? queryOf(next) : undefined;
+    },
+  };
+}
+
+function readId({ type }: PushedField, text: string): Value | undefined {
+  if (type === 'object' || type === 'array') return undefined;
+  return readLiteral({ kind: 'string', text, loc: { offset: 0, length: 0 } }, type);
 }
 
 /** What is pushed of a filter's conjuncts in one query. */
@@ -119,27 +206,31 @@ function isExactAt({ sources, parts }: Choice, index: number): boolean {
   return parts.some((part) => part.exact && part.source === sources[index]);
 }
 
-/** All pushable parts if the provider takes them together; otherwise as many as fit, and wider ones for lists that do not. */
-function choose(sources: readonly Condition[], queryable: Queryable): Choice {
+/**
+ * All pushable parts if the provider takes them together; otherwise as many as fit, and wider ones for lists that do not. `never`
+ * where one of them is true for no row.
+ */
+function choose(sources: readonly Condition[], queryable: Queryable): Choice | 'never' {
   const { translator } = queryable;
-  if (translator === undefined) {
-    const reasons = new Map(sources.map((source) => [source, 'the provider takes no filter']));
-    return { sources, parts: [], reasons, tooLong: new Set() };
-  }
   const reasons = new Map<Condition, string>();
-  const pushable = sources.flatMap((source): Part[] => {
-    const part = push(source, queryable);
-    if (part.condition !== undefined) return [{ source, condition: part.condition, exact: part.exactness === 'exact' }];
-    reasons.set(source, part.reason);
-    return [];
-  });
+  const settled: Part[] = [];
+  const pushable: Part[] = [];
+  for (const source of sources) {
+    const pushed = push(source, queryable);
+    if (pushed.kind === 'never') return 'never';
+    if (pushed.kind === 'always') settled.push({ source, condition: undefined, exact: true });
+    else if (pushed.kind === 'unasked') reasons.set(source, pushed.reason);
+    else if (translator === undefined) reasons.set(source, 'the provider takes no filter');
+    else pushable.push({ source, condition: pushed.condition, exact: pushed.exactness === 'exact' });
+  }
   const tooLong = new Set<Condition>();
+  if (translator === undefined) return { sources, parts: settled, reasons, tooLong };
   for (let parts: readonly Part[] = pushable; ; ) {
     const fitting = fitTogether(parts, queryable, translator, reasons);
     const left = parts.filter((part) => part.isWidened !== true && !fitting.parts.includes(part));
     for (const { source } of left) if (isList(source)) tooLong.add(source);
     const wider = left.flatMap((part) => widen(part, queryable));
-    if (wider.length === 0) return { sources, ...fitting, reasons, tooLong };
+    if (wider.length === 0) return { sources, ...fitting, parts: [...settled, ...fitting.parts], reasons, tooLong };
     parts = [...fitting.parts, ...wider];
   }
 }
@@ -204,18 +295,22 @@ function takePieces({ whole, list, values, count, pieces }: Division, queryable:
     const shorter: List = { ...list, values: piece };
     const tried = whole.sources.filter((source) => source === list || pushed.has(source));
     const choice = choose(replaced(tried, list, shorter), queryable);
-    if (choice.tooLong.has(shorter)) break;
+    if (choice === 'never' || choice.tooLong.has(shorter) || !takesAll(choice)) break;
     const reasons = new Map([...whole.reasons, ...choice.reasons]);
     choices.push({ ...choice, sources: replaced(whole.sources, list, shorter), reasons });
   }
   return choices;
 }
 
+function takesAll({ sources, parts }: Choice): boolean {
+  return sources.every((source) => parts.some((part) => part.source === source));
+}
+
 function replaced(sources: readonly Condition[], before: Condition, after: Condition): readonly Condition[] {
   return sources.map((source) => (source === before ? after : source));
 }
 
-/** Values of which no row equals two. */
+/** The values that the field can hold, of which no row equals two. */
 function distinctUnder({ field, values }: List): List['values'] {
   const keyOf = (value: Value) =>
     value.kind === 'string'
@@ -223,7 +318,7 @@ function distinctUnder({ field, values }: List): List['values'] {
       : value.kind === 'boolean'
         ? value.value
         : value.text;
-  return [...new Map(values.map((value) => [keyOf(value), value])).values()];
+  return [...new Map(heldValues(field, values).map((value) => [keyOf(value), value])).values()];
 }
 
 /** In pieces of the same length, or one less. */
@@ -246,18 +341,18 @@ function chooseSome(pushable: readonly Part[], queryable: Queryable, reasons: Ma
 /** What the provider demands first, then what takes least of its limits. */
 function byImportance(parts: readonly Part[], { requiredFilters = [] }: Queryable): readonly Part[] {
   const rank = ({ condition }: Part) =>
-    requiredFilters.some((name) => constrains(condition, name)) ? 0 : sizeOf(condition);
+    requiredFilters.some((name) => condition && constrains(condition, name)) ? 0 : sizeOf(condition);
   return [...parts].sort((a, b) => rank(a) - rank(b));
 }
 
-function sizeOf(condition: Condition): number {
+function sizeOf(condition: Condition | undefined): number {
   return predicatesOf(condition).reduce((sum, each) => sum + (each.kind === 'in' ? each.values.length : 1), 0);
 }
 
 function fitAll(parts: readonly Part[], queryable: Queryable): Shaped {
   const joined = join(
     'and',
-    parts.map((part) => part.condition),
+    parts.flatMap(({ condition }) => condition ?? []),
   );
   if (joined === undefined) return { reason: 'nothing of it can be pushed' };
   return fitShape(joined, shapeOf(queryable), queryable.limits);
@@ -287,11 +382,15 @@ function shorten(
   }
 }
 
-function excessOf(native: unknown, { limits = {} }: Queryable, { terms }: Translator<unknown>): string | undefined {
+function excessOf(
+  native: unknown,
+  { limits = {} }: Queryable,
+  { terms, fault }: Translator<unknown>,
+): string | undefined {
   const { maxLength = Number.POSITIVE_INFINITY, maxTerms = Number.POSITIVE_INFINITY } = limits;
   if (lengthOf(native) > maxLength) return `the provider takes filters of at most ${maxLength} characters`;
   const isTooMuch = terms !== undefined && terms(native) > maxTerms;
-  return isTooMuch ? `the provider takes at most ${maxTerms} predicates` : undefined;
+  return isTooMuch ? `the provider takes at most ${maxTerms} predicates` : fault?.(native);
 }
 
 function lengthOf(native: unknown): number {
@@ -301,7 +400,7 @@ function lengthOf(native: unknown): number {
 const RECHECKED = 'the provider may return more rows than meant, so they are checked again';
 
 interface Fate {
-  readonly pushed: 'as it is' | 'widened' | 'not';
+  readonly pushed: 'as it is' | 'widened' | 'not' | 'settled';
   /** Why not, where the part as a whole could not be. */
   readonly reason: string | undefined;
 }
@@ -309,6 +408,9 @@ interface Fate {
 function fateAt({ sources, parts, reasons }: Choice, index: number): Fate {
   const source = sources[index];
   const part = parts.find((each) => each.source === source);
+  if (part !== undefined && part.condition === undefined) {
+    return { pushed: 'settled', reason: 'it stands in an OR that every row passes' };
+  }
   if (part !== undefined && part.isWidened !== true) return { pushed: 'as it is', reason: undefined };
   return { pushed: part === undefined ? 'not' : 'widened', reason: source && reasonFor(source, reasons) };
 }
@@ -325,9 +427,12 @@ function judge(
   predicate: Predicate,
   fate: Fate,
   queryable: Queryable,
-): Pick<Decision, 'exactness' | 'pushed' | 'reason'> {
+): Pick<Decision, 'exactness' | 'pushed' | 'holds' | 'reason'> {
   const alone = push(predicate, queryable);
-  if (alone.condition === undefined) return { exactness: 'none', pushed: false, reason: alone.reason };
+  if (alone.kind === 'never' || alone.kind === 'always') {
+    return { exactness: 'exact', pushed: false, holds: alone.kind, reason: CONSTANT_REASONS[alone.kind] };
+  }
+  if (alone.kind === 'unasked') return { exactness: 'none', pushed: false, reason: alone.reason };
   if (fate.pushed === 'widened') {
     return {
       exactness: 'superset',
@@ -346,6 +451,11 @@ function reasonFor(source: Condition, reasons: ReadonlyMap<Condition, string>): 
     ? `it stands in an OR that cannot be pushed: ${reason}`
     : reason;
 }
+
+const CONSTANT_REASONS: Readonly<Record<Constant, string>> = {
+  never: 'no value that the field can hold passes it',
+  always: 'every value that the field can hold passes it',
+};
 
 const RECHECK_REASONS = { exact: undefined, superset: RECHECKED } as const;
 
@@ -384,7 +494,7 @@ function constrains(condition: Condition, name: string): boolean {
 export function assertFullyPushed(plan: Plan): void {
   if (plan.residual === undefined && plan.sortPushed) return;
   const details = plan.decisions
-    .filter((decision) => decision.exactness !== 'exact' || !decision.pushed)
+    .filter(({ exactness, pushed, holds }) => holds === undefined && (exactness !== 'exact' || !pushed))
     .slice(0, MOST_FAULTS + 1)
     .map(({ position, length, predicate, reason }) => ({
       position,

@@ -1,211 +1,172 @@
-import { compareDecimals } from '../numbers/decimal.ts';
-import type { ComparisonOperator } from './ast.ts';
+import { type Asked, askAsIs, askNotNull, atMost, bestOf } from './ask.ts';
+import type { Operator } from './ast.ts';
 import { type Condition, isGroup, join, operatorOf, type Predicate } from './condition.ts';
-import type { Exactness, LikeForm, LikePattern, PushedField, Queryable, Value } from './model.ts';
+import { fitPredicate } from './domain.ts';
+import { surePieces } from './forms.ts';
+import type { Queryable, Value } from './model.ts';
+import { REWRITES } from './rewrites.ts';
+import { askRounded, isRounded } from './rounded.ts';
 
 /** What the provider can be asked of one part of a filter: never less than the part, `superset` when perhaps more. */
-export type Push = Pushed | { readonly condition: undefined; readonly reason: string };
+export type Push = Asked | Fixed | Unasked;
 
-interface Pushed {
-  readonly condition: Condition;
-  readonly exactness: Exactness;
+/** True for no row, or for every row: the provider need not be asked. */
+type Fixed = { readonly kind: 'never' } | { readonly kind: 'always' };
+
+interface Unasked {
+  readonly kind: 'unasked';
+  readonly reason: string;
 }
+
+const ALWAYS: Fixed = { kind: 'always' };
+const NEVER: Fixed = { kind: 'never' };
 
 /** The largest part of a condition that the declared operators cover; the boolean shape is judged elsewhere. */
 export function push(condition: Condition, queryable: Queryable): Push {
   if (!isGroup<Condition>(condition)) return pushPredicate(condition, queryable);
-  const pushes = condition.operands.map((operand) => push(operand, queryable));
-  const missing = pushes.find((part) => part.condition === undefined);
-  // An AND may lose members and only grow; an OR that lost a branch would lose rows.
-  if (missing !== undefined && condition.kind === 'or') return { condition: undefined, reason: missing.reason };
-  const pushed = pushes.flatMap((part) => (part.condition === undefined ? [] : [part]));
-  const joined = join(
+  return joinPushes(
     condition.kind,
-    pushed.map((part) => part.condition),
+    condition.operands.map((operand) => push(operand, queryable)),
   );
-  if (joined === undefined) return { condition: undefined, reason: missing?.reason ?? 'nothing of it can be pushed' };
-  const exact = missing === undefined && pushed.every((part) => part.exactness === 'exact');
-  return { condition: joined, exactness: exact ? 'exact' : 'superset' };
+}
+
+/** What decides a group whatever its other operands are, and what a group is when all of them are the opposite. */
+const DECIDING = { and: NEVER, or: ALWAYS } as const;
+const OTHERWISE = { and: ALWAYS, or: NEVER } as const;
+
+function joinPushes(kind: 'and' | 'or', pushes: readonly Push[]): Push {
+  if (pushes.some((part) => part.kind === DECIDING[kind].kind)) return DECIDING[kind];
+  const missing = pushes.find((part) => part.kind === 'unasked');
+  // An AND may lose members and only grow; an OR that lost a branch would lose rows.
+  if (missing !== undefined && kind === 'or') return missing;
+  const asked = pushes.filter((part) => part.kind === 'asked');
+  const joined = join(
+    kind,
+    asked.map(({ condition }) => condition),
+  );
+  if (joined === undefined) return missing ?? OTHERWISE[kind];
+  const isExact = missing === undefined && asked.every(({ exactness }) => exactness === 'exact');
+  return { kind: 'asked', condition: joined, exactness: isExact ? 'exact' : 'superset' };
 }
 
 function pushPredicate(predicate: Predicate, queryable: Queryable): Push {
-  const size = Math.max(1, queryable.limits?.maxInSize ?? Number.POSITIVE_INFINITY);
-  if (predicate.kind === 'in' && predicate.values.length > size) return pushChunks(predicate, size, queryable);
-  return pushAsIs(predicate) ?? REWRITES.map((rewrite) => rewrite(predicate)).find(isPush) ?? cannot(predicate);
+  const fitted = fitPredicate(predicate);
+  switch (fitted.kind) {
+    case 'never':
+      return NEVER;
+    case 'unasked':
+      return fitted;
+    case 'valued':
+      return pushValued(predicate, queryable);
+    case 'ways':
+      return bestOf(fitted.ways.map((way) => ask(way, queryable))) ?? cannot(predicate);
+  }
 }
 
-function isPush(push: Push | undefined): push is Push {
-  return push !== undefined;
+/** Every row that has a value; as exact as the provider says that it is about the predicate. */
+function pushValued(predicate: Predicate, queryable: Queryable): Push {
+  const { field, loc } = predicate;
+  const claimed = field.filter?.[operatorOf(predicate)] ?? 'exact';
+  if (field.nullable === false && claimed === 'exact') return ALWAYS;
+  const reason = `the provider cannot be asked for any value of '${field.name}'`;
+  return atMost(claimed, askNotNull(field, loc, queryable)) ?? { kind: 'unasked', reason };
 }
 
-function cannot(predicate: Predicate): Push {
+function cannot(predicate: Predicate): Unasked {
   const { name, likeExcept } = predicate.field;
   if (predicate.kind === 'like' && surePieces(predicate.field, predicate.pattern.text).length > 1) {
-    return { condition: undefined, reason: `the provider is not sure of ${likeExcept} in patterns for '${name}'` };
+    return { kind: 'unasked', reason: `the provider is not sure of ${likeExcept} in patterns for '${name}'` };
   }
-  return { condition: undefined, reason: `the provider has no ${operatorOf(predicate)} for '${name}'` };
+  return { kind: 'unasked', reason: `the provider has no ${operatorOf(predicate)} for '${name}'` };
 }
 
-function pushAsIs(predicate: Predicate): Pushed | undefined {
-  const exactness = predicate.field.filter?.[operatorOf(predicate)];
-  if (exactness === undefined) return undefined;
-  if (predicate.kind === 'like' && !takesPattern(predicate.field, predicate.pattern)) return undefined;
-  return { condition: predicate, exactness };
+/** A predicate whose literals the field can hold. */
+function ask(predicate: Predicate, queryable: Queryable): Asked | undefined {
+  if (isRounded(predicate)) return askRounded(predicate, queryable);
+  if (isAnything(predicate)) return askAnything(predicate, queryable);
+  if (!isNegation(predicate)) return askPlainly(predicate, queryable);
+  const certain = withoutUncertain(predicate);
+  if (certain === predicate) return askValued(predicate, queryable);
+  const { field, loc } = predicate;
+  if (field.filter?.[operatorOf(predicate)] === undefined) return undefined;
+  return atMost('superset', certain === undefined ? askNotNull(field, loc, queryable) : askValued(certain, queryable));
 }
 
-function takesPattern(field: PushedField, { form, text }: LikePattern): boolean {
-  return takesForm(field, form) && surePieces(field, text).length === 1;
-}
-
-/** What the characters leave of a text that the provider may take for something else. */
-function surePieces({ likeExcept = '' }: PushedField, text: string): readonly string[] {
-  const pieces = [''];
-  for (const character of text) {
-    if (likeExcept.includes(character)) pieces.push('');
-    else pieces.push(`${pieces.pop()}${character}`);
-  }
-  return pieces;
-}
-
-function takesForm(field: PushedField, form: LikeForm): boolean {
-  return field.likeForms?.includes(form) ?? true;
+function askPlainly(predicate: Predicate, queryable: Queryable): Asked | undefined {
+  const size = Math.max(1, queryable.limits?.maxInSize ?? Number.POSITIVE_INFINITY);
+  if (predicate.kind === 'in' && predicate.values.length > size) return askChunks(predicate, size, queryable);
+  const asIs = askAsIs(predicate, queryable);
+  return asIs ?? REWRITES.map((rewrite) => rewrite(predicate, queryable)).find((asked) => asked !== undefined);
 }
 
 /** Longer lists go in pieces: OR of IN, AND of NOT IN. */
-function pushChunks(predicate: Extract<Predicate, { kind: 'in' }>, size: number, queryable: Queryable): Push {
-  const chunks: Condition[] = [];
-  for (let start = 0; start < predicate.values.length; start += size) {
-    chunks.push({ ...predicate, values: predicate.values.slice(start, start + size) });
-  }
-  return push({ kind: predicate.negated ? 'and' : 'or', operands: chunks }, queryable);
+function askChunks(list: Extract<Predicate, { kind: 'in' }>, size: number, queryable: Queryable): Asked | undefined {
+  const chunks = Array.from({ length: Math.ceil(list.values.length / size) }, (_, index): Predicate => {
+    return { ...list, values: list.values.slice(index * size, (index + 1) * size) };
+  });
+  const pushed = joinPushes(
+    list.negated ? 'and' : 'or',
+    chunks.map((chunk) => askPlainly(chunk, queryable) ?? cannot(chunk)),
+  );
+  return pushed.kind === 'asked' ? pushed : undefined;
+}
+
+function isAnything(predicate: Predicate): predicate is Extract<Predicate, { kind: 'like' }> {
+  if (predicate.kind !== 'like') return false;
+  const { parts } = predicate.pattern;
+  return parts.length === 1 && parts[0]?.kind === 'any';
+}
+
+/** `LIKE '%'` is true for every text; what else a field may hold is checked again where LIKE itself would be. */
+function askAnything(predicate: Extract<Predicate, { kind: 'like' }>, queryable: Queryable): Asked | undefined {
+  const { field, loc } = predicate;
+  const notNull = atMost(field.filter?.LIKE ?? 'superset', askNotNull(field, loc, queryable));
+  return notNull ?? askPlainly(predicate, queryable);
+}
+
+const NEGATIONS: ReadonlySet<Operator> = new Set(['!=', 'NOT IN', 'NOT LIKE']);
+
+function isNegation(predicate: Predicate): boolean {
+  return NEGATIONS.has(operatorOf(predicate));
+}
+
+/** A negation comes with "has a value" where the provider might take a missing one for different. */
+function askValued(predicate: Predicate, queryable: Queryable): Asked | undefined {
+  const asked = askPlainly(predicate, queryable);
+  const { field, loc } = predicate;
+  const nulls = field.nulls ?? queryable.translator?.nulls ?? 'different';
+  if (asked === undefined || field.nullable === false || nulls === 'unknown') return asked;
+  const valued = askNotNull(field, loc, queryable);
+  if (valued === undefined) return atMost('superset', asked);
+  // In front, because some providers fail at a function of nothing.
+  const condition = join('and', [valued.condition, asked.condition]) ?? asked.condition;
+  return atMost(valued.exactness, { ...asked, condition });
 }
 
 /**
- * A wider question for a condition whose lists the provider does not take: in place of each list its least and greatest value, or
- * whether there is any value. Undefined where there is no list, or nothing to ask in its place.
+ * A negation without the texts that the provider might take for others, for which it would leave out rows that are meant. Undefined
+ * when nothing is left of it.
  */
-export function widenLists(condition: Condition, queryable: Queryable): Condition | undefined {
-  if (!isGroup<Condition>(condition)) return isList(condition) ? boundsOf(condition, queryable) : undefined;
-  const wider = condition.operands.map((operand) => widenLists(operand, queryable));
-  if (wider.every((operand) => operand === undefined)) return undefined;
-  const operands = condition.operands.map((operand, index) => wider[index] ?? operand);
-  return push({ kind: condition.kind, operands }, queryable).condition;
-}
-
-export type List = Extract<Predicate, { kind: 'in' }>;
-
-/** One of several values. Its opposite, NOT IN, is a conjunction and no list in this sense. */
-export function isList(condition: Condition): condition is List {
-  return condition.kind === 'in' && !condition.negated;
-}
-
-function boundsOf({ field, loc, values }: List, queryable: Queryable): Condition | undefined {
-  const ordered = [...values].sort(compareLiterals);
-  const [least] = ordered;
-  const greatest = ordered.at(-1);
-  if (least === undefined || greatest === undefined) return undefined;
-  const ends = [
-    { kind: 'compare', field, operator: '>=', value: least, loc },
-    { kind: 'compare', field, operator: '<=', value: greatest, loc },
-  ] as const;
-  const bounds = hasOrder(least) ? ends.flatMap((end) => push(end, queryable).condition ?? []) : [];
-  return join('and', bounds) ?? pushAsIs({ kind: 'isNull', field, negated: true, loc })?.condition;
-}
-
-/** The order of texts is the provider's own. */
-function hasOrder({ kind }: Value): boolean {
-  return kind === 'number' || kind === 'date' || kind === 'datetime';
-}
-
-function compareLiterals(a: Value, b: Value): number {
-  if (a.kind === 'number' && b.kind === 'number') return compareDecimals(a.text, b.text);
-  if (a.kind === 'datetime' && b.kind === 'datetime') return a.epochMs - b.epochMs || a.nanos - b.nanos;
-  if (a.kind === 'date' && b.kind === 'date') return a.text < b.text ? -1 : Number(a.text > b.text);
-  return 0;
-}
-
-/** Other ways to say a predicate, tried in this order. Each keeps the meaning or widens it; none narrows. */
-const REWRITES: readonly ((predicate: Predicate) => Push | undefined)[] = [
-  listAsEqualities,
-  equalityAsList,
-  strictAsInclusive,
-  equalityAsBounds,
-  likeAsEquality,
-  likeAsNullTest,
-  likeAsWiderLike,
-];
-
-function listAsEqualities(predicate: Predicate): Push | undefined {
-  if (predicate.kind !== 'in') return undefined;
-  const { field, loc, negated } = predicate;
-  const operator: ComparisonOperator = negated ? '!=' : '=';
-  const exactness = field.filter?.[operator];
-  if (exactness === undefined) return undefined;
-  const equalities = predicate.values.map((value): Predicate => ({ kind: 'compare', field, operator, value, loc }));
-  const condition = join(negated ? 'and' : 'or', equalities);
-  return condition && { condition, exactness };
-}
-
-function equalityAsList(predicate: Predicate): Push | undefined {
-  if (predicate.kind !== 'compare' || (predicate.operator !== '=' && predicate.operator !== '!=')) return undefined;
-  const { field, loc, value } = predicate;
-  return pushAsIs({ kind: 'in', field, negated: predicate.operator === '!=', values: [value], loc });
-}
-
-const INCLUSIVE: Readonly<Partial<Record<ComparisonOperator, ComparisonOperator>>> = { '<': '<=', '>': '>=' };
-
-function strictAsInclusive(predicate: Predicate): Push | undefined {
-  const operator = predicate.kind === 'compare' ? INCLUSIVE[predicate.operator] : undefined;
-  if (predicate.kind !== 'compare' || operator === undefined) return undefined;
-  const wider = pushAsIs({ ...predicate, operator });
-  return wider && { ...wider, exactness: 'superset' };
-}
-
-function equalityAsBounds(predicate: Predicate): Push | undefined {
-  if (predicate.kind !== 'compare' || predicate.operator !== '=') return undefined;
-  const bounds = (['>=', '<='] as const).flatMap((operator) => pushAsIs({ ...predicate, operator })?.condition ?? []);
-  const condition = join('and', bounds);
-  return condition && { condition, exactness: 'superset' };
-}
-
-function likeAsEquality(predicate: Predicate): Push | undefined {
-  if (predicate.kind !== 'like' || predicate.pattern.form !== 'literal') return undefined;
-  const { field, loc, negated, pattern } = predicate;
-  const value = { kind: 'string', value: pattern.text } as const;
-  return pushAsIs({ kind: 'compare', field, operator: negated ? '!=' : '=', value, loc });
-}
-
-/** `LIKE '%'` is true for every text; what else a field may hold is checked again. */
-function likeAsNullTest(predicate: Predicate): Push | undefined {
-  if (predicate.kind !== 'like' || predicate.negated) return undefined;
-  const { field, loc, pattern } = predicate;
-  const isAnything = pattern.parts.length === 1 && pattern.parts[0]?.kind === 'any';
-  const wider = isAnything ? pushAsIs({ kind: 'isNull', field, negated: true, loc }) : undefined;
-  return wider && { ...wider, exactness: 'superset' };
-}
-
-/** `LIKE 'ab%x_y%'` → begins with `ab`, or contains the longest piece. NOT LIKE would narrow, so it stays. */
-function likeAsWiderLike(predicate: Predicate): Push | undefined {
-  if (predicate.kind !== 'like' || predicate.negated || predicate.field.filter?.LIKE === undefined) return undefined;
-  const { field, pattern } = predicate;
-  const wider = widerPatterns(field, pattern).find(({ form }) => takesForm(field, form));
-  return wider && { condition: { ...predicate, pattern: wider }, exactness: 'superset' };
-}
-
-function widerPatterns(field: PushedField, { parts }: LikePattern): readonly LikePattern[] {
-  const pieces = parts.map((part) => (part.kind === 'text' ? surePieces(field, part.text) : ['']));
-  const longest = pieces.flat().reduce((best, text) => (text.length > best.length ? text : best), '');
-  const candidates = [
-    ['contains', longest],
-    ['prefix', pieces.at(0)?.at(0) ?? ''],
-    ['suffix', pieces.at(-1)?.at(-1) ?? ''],
-  ] as const;
-  return candidates.filter(([, text]) => text !== '').map(([form, text]) => likeOf(form, text));
-}
-
-function likeOf(form: 'contains' | 'prefix' | 'suffix', text: string): LikePattern {
-  const any = { kind: 'any' } as const;
-  const literal = { kind: 'text', text } as const;
-  const parts = { contains: [any, literal, any], prefix: [literal, any], suffix: [any, literal] }[form];
-  return { form, text, parts };
+function withoutUncertain(predicate: Predicate): Predicate | undefined {
+  const { field, loc } = predicate;
+  const certain = field.domain?.text?.certain ?? (() => true);
+  const isSure = (value: Value) => value.kind !== 'string' || certain(value.value);
+  switch (predicate.kind) {
+    case 'isNull':
+      return predicate;
+    case 'like': {
+      const { form, text } = predicate.pattern;
+      const isWhole = form === 'literal' || surePieces(field, text).length === 1;
+      return certain(text) && isWhole ? predicate : undefined;
+    }
+    case 'compare':
+      return isSure(predicate.value) ? predicate : undefined;
+    case 'in': {
+      const values = predicate.values.filter(isSure);
+      const [only] = values;
+      if (values.length === predicate.values.length) return predicate;
+      if (values.length !== 1 || only === undefined) return only && { ...predicate, values };
+      return { kind: 'compare', field, operator: '!=', value: only, loc };
+    }
+  }
 }

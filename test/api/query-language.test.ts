@@ -72,6 +72,29 @@ describe('POST /query/explain', () => {
     expect(body).not.to.have.property('parsed');
   });
 
+  it('says when what the fields can hold decides the filter, which is then answered without the provider', async () => {
+    const never = await explain(service, token, { objectName: 'employees', where: "id > 5 AND status = 'retired'" });
+    expect(never.status).to.equal(200);
+    expect(never.body).to.include({ holds: 'never', pushdown: 'full', estimatedProviderCalls: 0 });
+    expect(never.body).not.to.have.any.keys('request', 'pushed', 'residual');
+    expect(never.body.predicates[1]).to.deep.equal({
+      predicate: "status = 'retired'",
+      position: 11,
+      length: 18,
+      exactness: 'exact',
+      pushed: false,
+      holds: 'never',
+      reason: 'no value that the field can hold passes it',
+    });
+    const where = "id > 5 AND status = 'retired'";
+    const answer = await service.call('/employees', { token, query: { where } });
+    expect([answer.status, answer.body]).to.deep.equal([200, []]);
+    expect(answer.headers.get('elements-provider-calls')).to.equal('0');
+    const always = await explain(service, token, { objectName: 'employees', where: "status != 'retired'" });
+    expect(always.body).to.include({ holds: 'always', pushdown: 'full', estimatedProviderCalls: 1 });
+    expect(JSON.parse(always.body.request.body)).not.to.have.property('filter');
+  });
+
   it('agrees with the query itself on the pushdown', async () => {
     for (const where of ["status = 'Active'", "lastName = 'Smith'", "lastName like '%a%'", 'payRate > 1 and id > 1']) {
       const { body } = await explain(service, token, { objectName: 'employees', where });

@@ -22,7 +22,7 @@ const OWN_MEANING: Readonly<Record<string, Readonly<Record<number, string>>>> = 
   odata: { 412: 'notFound' },
 };
 
-const connectors = await loadConnectors([OWN_CONNECTORS]);
+const connectors = await loadConnectors({ folders: [OWN_CONNECTORS] });
 
 describe('failures of every provider', () => {
   for (const { key, classify } of connectors) {

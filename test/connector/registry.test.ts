@@ -82,20 +82,20 @@ describe('connectors in folders', () => {
   }
 
   it('are all of this repository, and usable', async () => {
-    const { connectors } = createRegistry(await loadConnectors([OWN_CONNECTORS]));
+    const { connectors } = createRegistry(await loadConnectors({ folders: [OWN_CONNECTORS] }));
     expect(connectors.map(({ key }) => key)).to.include.members(['bamboohr', 'odata']);
   });
 
   it('are those folders that have an index.ts', async () => {
     await mkdir(join(folder, 'notes'));
     await writeFile(join(folder, 'index.ts'), 'throw new Error("not a connector");');
-    expect(await loadConnectors([folder])).to.deep.equal([]);
+    expect(await loadConnectors({ folders: [folder] })).to.deep.equal([]);
   });
 
   it('need a default export and the name of its key, and all that do not are named', async () => {
     await write('empty', { 'index.ts': 'export const nothing = 1;' });
     await write('one', { 'index.ts': "export default { key: 'two' };" });
-    const error = await thrownBy(() => loadConnectors([folder]));
+    const error = await thrownBy(() => loadConnectors({ folders: [folder] }));
     expect(error).to.be.instanceOf(ConnectorError);
     expect(error)
       .to.have.property('problems')
@@ -108,9 +108,9 @@ describe('connectors in folders', () => {
   it('need the contract of this version, and both versions are named where they have another', async () => {
     await write('old', { 'index.ts': "export default { key: 'old', contract: 1 };" });
     await write('silent', { 'index.ts': "export default { key: 'silent' };" });
-    expect((await loadConnectors([folder])).map(({ key }) => key)).to.have.members(['old', 'silent']);
+    expect((await loadConnectors({ folders: [folder] })).map(({ key }) => key)).to.have.members(['old', 'silent']);
     await write('next', { 'index.ts': "export default { key: 'next', contract: 2 };" });
-    const error = await thrownBy(() => loadConnectors([folder]));
+    const error = await thrownBy(() => loadConnectors({ folders: [folder] }));
     expect(error)
       .to.have.property('problems')
       .that.deep.equals(['next: it is written for version 2 of the connector contract; this Causeway has version 1']);
@@ -129,6 +129,46 @@ describe('connectors in folders', () => {
     } finally {
       await service.stop();
     }
+  });
+});
+
+describe('connectors in npm packages', () => {
+  const folder = join(process.cwd(), 'node_modules');
+  const names: string[] = [];
+
+  afterEach(async () => {
+    for (const name of names.splice(0)) await rm(join(folder, name), { recursive: true });
+  });
+
+  async function install(name: string, files: Readonly<Record<string, string>>): Promise<void> {
+    names.push(name);
+    await mkdir(join(folder, name), { recursive: true });
+    await Promise.all(Object.entries(files).map(([file, text]) => writeFile(join(folder, name, file), text)));
+  }
+
+  it('are installed as they are written, in TypeScript, and served with their simulator', async () => {
+    const typed = `${GREETER}\nexport const ANSWER: number = 42;`;
+    await install('causeway-connector-greeter', { 'index.ts': typed, 'simulator.ts': GREETER_SIMULATOR });
+    const service = await startTestApp({ CONNECTORS: 'causeway-connector-greeter' });
+    try {
+      const { token } = await service.createInstance('greeter', { simulator: true });
+      const { body } = await service.call('/greetings/1', { token });
+      expect(body).to.deep.equal({ id: 1, text: 'hello' });
+    } finally {
+      await service.stop();
+    }
+  });
+
+  it('are refused with both versions where they are written for another, and named where they are not installed', async () => {
+    await install('causeway-connector-later', { 'index.ts': "export default { key: 'later', contract: 2 };" });
+    const packages = ['causeway-connector-later', 'causeway-connector-absent'];
+    const error = await thrownBy(() => loadConnectors({ folders: [], packages }));
+    expect(error)
+      .to.have.property('problems')
+      .that.deep.equals([
+        'causeway-connector-absent: the package is not installed; `npm install causeway-connector-absent` where the service is started',
+        'later: it is written for version 2 of the connector contract; this Causeway has version 1',
+      ]);
   });
 });
 

@@ -278,6 +278,52 @@ describe('the problems of a field', () => {
     for (const field of right) expect(problemsOfField(field)).to.deep.equal([]);
   });
 
+  it('include a domain that does not fit the type, or itself', () => {
+    const problem = (field: FieldSpec, text: string) =>
+      expect(problemsOfField(field)).to.deep.equal([`things: x: ${text}`]);
+    problem({ type: 'string', domain: { digits: { total: 3 } } }, 'only numbers have a domain of digits');
+    problem({ type: 'number', domain: { digits: { decimals: -1 } } }, 'digits are counted in whole numbers');
+    problem({ type: 'string', domain: { step: 'day' } }, 'only dates and instants have a first, a last and a step');
+    problem(
+      { type: 'date', domain: { first: '2026-01-31T00:00:00Z' } },
+      'its first and last are written as yyyy-MM-dd',
+    );
+    problem(
+      { type: 'datetime', domain: { last: '2026-02-30' } },
+      'its first and last are written as yyyy-MM-ddTHH:mm:ssZ, or a date',
+    );
+    problem({ type: 'date', domain: { first: '2026-02-01', last: '2026-01-01' } }, 'its last comes before its first');
+    problem({ type: 'number', domain: { text: { nonEmpty: true } } }, 'only text has a domain of texts');
+    problem({ type: 'string', domain: { closed: true } }, 'its domain is closed, and there are no values');
+    const right = [
+      { type: 'number', domain: { digits: { significant: 15 }, rounded: 15 } },
+      { type: 'datetime', domain: { first: '1700-01-01', last: '4000-12-31T23:59:59Z', step: 'second' } },
+      { type: 'string', values: ['a'], domain: { closed: true, text: { longest: 5 } } },
+    ] as const;
+    for (const field of right) expect(problemsOfField(field)).to.deep.equal([]);
+  });
+
+  it('include an exact comparison of what the provider keeps rounded', () => {
+    const compare = () => '';
+    const field = (exactness: 'exact' | 'superset'): FieldSpec => {
+      return { type: 'number', domain: { rounded: 15 }, filter: { '<': exactness, 'IS NULL': 'exact' } };
+    };
+    const translator = { and: () => '', compare, isNull: compare };
+    const problems = (exactness: 'exact' | 'superset') => problemsOfField(field(exactness), { translator });
+    expect(problems('exact')).to.deep.equal(['things: x: what is rounded cannot be compared exactly']);
+    expect(problems('superset')).to.deep.equal([]);
+  });
+
+  it('do not include lists without a list in the translator, where equalities say the same', () => {
+    const translator = { and: () => '', compare: () => '' };
+    const problems = (filter: FieldSpec['filter'] & object) =>
+      problemsOfField({ type: 'string', filter }, { translator });
+    expect(problems({ '=': 'exact', IN: 'exact', '!=': 'superset', 'NOT IN': 'superset' })).to.deep.equal([]);
+    const problem = (operator: string) => `things: x: ${operator} is declared, but the translator has no 'in'`;
+    expect(problems({ '=': 'superset', IN: 'exact' })).to.deep.equal([problem('IN')]);
+    expect(problems({ '=': 'exact', 'NOT IN': 'exact' })).to.deep.equal([problem('NOT IN')]);
+  });
+
   it('include forms of LIKE without LIKE', () => {
     expect(problemsOfField({ type: 'string', likeForms: ['prefix'] })).to.deep.equal([
       'things: x: likeForms without LIKE',

@@ -3,13 +3,16 @@ import soql from '@salesforce/soql-common/lib/soql-parser/soql-parser.js';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { ObjectSpec } from '#connector';
+import { type Connection, fieldOf, type Provider, startProvider } from '#connector/testing';
+import salesforce from '../../connectors/salesforce/index.ts';
 import { compileCondition } from '../../connectors/salesforce/simulator/condition.ts';
+import { CONNECTED } from '../../connectors/salesforce/simulator/samples.ts';
 import { OBJECTS } from '../../connectors/salesforce/simulator/schema.ts';
 import { parseStatement } from '../../connectors/salesforce/simulator/statement.ts';
-import { type Connection, listOf, type RunningSimulator, startSimulator } from '../../connectors/salesforce/testing.ts';
+import { createSimulator } from '../../connectors/salesforce/simulator.ts';
 import type { ProviderRequest } from '../../src/connector/contract.ts';
 import { type PreparedQuery, prepareQuery } from '../../src/where/index.ts';
-import { filtersOn, printFilter } from '../connector-suite/filters.ts';
+import { filtersOn, printFilter } from '../../suite/filters.ts';
 
 const OBJECT_NAMES = ['Account', 'Contact', 'Opportunity', 'Task'];
 const FILTERS = 1000;
@@ -25,11 +28,11 @@ function findFaults(statement: string): readonly unknown[] {
 }
 
 describe('every statement that the Salesforce connector writes', () => {
-  let simulator: RunningSimulator;
+  let simulator: Provider;
   let connection: Connection;
 
   before(async () => {
-    simulator = await startSimulator();
+    simulator = await startProvider(salesforce, createSimulator, CONNECTED);
     connection = simulator.connect();
   });
   after(() => simulator.stop());
@@ -86,6 +89,7 @@ function readStatement({ query, json }: ProviderRequest): string {
 }
 
 async function listRows(connection: Connection, object: ObjectSpec) {
-  const page = await connection.run(object.list, listOf(object, Object.keys(object.fields)));
+  const fields = Object.keys(object.fields).map((name) => fieldOf(object, name));
+  const page = await connection.list(object, { fields, limit: 2000 });
   return page.records.map((record) => Object(record));
 }

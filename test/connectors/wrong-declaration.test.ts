@@ -1,90 +1,215 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
-import { OWN_CONNECTORS } from '../../src/connector/registry.ts';
-import {
-  assertSound,
-  findListings,
-  type Listing,
-  measureClaims,
-  startTarget,
-  type Target,
-} from '../connector-suite.ts';
+import type { Connector, FieldSpec, ObjectSpec, Objects, Translator } from '#connector';
+import { CHECKS, FULL, type Samples, startSubject } from '#connector/suite';
+import bamboohr from '../../connectors/bamboohr/index.ts';
+import { createSimulator } from '../../connectors/bamboohr/simulator.ts';
 
 /** BambooHR's simulator ignores case, and takes a missing date for an early one. */
-const LIES: Readonly<Record<string, Lie>> = {
-  'text equality called exact': { field: 'firstName', claims: "filter: { '=': 'exact' }" },
-  'an earlier date called exact': { field: 'hireDate', claims: "filter: { '<': 'exact' }" },
-  'an inequality that finds too little': { field: 'lastName', claims: "filter: { '!=': 'superset' }" },
-  'another collation than the provider has': { field: 'status', claims: "collation: 'cs'" },
+const FIELDS = ['id', 'firstName', 'lastName', 'hireDate', 'status', 'department'];
+
+const SECRET = 'demo-key';
+
+const SAMPLES: Samples = { configuration: { username: SECRET, 'company.name': 'acme' } };
+const EFFORT = { ...FULL, literalsPerClaim: 20 };
+
+/** A mistake in a connector, the check that must find it, and what it must say. */
+interface Mistake {
+  readonly make: (employees: ObjectSpec) => ObjectSpec;
+  readonly check: RegExp;
+  readonly fault: RegExp;
+}
+
+function declaring(field: string, spec: Partial<FieldSpec>): Mistake['make'] {
+  return (employees) => {
+    const was = employees.fields[field];
+    if (was === undefined) throw new Error(`There are no employees with '${field}'.`);
+    return { ...employees, fields: { ...employees.fields, [field]: { ...was, ...spec } } };
+  };
+}
+
+function translating(wrong: (right: Translator<unknown>) => Translator<unknown>): Mistake['make'] {
+  return (employees) => ({
+    ...employees,
+    translator: { ...employees.translator, ...wrong(employees.translator ?? {}) },
+  });
+}
+
+const CLAIMS = /^has measured every declared operator/;
+const FILTERS = /^answers random filters/;
+
+const WRONG_DECLARATIONS: Readonly<Record<string, Mistake>> = {
+  'text equality called exact': {
+    make: declaring('firstName', { filter: { '=': 'exact' } }),
+    check: CLAIMS,
+    fault: /employees where firstName=.*rows do not match/,
+  },
+  'an earlier date called exact': {
+    make: declaring('hireDate', { filter: { '<': 'exact' } }),
+    check: CLAIMS,
+    fault: /employees where hireDate<.*rows do not match/,
+  },
+  'an inequality that finds too little': {
+    make: declaring('lastName', { filter: { '!=': 'superset' } }),
+    check: CLAIMS,
+    fault: /employees where lastName!=.*rows are missing/,
+  },
+  'another collation than the provider has': {
+    make: declaring('status', { collation: 'cs', domain: {} }),
+    check: CLAIMS,
+    fault: /employees where status.*rows do not match/,
+  },
+  'single records by an endpoint that knows no ids': {
+    make: (employees) => ({
+      ...employees,
+      get: {
+        request: () => ({ path: '/api/v1/employees/101', query: { fields: 'id,firstName' } }),
+        read: ({ body }) => body,
+      },
+    }),
+    check: /^does not find what does not exist/,
+    fault: /GET \/employees\/\w+ answered 200/,
+  },
+  'pages by position that begin elsewhere': {
+    make: (employees) => ({
+      ...employees,
+      ...(employees.list && { list: { ...employees.list, cursorAt: (offset: number) => String(offset + 1) } }),
+    }),
+    check: /^gives the same rows in pages of any size/,
+    fault: /by page: \d+ rows/,
+  },
 };
 
-interface Lie {
-  readonly field: string;
-  /** Source of what replaces the field's own claims. */
-  readonly claims: string;
+const WRONG_TRANSLATORS: Readonly<Record<string, Mistake>> = {
+  'OR written as AND': {
+    make: translating(({ and }) => ({ ...(and && { or: and }) })),
+    check: FILTERS,
+    fault: /rows are missing/,
+  },
+  'at least written as more than': {
+    make: translating(({ compare }) => ({
+      ...(compare && {
+        compare: (field, operator, value) => compare(field, operator === '>=' ? '>' : operator, value),
+      }),
+    })),
+    check: CLAIMS,
+    fault: /employees where hireDate>=.*rows are missing/,
+  },
+  'only the first of a list': {
+    make: translating((right) => ({
+      ...(right.in && { in: (field, values, negated) => right.in?.(field, values.slice(0, 1), negated) }),
+    })),
+    check: CLAIMS,
+    fault: /employees where department IN .*rows are missing/,
+  },
+  'equality written as its opposite': {
+    make: translating(({ compare }) => ({
+      ...(compare && {
+        compare: (field, operator, value) => compare(field, operator === '=' ? '!=' : operator, value),
+      }),
+    })),
+    check: CLAIMS,
+    fault: /employees where \w+=.*rows are missing/,
+  },
+  'quotes that are not escaped': {
+    make: translating(({ compare }) => ({
+      ...(compare && {
+        compare: (field, operator, value) => String(compare(field, operator, value)).replaceAll(/\\'|''(?=.)/g, "'"),
+      }),
+    })),
+    check: CLAIMS,
+    fault: /GET \/employees \{"where":.*answered 4\d\d/,
+  },
+};
+
+/** What is wrong outside of the objects. */
+interface Slip {
+  readonly make: (connector: Connector) => Connector;
+  readonly check: RegExp;
+  readonly fault: RegExp;
+  readonly samples?: Partial<Samples>;
 }
+
+const TROUBLES = /^reports what goes wrong/;
+
+const SLIPS: Readonly<Record<string, Slip>> = {
+  'a refusal of credentials that it takes for one of the request': {
+    make: (connector) => ({
+      ...connector,
+      classify: (response) => (response.status === 401 ? { kind: 'rejected' } : connector.classify?.(response)),
+    }),
+    check: TROUBLES,
+    fault:
+      /'401' at a list is taken for PROVIDER_REJECTED, not INSTANCE_CREDENTIALS_FAILED\n.*wrong credentials at the probe/s,
+  },
+  'failures that it takes for successes': {
+    make: (connector) => ({ ...connector, classify: () => null }),
+    check: TROUBLES,
+    fault: /'429; retry-after=7' at a list is taken for PROVIDER_PROTOCOL, not PROVIDER_RATE_LIMITED/,
+  },
+  'a secret in an address': {
+    make: (connector) => ({
+      ...connector,
+      probe: { ...connector.probe, query: { ...connector.probe.query, key: SECRET } },
+    }),
+    check: /^leaves no secret/,
+    fault: /^the value of 'username' stands in an address$/m,
+  },
+  'a README that is not there': {
+    make: (connector) => connector,
+    samples: { folder: import.meta.dirname },
+    check: /^has a README/,
+    fault: /^There is no README\.md in /,
+  },
+};
 
 describe('a connector that declares what is not so', () => {
-  let folder: string;
-
-  before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'causeway-connectors-'));
-    await Promise.all(Object.values(LIES).map((lie, index) => writeLiar(folder, `liar${index}`, lie)));
-  });
-  after(() => rm(folder, { recursive: true }));
-
-  Object.entries(LIES).forEach(([lie, { field }], index) => {
-    it(`is caught: ${lie}`, async () => {
-      const target = await startTarget({
-        element: `liar${index}`,
-        configuration: { username: 'demo-key', 'company.name': 'acme', simulator: true },
-        connectorsPath: folder,
-      });
-      try {
-        const employees = await findEmployees(target, field);
-        expect(await measureClaims(target, employees, 20)).not.to.deep.equal([]);
-        const failure = await assertSound(target, employees, { filters: 150, seed: 1 }).catch((error: Error) => error);
-        expect(failure)
-          .to.be.an('error')
-          .with.property('message')
-          .that.matches(/^employees where .*(?:rows do not match|rows are missing)/s);
-      } finally {
-        await target.stop();
-      }
-    }).timeout(60_000);
-  });
+  for (const [name, mistake] of Object.entries(WRONG_DECLARATIONS))
+    it(`is caught: ${name}`, () => expectCaught(mistake));
 });
 
-/** As far as the field goes. */
-async function findEmployees(target: Target, field: string): Promise<Listing> {
-  const employees = (await findListings(target)).find(({ name }) => name === 'employees');
-  const spec = employees?.object.fields[field];
-  if (employees === undefined || spec === undefined) throw new Error(`There are no employees with '${field}'.`);
-  return { ...employees, object: { ...employees.object, fields: { [field]: spec } } };
+describe('a connector that is wrong outside of its objects', () => {
+  for (const [name, { make, ...finding }] of Object.entries(SLIPS))
+    it(`is caught: ${name}`, () => expectFault(make({ ...bamboohr, objects: employeesAlone }), finding));
+});
+
+const employeesAlone = async (context: Context) => withEmployees(await original(context), (employees) => employees);
+
+describe('a connector whose translator is wrong', () => {
+  for (const [name, mistake] of Object.entries(WRONG_TRANSLATORS))
+    it(`is caught: ${name}`, () => expectCaught(mistake));
+});
+
+function expectCaught({ make, ...finding }: Mistake): Promise<void> {
+  const objects = async (context: Context) => withEmployees(await original(context), make);
+  return expectFault({ ...bamboohr, objects }, finding);
 }
 
-/** BambooHR under another key, with the lie, outside the repository. */
-async function writeLiar(folder: string, key: string, { field, claims }: Lie): Promise<void> {
-  const original = pathToFileURL(join(OWN_CONNECTORS, 'bamboohr')).href;
-  const index = `
-import { defineConnector } from '#connector';
-import original from '${original}/index.ts';
+async function expectFault(connector: Connector, { check, fault, samples }: Omit<Slip, 'make'>): Promise<void> {
+  const subject = await startSubject({
+    connector,
+    createSimulator,
+    samples: { ...SAMPLES, ...samples },
+    effort: EFFORT,
+  });
+  try {
+    const found = CHECKS.find(({ name }) => check.test(name));
+    const faults = await found?.find(subject).catch((error: Error) => [error.message]);
+    expect(faults?.join('\n')).to.match(fault);
+  } finally {
+    await subject.target.stop();
+  }
+}
 
-export default defineConnector({
-  ...original,
-  key: '${key}',
-  id: 99000${key.slice(-1)},
-  objects: async (context) => {
-    const { employees, ...others } = await original.objects(context);
-    const { fields } = employees;
-    return { ...others, employees: { ...employees, fields: { ...fields, ${field}: { ...fields.${field}, ${claims} } } } };
-  },
-});
-`;
-  await mkdir(join(folder, key));
-  await writeFile(join(folder, key, 'index.ts'), index);
-  await writeFile(join(folder, key, 'simulator.ts'), `export { createSimulator } from '${original}/simulator.ts';\n`);
+type Context = Parameters<Extract<Connector['objects'], (...given: never) => unknown>>[0];
+
+async function original(context: Context): Promise<Objects> {
+  return typeof bamboohr.objects === 'function' ? bamboohr.objects(context) : bamboohr.objects;
+}
+
+/** Employees alone, with a few fields. */
+function withEmployees({ employees }: Objects, make: Mistake['make']): Objects {
+  if (employees === undefined) throw new Error('There are no employees.');
+  const { create: _create, update: _update, children: _children, ...rest } = employees;
+  const fields = Object.fromEntries(Object.entries(employees.fields).filter(([name]) => FIELDS.includes(name)));
+  return { employees: make({ ...rest, fields }) };
 }

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Value } from '../../src/connector/index.ts';
+import type { FieldSpec, Value } from '../../src/connector/index.ts';
 import { createPacer } from '../../src/pace.ts';
 import { createObject, createService, type FakeRow, type FakeService, failureOf } from './fake-provider.ts';
 
@@ -218,6 +218,28 @@ describe('an order', () => {
   });
 });
 
+describe('a filter that no row can pass', () => {
+  const bounded = () => {
+    const object = createObject(ROWS.slice(0, 10));
+    const score: FieldSpec = { type: 'integer', range: ['0', '9'], filter: { '>=': 'superset' } };
+    return createService({ rows: { ...object, fields: { ...object.fields, score } } });
+  };
+
+  for (const query of [{}, { orderBy: 'name' }, { pushdownOnly: true }, { page: 3 }]) {
+    it(`is answered without the provider: ${JSON.stringify(query)}`, async () => {
+      const service = bounded();
+      const answer = await service.list({ where: "score = 10 AND name = 'odd'", ...query });
+      expect(answer).to.include({ totalCount: 0, providerCalls: 0, pushdown: 'full' });
+      expect([answer.records, answer.nextPage, service.sent]).to.deep.equal([[], undefined, []]);
+    });
+  }
+
+  it('leaves the provider to the rest of an OR', async () => {
+    const { records } = await bounded().list({ where: 'score > 9 OR id = 3' });
+    expect(ids(records)).to.deep.equal([3]);
+  });
+});
+
 describe('a provider that shows only so many rows of a query', () => {
   const shows = (resultWindow: number, options: Parameters<typeof createObject>[1] = {}) => {
     const rows = { ...createObject(ROWS.slice(0, 120), options), limits: { resultWindow } };
@@ -302,6 +324,81 @@ describe('a provider that shows only so many rows of a query', () => {
       [5, 'result-window'],
       [7, 'result-window'],
     ]);
+  });
+
+  describe('and can go on behind an id', () => {
+    const LATER = ROWS.slice(0, 230);
+    /** Shows the first rows behind an id; a cursor counts them from there. */
+    const goesOn = (resultWindow: number, changes: Partial<FieldSpec> = {}, isStuck = false) => {
+      const object = createObject([], {
+        run: async ({ send }, { filter = [], orderBy, cursor = '0', limit }) => {
+          await send({
+            path: '/rows',
+            json: { filter, orderBy: orderBy.map(({ direction }) => direction), cursor, limit },
+          });
+          const isDescending = orderBy[0]?.direction === 'desc';
+          const bounds = isStuck ? [] : filter.filter(([field]) => field === 'id');
+          const found = LATER.filter(({ id }) =>
+            bounds.every(([, operator, value]) => (operator === '<' ? id < Number(value) : id > Number(value))),
+          );
+          const sorted = isDescending ? found.reverse() : found;
+          const end = Number(cursor) + limit;
+          return {
+            records: sorted.slice(Number(cursor), end),
+            total: sorted.length,
+            ...(end < sorted.length && { next: String(end) }),
+          };
+        },
+      });
+      const id: FieldSpec = {
+        type: 'integer',
+        nullable: false,
+        sortable: true,
+        filter: { '>': 'exact', '<': 'exact' },
+        ...changes,
+      };
+      return createService({ rows: { ...object, fields: { ...object.fields, id }, limits: { resultWindow } } });
+    };
+
+    for (const pageSize of [1, 7, 50, 200]) {
+      it(`gives every row once, in pages of ${pageSize}, and never asks for more than is shown`, async () => {
+        const service = goesOn(100);
+        const { rows, answers } = await service.listAll({ pageSize });
+        expect(ids(rows)).to.deep.equal(ids(LATER));
+        expect(answers.flatMap(({ cutBy }) => cutBy ?? [])).to.deep.equal([]);
+        expect(Math.max(...askedFor(service))).to.be.at.most(100);
+      });
+    }
+
+    it('does so in descending order, under what is checked here, and where the id is not asked for', async () => {
+      const { rows } = await goesOn(100).listAll({ orderBy: 'id desc', pageSize: 60 });
+      expect(ids(rows)).to.deep.equal(ids(LATER).reverse());
+      const odd = await goesOn(100).listAll({ where: "name = 'odd'", fields: 'name', pageSize: 60 });
+      expect(odd.rows).to.deep.equal(Array.from({ length: 115 }, () => ({ name: 'odd' })));
+    });
+
+    it('tells the total of the whole query or none', async () => {
+      const { answers } = await goesOn(100).listAll({ pageSize: 50 });
+      expect(answers.map(({ totalCount }) => totalCount)).to.deep.equal([230, 230, undefined, undefined, undefined]);
+    });
+
+    it('sorts all of them here', async () => {
+      const { records } = await goesOn(100).list({ orderBy: 'score desc', pageSize: 3 });
+      expect(ids(records)).to.deep.equal([9, 19, 29]);
+    });
+
+    for (const [why, changes, isStuck] of [
+      ['its id cannot be compared exactly', { filter: { '>': 'superset' } }, false],
+      ['its id can be missing', { nullable: true }, false],
+      ['its rows come in another order', { sortable: false }, false],
+      ['it shows the same rows again', {}, true],
+    ] as const) {
+      it(`not where ${why}: the answer says that there may be more`, async () => {
+        const { answers } = await goesOn(100, changes, isStuck).listAll({ pageSize: 100 });
+        expect(answers.at(-1)?.cutBy).to.equal('result-window');
+        expect(answers.length).to.be.at.most(2);
+      });
+    }
   });
 
   it('cannot have its rows sorted here, unless all of them are shown', async () => {

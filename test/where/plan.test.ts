@@ -13,6 +13,7 @@ describe('a plan', () => {
       parameters: {},
       orderBy: [],
       sortPushed: true,
+      providerOrder: [],
       decisions: [],
       pushdown: 'full',
     });
@@ -137,9 +138,56 @@ describe('an order', () => {
     });
   }
 
+  it('ends with the id for the provider, where it can sort by it', () => {
+    const id = { type: 'integer', sortable: true } as const;
+    const withId: Queryable = { ...queryable, fields: { ...queryable.fields, id } };
+    const told = (orderBy: string | undefined, changes: Partial<Queryable> = {}) =>
+      planOf(undefined, { ...withId, ...changes }, orderBy).providerOrder.map(
+        ({ field, direction }) => `${field.name} ${direction}`,
+      );
+    expect(told(undefined)).to.deep.equal(['id asc']);
+    expect(told('a desc')).to.deep.equal(['a desc', 'id asc']);
+    expect(told('id desc')).to.deep.equal(['id desc']);
+    expect(told('a, id desc')).to.deep.equal(['a asc', 'id desc']);
+    // Sorted here, from pages that neither overlap nor leave gaps.
+    expect(told('c')).to.deep.equal(['id asc']);
+    expect(told('a, b')).to.deep.equal(['a asc', 'b asc']);
+    expect(told('a', { idField: 'b' })).to.deep.equal(['a asc', 'b asc']);
+    expect(told('a', { idField: 'c' })).to.deep.equal(['a asc']);
+    expect(told(undefined, { fields: queryable.fields })).to.deep.equal([]);
+  });
+
   it('by unknown fields names them all', () => {
     const error = faultOf(() => planOf(undefined, queryable, 'x, a, zzz'), 'WHERE_INVALID');
     expect(error.details?.map(({ position }) => position)).to.deep.equal([0, 6]);
+  });
+});
+
+describe('going on behind an id', () => {
+  const id = { type: 'integer', nullable: false, sortable: true, filter: { '>': 'exact' } } as const;
+  const windowed = (limits: Queryable['limits'] = {}): Queryable => ({
+    ...provider(EXACT, { limits: { resultWindow: 100, ...limits } }),
+    fields: { ...provider(EXACT).fields, id, s: { type: 'number', filter: { '=': 'superset' } } },
+  });
+  const behind = (where: string | undefined, limits?: Queryable['limits']) => {
+    const query = planOf(where, windowed(limits)).goOnAfter?.queryAfter(0, '5');
+    return query && [query.pushed && print(query.pushed), query.residual && print(query.residual)];
+  };
+
+  it('adds it to the filter', () => {
+    expect(behind(undefined)).to.deep.equal(['id > 5', undefined]);
+    expect(behind('x = 1 OR y = 2')).to.deep.equal(['(x = 1 OR y = 2) AND id > 5', undefined]);
+    expect(behind('s = 1 AND none = 2')).to.deep.equal(['s = 1 AND id > 5', 's = 1 AND none = 2']);
+  });
+
+  it('is not done where the rest of the filter would not be answered as before', () => {
+    expect(behind('x = 1', { maxTerms: 2 })).to.deep.equal(['x = 1 AND id > 5', undefined]);
+    expect(behind('x = 1', { maxTerms: 1 })).to.equal(undefined);
+  });
+
+  it('is not done without a window', () => {
+    const { resultWindow: _, ...limits } = windowed().limits ?? {};
+    expect(planOf(undefined, { ...windowed(), limits }).goOnAfter).to.equal(undefined);
   });
 });
 

@@ -5,6 +5,7 @@ import { type PreparedQuery, prepareQuery } from '../../src/where/query.ts';
 
 /** A provider that reads our own language back, but with brackets, so that it cannot be taken for it. */
 export const brackets: Translator<unknown> = {
+  nulls: 'unknown',
   and: (operands) => `[${operands.join(' & ')}]`,
   or: (operands) => `[${operands.join(' | ')}]`,
   compare: (field, operator, value) =>

@@ -77,7 +77,7 @@ describe('pushing down', function pushdown() {
       fc.property(recordFilters, declarations, (filter, queryable) => {
         seen[assertSound(filter, queryable, faithful)]++;
       }),
-      { seed: 10, numRuns: 1600 },
+      { seed: 10, numRuns: 2400 },
     );
     // Each way must be taken often, or the test says little.
     for (const [pushdown, times] of Object.entries(seen)) expect(times, pushdown).to.be.greaterThan(30);

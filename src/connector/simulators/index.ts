@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import type { ConnectorSources } from '../places.ts';
 
 /** Running simulators: one port, each provider below `/<key>`. */
 export interface Simulators {
@@ -9,8 +10,8 @@ export interface Simulators {
 
 export interface SimulatorsOptions {
   readonly port: number;
-  /** Folders of connectors; those with a `simulator.ts` are served. */
-  readonly folders: readonly string[];
+  /** Of these connectors those with a `simulator.ts` are served. */
+  readonly sources: ConnectorSources;
   /** Folder of what they remember over a restart, made when the first of them saves something. Without it they forget. */
   readonly memoryFolder?: string;
 }

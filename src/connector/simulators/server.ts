@@ -1,12 +1,13 @@
-import { existsSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Simulator, SimulatorOptions } from '../contract.ts';
+import { findPlaces } from '../places.ts';
 import { provideContract } from '../provide-contract.ts';
 import { SIMULATORS_HOST, type SimulatorsOptions } from './index.ts';
 import { createMemory } from './memory.ts';
+
+const FILE = 'simulator.ts';
 
 /** Listens and serves `/<key>/…` with each connector's simulator. */
 export async function listen(options: SimulatorsOptions): Promise<{ readonly server: Server; readonly port: number }> {
@@ -19,22 +20,13 @@ export async function listen(options: SimulatorsOptions): Promise<{ readonly ser
   });
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('The simulators listen on no port.');
-  for (const { key, file } of await findSimulators(options.folders)) {
+  for (const { key, folder } of await findPlaces(options.sources, FILE)) {
     const baseUrl = `http://${SIMULATORS_HOST}:${address.port}/${key}`;
     const { memoryFolder } = options;
     const memory = memoryFolder === undefined ? {} : { memory: createMemory(join(memoryFolder, `${key}.json`)) };
-    byKey.set(key, await load(file, { baseUrl, ...memory }));
+    byKey.set(key, await load(join(folder, FILE), { baseUrl, ...memory }));
   }
   return { server, port: address.port };
-}
-
-async function findSimulators(folders: readonly string[]) {
-  const found = await Promise.all(
-    folders.map(async (folder) =>
-      (await readdir(folder)).map((key) => ({ key, file: join(folder, key, 'simulator.ts') })),
-    ),
-  );
-  return found.flat().filter(({ file }) => existsSync(file));
 }
 
 async function load(file: string, options: SimulatorOptions): Promise<Simulator> {

@@ -24,7 +24,7 @@ describe('a simulator outside of this repository', () => {
     const folder = await mkdtemp(join(tmpdir(), 'causeway-simulators-'));
     await mkdir(join(folder, 'toy'));
     await writeFile(join(folder, 'toy', 'simulator.ts'), SIMULATOR);
-    const simulators = await startSimulators({ port: 0, folders: [folder] });
+    const simulators = await startSimulators({ port: 0, sources: { folders: [folder] } });
     try {
       const answer = await fetch(`${simulators.url}/toy/things`);
       expect(await answer.json()).to.deep.equal({ origin: `${simulators.url}/toy`, things: [{ id: 1 }] });

@@ -1,5 +1,5 @@
 import type { FieldSpec } from '#connector';
-import type { ApiAnswer } from '../support/app.ts';
+import type { ApiAnswer } from '../test/support/app.ts';
 import { idOf, type Listing, type Target } from './target.ts';
 
 const NO_VALUES: Readonly<Partial<Record<FieldSpec['type'], string>>> = {

@@ -1,10 +1,4 @@
-import type {
-  Connector,
-  ConnectorContext,
-  DiscoveryContext,
-  ObjectSpec,
-  Objects,
-} from '../../src/connector/contract.ts';
+import type { Connector, ConnectorContext, DiscoveryContext, ObjectSpec, Objects } from '../src/connector/contract.ts';
 
 /** Everything that a connector declares or discovers, with the fields of outlines, those of children included. */
 export async function discoverAll(find: Connector['objects'], context: ConnectorContext): Promise<Objects> {

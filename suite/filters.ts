@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { FieldSpec } from '#connector';
-import type { ComparisonOperator, FieldRef, Filter, Literal } from '../../src/where/ast.ts';
+import type { ComparisonOperator, FieldRef, Filter, Literal } from '../src/where/ast.ts';
 import { literalsFor, NOWHERE, patternsFor } from './literals.ts';
 import { readField } from './reference.ts';
 import type { Listing, Row } from './target.ts';

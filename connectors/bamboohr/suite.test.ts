@@ -1,12 +1,10 @@
-import { describeConnector, startTarget } from '../connector-suite.ts';
+import { describeConnector } from '#connector/suite';
+import bamboohr from './index.ts';
+import { createSimulator } from './simulator.ts';
 
-describeConnector({
-  name: 'bamboohr',
-  start: () =>
-    startTarget({
-      element: 'bamboohr',
-      configuration: { username: 'demo-key', 'company.name': 'acme', simulator: true },
-    }),
+describeConnector(bamboohr, createSimulator, {
+  folder: import.meta.dirname,
+  configuration: { username: 'demo-key', 'company.name': 'acme' },
   writes: {
     employees: {
       create: (number) => ({

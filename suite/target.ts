@@ -1,10 +1,7 @@
-import { SYSTEM_CLOCK } from '../../src/clock.ts';
-import { type AccessTokens, createProviderClient } from '../../src/connector/client/index.ts';
-import type { Config, Connector, ObjectSpec, Objects } from '../../src/connector/contract.ts';
-import { loadConnectors, OWN_CONNECTORS } from '../../src/connector/registry.ts';
-import { createEgress } from '../../src/egress/index.ts';
-import { type ApiAnswer, type ApiCall, startTestApp } from '../support/app.ts';
-import { discoverAll } from '../support/discover-all.ts';
+import type { Config, Connector, ObjectSpec, Objects } from '#connector';
+import { type ApiAnswer, type ApiCall, startTestApp } from '../test/support/app.ts';
+import { type CreateSimulator, type ServedSimulator, serveSimulator } from './served.ts';
+import { connect } from './testing.ts';
 
 /** A normalised record, as the API answers it. */
 export type Row = Readonly<Record<string, unknown>>;
@@ -12,63 +9,55 @@ export type Row = Readonly<Record<string, unknown>>;
 /** A connector under test: an instance of it on a whole running service. */
 export interface Target {
   readonly connector: Connector;
+  readonly configuration: Config;
   /** What the connector declares for this instance, asked of it without the service. */
   readonly objects: Objects;
   /** A call on the instance. */
   readonly call: (path: string, call?: ApiCall) => Promise<ApiAnswer>;
+  /** Every line that the service logged, on the level debug. */
+  readonly logged: readonly string[];
+  /** Every answer that was an error, as text. */
+  readonly problems: readonly string[];
+  /** The provider, where it is a simulator. */
+  readonly provider: ServedSimulator | undefined;
   readonly stop: () => Promise<void>;
 }
 
 export interface TargetOptions {
-  readonly element: string;
+  readonly connector: Connector;
   readonly configuration: Config;
-  /** A folder of connectors outside the repository. */
-  readonly connectorsPath?: string;
+  /** Without it the configuration leads to a service on this machine. */
+  readonly createSimulator?: CreateSimulator | undefined;
 }
 
-/** Starts a service with an instance of the element. */
-export async function startTarget({ element, configuration, connectorsPath }: TargetOptions): Promise<Target> {
-  const service = await startTestApp(connectorsPath === undefined ? {} : { CONNECTORS_PATH: connectorsPath });
-  try {
-    const { token } = await service.createInstance(element, configuration);
-    const folders = [OWN_CONNECTORS, ...(connectorsPath === undefined ? [] : [connectorsPath])];
-    const connector = (await loadConnectors(folders)).find(({ key }) => key === element);
-    if (connector === undefined) throw new Error(`There is no connector '${element}'.`);
-    const objects = await declare(connector, configuration, service.app.simulatorsUrl);
-    return {
-      connector,
-      objects,
-      call: (path, call = {}) => service.call(path, { token, ...call }),
-      stop: service.stop,
-    };
-  } catch (error) {
+/** Starts a service that has this connector only, with an instance of it. */
+export async function startTarget({ connector, configuration, createSimulator }: TargetOptions): Promise<Target> {
+  const provider = createSimulator && (await serveSimulator(connector.key, createSimulator));
+  const simulatorsUrl = provider?.simulatorsUrl;
+  const service = await startTestApp(
+    { SIMULATORS_PORT: 'off' },
+    { connectors: [connector], ...(simulatorsUrl !== undefined && { simulatorsUrl }) },
+  );
+  const stop = async () => {
     await service.stop();
+    await provider?.stop();
+  };
+  try {
+    const settings = { ...configuration, ...(provider !== undefined && { simulator: true }) };
+    const { token } = await service.createInstance(connector.key, settings);
+    const options = simulatorsUrl === undefined ? {} : { simulatorsUrl };
+    const { objects } = await connect(connector, { config: configuration, ...options }).discover();
+    const problems: string[] = [];
+    const call: Target['call'] = async (path, input = {}) => {
+      const answer = await service.call(path, { token, ...input });
+      if (answer.status >= 400) problems.push(JSON.stringify(answer.body));
+      return answer;
+    };
+    return { connector, configuration, objects, call, logged: service.logged, problems, provider, stop };
+  } catch (error) {
+    await stop();
     throw error;
   }
-}
-
-async function declare(connector: Connector, config: Config, simulatorsUrl: string | undefined): Promise<Objects> {
-  if (typeof connector.objects !== 'function') return connector.objects;
-  const egress = createEgress({ allow: ['127.0.0.0/8'], simulatorsUrl });
-  const client = createProviderClient({
-    egress,
-    clock: SYSTEM_CLOCK,
-    random: { fraction: Math.random },
-    simulatorsUrl,
-  });
-  try {
-    const call = { connector, config, signal: new AbortController().signal, tokens: tokensIn(config) };
-    return await client.execute({ run: (context) => discoverAll(connector.objects, context) }, undefined, call);
-  } finally {
-    await egress.close();
-  }
-}
-
-/** An instance with OAuth is made with an access token that lasts. */
-function tokensIn(config: Config): AccessTokens | undefined {
-  const accessToken = config['oauth.user.token'];
-  if (typeof accessToken !== 'string') return undefined;
-  return { current: async () => accessToken, replace: async () => accessToken };
 }
 
 /** Something that can be listed, with all its rows. */

@@ -1,5 +1,5 @@
-import { judgeResponse } from '../../src/connector/client/failure.ts';
-import type { Connector, Failure, FailureKind, ProviderResponse } from '../../src/connector/contract.ts';
+import { judgeResponse } from '../src/connector/client/failure.ts';
+import type { Connector, Failure, FailureKind, ProviderResponse } from '../src/connector/contract.ts';
 
 /** What the provider client makes of an answer, with the words of the connector. Undefined for a success. */
 export function judge(

@@ -1,5 +1,5 @@
 import type { FieldSpec } from '#connector';
-import type { Filter, Literal } from '../../src/where/ast.ts';
+import type { Filter, Literal } from '../src/where/ast.ts';
 import type { Row } from './target.ts';
 
 /**

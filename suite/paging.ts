@@ -1,7 +1,9 @@
 import fc from 'fast-check';
-import type { Filter } from '../../src/where/ast.ts';
-import type { ApiAnswer } from '../support/app.ts';
-import { filtersOn, printFilter } from './filters.ts';
+import type { Filter } from '../src/where/ast.ts';
+import type { ApiAnswer } from '../test/support/app.ts';
+import type { Effort } from './effort.ts';
+import { filtersOn, predicatesFor, printFilter } from './filters.ts';
+import { literalsFor } from './literals.ts';
 import { evaluate } from './reference.ts';
 import { getOk, idOnly, idsOf, type Listing, type Row, type Target } from './target.ts';
 
@@ -15,23 +17,37 @@ export interface PagedQuery {
 }
 
 /** Everything; filters that leave some tens of rows, or one or two; answered by the provider alone, and with a recheck here; sorted. */
-export async function findQueries(target: Target, listing: Listing, seed: number): Promise<readonly PagedQuery[]> {
+export async function findQueries(
+  target: Target,
+  listing: Listing,
+  { candidates, tried, everyKind, seed }: Pick<Effort, 'candidates' | 'tried' | 'everyKind' | 'seed'>,
+): Promise<readonly PagedQuery[]> {
   const costly = findCostly(listing);
   const samples = fc
-    .sample(filtersOn(listing), { numRuns: 400, seed })
+    .sample(filtersOn(listing), { numRuns: candidates, seed })
     .filter((filter) => !costly.some((name) => printFilter(filter).includes(name)));
   const counted = samples.map((filter) => ({ filter, rows: countMatches(listing, filter) }));
-  const some = counted.filter(({ rows }) => rows >= 9 && rows <= 60);
+  const isSome = ({ rows }: { readonly rows: number }) => rows >= 9 && rows <= 60;
+  const some = counted.filter(isSome).slice(0, tried);
   const sparse = counted.filter(({ rows }) => rows === 1 || rows === 2);
   const found = await Promise.all([
-    findQuery(target, listing, { candidates: some, pushdown: /full/, kind: 'pushed' }),
+    findQuery(target, listing, {
+      candidates: some,
+      pushdown: /full/,
+      kind: 'pushed',
+    }),
     findQuery(target, listing, { candidates: some, pushdown: /partial|none/, kind: 'residual' }),
-    findQuery(target, listing, { candidates: sparse, pushdown: /partial|none/, kind: 'sparse' }),
+    findQuery(target, listing, {
+      candidates: sparse.slice(0, tried),
+      pushdown: /partial|none/,
+      kind: 'sparse',
+    }),
   ]);
-  const [, residual] = found;
+  const [pushed, residual] = found;
   return [
     { kind: 'everything', rows: listing.rows.length },
     ...found.flatMap((query) => query ?? []),
+    ...(pushed === undefined && everyKind ? await findPushed(target, listing, { tried, isSome }) : []),
     ...(residual === undefined ? [] : findOrders(listing).map((orderBy) => ({ ...residual, kind: 'sorted', orderBy }))),
   ];
 }
@@ -55,6 +71,27 @@ function findOrders({ object, idField }: Listing): readonly string[] {
   return found.flatMap((entry) => (entry === undefined ? [] : [`${entry[0]} desc`]));
 }
 
+/** A predicate alone: few random filters are left whole to a provider that can do little. */
+async function findPushed(
+  target: Target,
+  listing: Listing,
+  { tried, isSome }: { readonly tried: number; readonly isSome: (counted: { readonly rows: number }) => boolean },
+): Promise<readonly PagedQuery[]> {
+  const alone = claimedAlone(listing).map((filter) => ({ filter, rows: countMatches(listing, filter) }));
+  const candidates = alone.filter(isSome).slice(0, tried);
+  const query = await findQuery(target, listing, { candidates, pushdown: /full/, kind: 'pushed' });
+  return query === undefined ? [] : [query];
+}
+
+/** What is declared exact, one predicate each. */
+function claimedAlone({ object, rows }: Listing): readonly Filter[] {
+  return Object.entries(object.fields).flatMap(([name, spec]) =>
+    Object.entries(spec.filter ?? {})
+      .filter(([, exactness]) => exactness === 'exact')
+      .flatMap(([operator]) => predicatesFor(operator, name, literalsFor(name, spec, rows))),
+  );
+}
+
 function countMatches({ rows, object }: Listing, filter: Filter): number {
   return rows.filter((row) => evaluate(filter, row, object.fields) === true).length;
 }
@@ -65,10 +102,8 @@ interface Wanted {
   readonly kind: string;
 }
 
-const CANDIDATES_TRIED = 25;
-
 async function findQuery(target: Target, listing: Listing, { candidates, pushdown, kind }: Wanted) {
-  for (const { filter, rows } of candidates.slice(0, CANDIDATES_TRIED)) {
+  for (const { filter, rows } of candidates) {
     const where = printFilter(filter);
     const { headers } = await getOk(target, listing.path, { query: { where, pageSize: 1, ...idOnly(listing) } });
     if (pushdown.test(headers.get('elements-query-pushdown') ?? '')) return { kind, where, rows };
@@ -83,12 +118,17 @@ interface Walk {
   readonly maxProviderCalls?: number;
 }
 
-/** What is wrong with the pages of a query, for every way to walk them. */
-export async function walkPages(target: Target, listing: Listing, query: PagedQuery): Promise<readonly string[]> {
+/** What is wrong with the pages of a query, for so many ways to walk them. */
+export async function walkPages(
+  target: Target,
+  listing: Listing,
+  query: PagedQuery,
+  mostWalks: number,
+): Promise<readonly string[]> {
   const whole = await getOk(target, listing.path, { query: toParameters(listing, query, { pageSize: 5000 }) });
   const meant = [...idsOf(listing, whole.body)].sort();
   const faults: string[] = [];
-  for (const walk of walksFor(query)) {
+  for (const walk of walksFor(query).slice(0, mostWalks)) {
     const pages =
       walk.by === 'page'
         ? await walkByNumber(target, listing, query, walk)

@@ -2,14 +2,11 @@ import type { FieldSpec } from '#connector';
 import { compareAs, readField } from './reference.ts';
 import { getOk, idsOf, type Listing, listAll, type Target } from './target.ts';
 
-/** Fields whose order is tried in one listing. */
-const MOST_FIELDS = 12;
-
 /** What is wrong with the listing in the order of each of its fields. */
 export async function checkOrders(
   target: Target,
   listing: Listing,
-  { ownTextOrder }: { readonly ownTextOrder: boolean },
+  { ownTextOrder, sortedFields }: { readonly ownTextOrder: boolean; readonly sortedFields: number },
 ): Promise<readonly string[]> {
   const comparable = Object.entries(listing.object.fields).filter(
     ([, { type }]) => type !== 'object' && type !== 'array',
@@ -17,7 +14,7 @@ export async function checkOrders(
   const sortable = comparable.filter(([, spec]) => spec.sortable === true);
   const others = comparable.filter(([, spec]) => spec.sortable !== true);
   const faults: string[] = [];
-  for (const [name, spec] of [...sortable.slice(0, MOST_FIELDS), ...others.slice(0, 3)]) {
+  for (const [name, spec] of [...sortable.slice(0, sortedFields), ...others.slice(0, Math.ceil(sortedFields / 4))]) {
     const isTold = !(ownTextOrder && spec.type === 'string' && spec.sortable === true);
     for (const direction of ['asc', 'desc'] as const) {
       const fault = await checkOrder(target, listing, { name, spec, direction, isTold });

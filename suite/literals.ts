@@ -1,6 +1,6 @@
 import type { FieldSpec } from '#connector';
 import { HOSTILE_TEXTS } from '#connector/simulator';
-import type { Literal, Loc } from '../../src/where/ast.ts';
+import type { Literal, Loc } from '../src/where/ast.ts';
 import { readField } from './reference.ts';
 import type { Row } from './target.ts';
 
@@ -32,7 +32,8 @@ export const text = (value: string): Literal => ({ kind: 'string', text: value, 
 const number = (value: string): Literal => ({ kind: 'number', text: value, loc: NOWHERE });
 
 const LITERALS: Readonly<Partial<Record<FieldSpec['type'], (values: readonly string[]) => readonly Literal[]>>> = {
-  string: (values) => [...values.flatMap(textsNear), ...HOSTILE_TEXTS].map(text),
+  // What occurs comes first, so that lists of neighbours have several values that occur.
+  string: (values) => [...values, ...values.flatMap(textsNear), ...HOSTILE_TEXTS].map(text),
   number: (values) => [...values, ...values.flatMap(numbersNear), ...ODD_NUMBERS].flatMap(asNumber),
   integer: (values) => [...values, ...values.flatMap(integersNear), ...ODD_INTEGERS].flatMap(asNumber),
   boolean: () => [
@@ -46,7 +47,7 @@ const LITERALS: Readonly<Partial<Record<FieldSpec['type'], (values: readonly str
 
 function textsNear(value: string): readonly string[] {
   const swapped = value === value.toUpperCase() ? value.toLowerCase() : value.toUpperCase();
-  return [value, swapped, `${value} `, `${value}x`, value.slice(0, -1), value.normalize('NFD')];
+  return [swapped, `${value} `, `${value}x`, value.slice(0, -1), value.normalize('NFD')];
 }
 
 const ODD_NUMBERS = ['0', '-0.0', '1e3', '0.000000000001', '-99999999999999999999.5', '123456789012345678901234567890'];

@@ -1,6 +1,7 @@
 import type { FieldSpec } from '#connector';
 import { HOSTILE_TEXTS } from './literals.ts';
 import { readField } from './reference.ts';
+import { spread } from './soundness.ts';
 import { getOk, type Row, type Target } from './target.ts';
 
 /** How records of an object can be made. */
@@ -20,10 +21,12 @@ const TEXTS = HOSTILE_TEXTS.filter(({ length }) => length <= LONGEST_TEXT);
 interface Written {
   readonly name: string;
   readonly sample: WriteSample;
+  /** How many of the hostile texts are written. */
+  readonly mostTexts: number;
 }
 
 /** Creates, reads, changes, replaces and deletes a record, with every hostile text in every free field. @returns the faults */
-export async function writeRecords(target: Target, { name, sample }: Written): Promise<readonly string[]> {
+export async function writeRecords(target: Target, { name, sample, mostTexts }: Written): Promise<readonly string[]> {
   const object = target.objects[name];
   if (object === undefined) throw new Error(`There is no object '${name}'.`);
   const body = sample.create(1);
@@ -33,7 +36,7 @@ export async function writeRecords(target: Target, { name, sample }: Written): P
   if (object.get !== undefined) faults.push(...compareValues('got', body, (await getOk(target, path)).body));
   if (object.update !== undefined) {
     const fields = sample.freeTexts ?? freeTexts(object.fields, 'updateable');
-    const texts = TEXTS.filter((text) => !sample.alteredTexts?.includes(text));
+    const texts = spread(TEXTS, mostTexts).filter((text) => !sample.alteredTexts?.includes(text));
     faults.push(...(await updateTexts(target, path, { fields, texts })));
     faults.push(...(await failToUpdate(target, path, { fields: object.fields, body })));
   }
@@ -168,14 +171,17 @@ async function remove(target: Target, path: string): Promise<readonly string[]> 
 }
 
 /** Records under hostile ids: created, read by their id and deleted, each for itself. */
-export async function writeHostileIds(target: Target, { name, sample }: Written): Promise<readonly string[]> {
+export async function writeHostileIds(
+  target: Target,
+  { name, sample, mostTexts }: Written,
+): Promise<readonly string[]> {
   const object = target.objects[name];
   const idField = object?.idField ?? 'id';
   const field = object?.fields[idField];
   if (object?.get === undefined || field?.type !== 'string' || field.createable !== true || field.format !== undefined)
     return [];
   const faults: string[] = [];
-  for (const text of TEXTS.filter((id) => id !== '' && !sample.alteredTexts?.includes(id))) {
+  for (const text of spread(TEXTS, mostTexts).filter((id) => id !== '' && !sample.alteredTexts?.includes(id))) {
     const path = `/${name}/${encodeURIComponent(text)}`;
     const isTaken = (await target.call(path)).status === 200;
     if (isTaken) continue;

@@ -1,0 +1,12 @@
+import { describeConnector } from '#connector/suite';
+import salesforce from './index.ts';
+import { CONNECTED, WRITES } from './simulator/samples.ts';
+import { createSimulator } from './simulator.ts';
+
+describeConnector(salesforce, createSimulator, {
+  folder: import.meta.dirname,
+  // Text is left to Salesforce.
+  configuration: { ...CONNECTED, 'text.exact': true },
+  writes: WRITES,
+  ownTextOrder: true,
+});

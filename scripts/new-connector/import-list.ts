@@ -1,0 +1,11 @@
+/** Imported names, one a line, in the order that the linter of this repository wants: by letter, of the same letter the large one first. */
+export function importList(names: readonly string[]): string {
+  const sorted = [...names].sort((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1));
+  return sorted.map((name) => `  ${name},`).join('\n');
+}
+
+function sortKey(name: string): string {
+  return name
+    .replace(/^type /, '')
+    .replaceAll(/./g, (letter) => letter.toLowerCase() + (letter === letter.toLowerCase() ? '1' : '0'));
+}

@@ -1,0 +1,54 @@
+import { existsSync, realpathSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { CONNECTOR_PACKAGE } from '../config/formats.ts';
+
+/** A folder with a connector: `index.ts`, and mostly `simulator.ts` and `README.md`. */
+export interface ConnectorPlace {
+  readonly key: string;
+  readonly folder: string;
+}
+
+/** Where connectors come from. */
+export interface ConnectorSources {
+  /** Each holds folders that are named by the keys of their connectors. */
+  readonly folders: readonly string[];
+  /** npm packages called `causeway-connector-<key>`. */
+  readonly packages?: readonly string[];
+}
+
+/** Where the connectors of this repository are. */
+export const OWN_CONNECTORS = resolve(import.meta.dirname, '../../connectors');
+
+/** Every place that has one of these files, such as `index.ts`; packages have it in their root. */
+export async function findPlaces(
+  { folders, packages = [] }: ConnectorSources,
+  file: string,
+): Promise<readonly ConnectorPlace[]> {
+  const inFolders = (await Promise.all(folders.map(placesIn))).flat();
+  const places = [...inFolders, ...packages.flatMap((name) => findPackage(name) ?? [])];
+  return places.filter(({ folder }) => existsSync(join(folder, file)));
+}
+
+async function placesIn(folder: string): Promise<readonly ConnectorPlace[]> {
+  const entries = await readdir(folder, { withFileTypes: true });
+  return entries.filter((entry) => entry.isDirectory()).map(({ name: key }) => ({ key, folder: join(folder, key) }));
+}
+
+/** Where packages are looked for: as npm installs them, where the process was started and beside the service. */
+const startsOfSearch = () => [process.cwd(), import.meta.dirname];
+
+/** Undefined where it is not installed. A link is followed, as Node.js does it. */
+export function findPackage(name: string): ConnectorPlace | undefined {
+  const key = CONNECTOR_PACKAGE.exec(name)?.[1];
+  const folder = startsOfSearch()
+    .flatMap(foldersAbove)
+    .map((each) => join(each, 'node_modules', name))
+    .find((each) => existsSync(each));
+  return key === undefined || folder === undefined ? undefined : { key, folder: realpathSync(folder) };
+}
+
+function foldersAbove(folder: string): readonly string[] {
+  const parent = dirname(folder);
+  return parent === folder ? [folder] : [folder, ...foldersAbove(parent)];
+}

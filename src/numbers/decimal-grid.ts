@@ -1,0 +1,63 @@
+/**
+ * Decimals on a grid: whole numbers of units of 10^-places. A negative number of places means tens, hundreds and so on. All texts
+ * are canonical decimals (decimal.ts).
+ */
+
+/** The numbers of a grid next to a number, which is between them, or both of them. */
+export interface Neighbours {
+  readonly below: string;
+  readonly above: string;
+}
+
+/** The greatest number of the grid that is not above this one, and the least that is not below it. */
+export function neighboursOn(text: string, places: number): Neighbours {
+  const { units, isBetween } = unitsOf(text, places);
+  return { below: printUnits(units, places), above: printUnits(isBetween ? units + 1n : units, places) };
+}
+
+/** The number so many units further on, from one of the grid. */
+export function moveOn(text: string, places: number, steps: bigint): string {
+  return printUnits(unitsOf(text, places).units + steps, places);
+}
+
+/** Decimal places of a grid of so many significant digits around a number; below zero where even its tens are cut. */
+export function placesOfSignificant(text: string, digits: number): number {
+  const { whole, fraction } = partsOf(text);
+  return whole === '0' ? digits + leadingZeros(fraction) : digits - whole.length;
+}
+
+/** Decimal places of a grid of so many digits left and right of the point together. */
+export function placesOfTotal(text: string, digits: number): number {
+  const { whole } = partsOf(text);
+  return whole === '0' ? digits : Math.max(0, digits - whole.length);
+}
+
+function partsOf(text: string): { readonly whole: string; readonly fraction: string } {
+  const [whole = '', fraction = ''] = text.replace('-', '').split('.');
+  return { whole, fraction };
+}
+
+function leadingZeros(fraction: string): number {
+  const first = fraction.search(/[1-9]/);
+  return first < 0 ? 0 : first;
+}
+
+/** How many whole units a number has, rounded down. */
+function unitsOf(text: string, places: number): { readonly units: bigint; readonly isBetween: boolean } {
+  const digits = BigInt(text.replace('.', ''));
+  const missing = places - partsOf(text).fraction.length;
+  if (missing >= 0) return { units: digits * 10n ** BigInt(missing), isBetween: false };
+  const unit = 10n ** BigInt(-missing);
+  const cut = digits / unit;
+  const isBetween = cut * unit !== digits;
+  // BigInt division cuts towards zero.
+  return { units: isBetween && digits < 0n ? cut - 1n : cut, isBetween };
+}
+
+function printUnits(units: bigint, places: number): string {
+  if (places <= 0) return String(units * 10n ** BigInt(-places));
+  const digits = String(units < 0n ? -units : units).padStart(places + 1, '0');
+  const fraction = digits.slice(-places).replace(/0+$/, '');
+  const magnitude = fraction === '' ? digits.slice(0, -places) : `${digits.slice(0, -places)}.${fraction}`;
+  return units < 0n ? `-${magnitude}` : magnitude;
+}

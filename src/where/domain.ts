@@ -1,0 +1,254 @@
+import { compareDecimals } from '../numbers/decimal.ts';
+import { moveOn, neighboursOn, placesOfSignificant, placesOfTotal } from '../numbers/decimal-grid.ts';
+import type { ComparisonOperator, Loc } from './ast.ts';
+import { foldText } from './collation.ts';
+import { operatorOf, type Predicate } from './condition.ts';
+import { compareInstants, readDateTime, toDateTime } from './instant.ts';
+import type { Domain, PushedField, Value } from './model.ts';
+
+/**
+ * What a predicate means for a field that can hold only certain values. Ours is the logic of three values: `always` of a field that
+ * can be null is "has a value".
+ */
+export type Fitted =
+  /** Ways to say it that all mean the same; the first is nearest to what was said. */
+  | { readonly kind: 'ways'; readonly ways: readonly [Predicate, ...Predicate[]] }
+  /** True for no row. */
+  | { readonly kind: 'never' }
+  /** True for every row that has a value. */
+  | { readonly kind: 'valued' }
+  /** It cannot be asked, and the answer is not known. */
+  | { readonly kind: 'unasked'; readonly reason: string };
+
+type Kind<Name extends Predicate['kind']> = Extract<Predicate, { readonly kind: Name }>;
+
+/** The predicate in literals that the field can hold. */
+export function fitPredicate(predicate: Predicate): Fitted {
+  switch (predicate.kind) {
+    case 'compare':
+      return fitComparison(predicate);
+    case 'in':
+      return fitList(predicate);
+    case 'like':
+      return fitPattern(predicate);
+    case 'isNull':
+      return asItIs(predicate);
+  }
+}
+
+/** The members of a list that the field can hold. */
+export function heldValues(field: PushedField, values: readonly Value[]): readonly Value[] {
+  const held = values.flatMap((value) => {
+    const place = placeOf(field, value);
+    return place.kind === 'held' ? [place.value] : [];
+  });
+  return field.domain?.closed === true ? distinctTexts(held) : held;
+}
+
+/** Two spellings of one listed value became the same. */
+function distinctTexts(values: readonly Value[]): readonly Value[] {
+  return [...new Map(values.map((value) => [value.kind === 'string' ? value.value : value, value])).values()];
+}
+
+const NEVER: Fitted = { kind: 'never' };
+const VALUED: Fitted = { kind: 'valued' };
+
+function asItIs(predicate: Predicate): Fitted {
+  return { kind: 'ways', ways: [predicate] };
+}
+
+function fitComparison(predicate: Kind<'compare'>): Fitted {
+  const { field, operator, value, loc } = predicate;
+  if (operator === '=' || operator === '!=') {
+    return fitList({ kind: 'in', field, values: [value], negated: operator === '!=', loc });
+  }
+  const place = placeOf(field, value);
+  if (place.kind === 'held') return { kind: 'ways', ways: [predicate, ...otherBound(predicate)] };
+  if (place.kind === 'between') return betweenBounds(predicate, place);
+  if (place.kind === 'apart') return unasked(predicate, 'no value can be told to be above or below it');
+  return (place.kind === 'above all') === isUpperBound(operator) ? VALUED : NEVER;
+}
+
+function isUpperBound(operator: ComparisonOperator): boolean {
+  return operator === '<' || operator === '<=';
+}
+
+/** `< 1.5` of whole numbers is `<= 1`, and `< 2`. */
+function betweenBounds(predicate: Kind<'compare'>, { below, above }: Extract<Place, { kind: 'between' }>): Fitted {
+  const [atBelow, atAbove] = isUpperBound(predicate.operator) ? (['<=', '<'] as const) : (['>', '>='] as const);
+  const nearest: Predicate = { ...predicate, operator: atBelow, value: below };
+  const other: readonly Predicate[] = above === undefined ? [] : [{ ...predicate, operator: atAbove, value: above }];
+  return { kind: 'ways', ways: [nearest, ...other] };
+}
+
+/** The same bound from its other side: `> 5` of whole numbers is `>= 6`. */
+const OTHER_SIDE: Readonly<Partial<Record<ComparisonOperator, readonly [ComparisonOperator, -1 | 1]>>> = {
+  '<': ['<=', -1],
+  '<=': ['<', 1],
+  '>': ['>=', 1],
+  '>=': ['>', -1],
+};
+
+function otherBound(predicate: Kind<'compare'>): readonly Predicate[] {
+  const [operator, steps] = OTHER_SIDE[predicate.operator] ?? [];
+  if (operator === undefined || steps === undefined) return [];
+  const moved = stepFrom(predicate.field, predicate.value, steps);
+  if (moved === undefined || placeOf(predicate.field, moved).kind !== 'held') return [];
+  return [{ ...predicate, operator, value: moved }];
+}
+
+function fitList(predicate: Kind<'in'>): Fitted {
+  const { field, values, negated, loc } = predicate;
+  const strange = values.find((value) => !isAskable(field, value));
+  if (strange !== undefined) return unasked(predicate, 'it is not known what the provider takes such a text for');
+  const held = heldValues(field, values);
+  const [only] = held;
+  if (only === undefined) return negated ? VALUED : NEVER;
+  if (field.domain?.closed === true && held.length === field.values?.length) return negated ? NEVER : VALUED;
+  if (held.length > 1) return asItIs({ ...predicate, values: held });
+  if (negated && only.kind === 'boolean') return otherBoolean(field, only, loc);
+  return asItIs({ kind: 'compare', field, operator: negated ? '!=' : '=', value: only, loc });
+}
+
+/** Not true is false, and has a value. */
+function otherBoolean(field: PushedField, value: Of<'boolean'>, loc: Loc): Fitted {
+  const other = { kind: 'boolean', value: !value.value } as const;
+  const ways = [
+    { kind: 'compare', field, operator: '=', value: other, loc },
+    { kind: 'compare', field, operator: '!=', value, loc },
+  ] as const;
+  return { kind: 'ways', ways };
+}
+
+function fitPattern(predicate: Kind<'like'>): Fitted {
+  const { field, pattern, negated } = predicate;
+  const { form, text, parts } = pattern;
+  const longest = field.domain?.text?.longest ?? Number.POSITIVE_INFINITY;
+  const least = text.length + parts.filter(({ kind }) => kind === 'one').length;
+  const literal = { kind: 'string', value: text } as const;
+  if (form === 'literal' && !isAskable(field, literal)) {
+    return unasked(predicate, 'it is not known what the provider takes such a text for');
+  }
+  const isImpossible = least > longest || (form === 'literal' && placeOf(field, literal).kind !== 'held');
+  if (isImpossible) return negated ? VALUED : NEVER;
+  // Every text is like '%', which says nothing of values that are no text.
+  if (negated && parts.length === 1 && parts[0]?.kind === 'any') return NEVER;
+  return asItIs(predicate);
+}
+
+function unasked(predicate: Predicate, why: string): Fitted {
+  return { kind: 'unasked', reason: `'${predicate.field.name}' ${operatorOf(predicate)} is not asked so: ${why}` };
+}
+
+function isAskable({ domain }: PushedField, value: Value): boolean {
+  return value.kind !== 'string' || (domain?.text?.askable?.(value.value) ?? true);
+}
+
+/** Where a literal stands among the values of a field. */
+export type Place =
+  | { readonly kind: 'held'; readonly value: Value }
+  /** Between the two values next to it; `above` is absent where there is none that can be written. */
+  | { readonly kind: 'between'; readonly below: Value; readonly above?: Value }
+  | { readonly kind: 'below all' | 'above all' }
+  /** None of them, and of texts it is not said which of them are above. */
+  | { readonly kind: 'apart' };
+
+export function placeOf(field: PushedField, value: Value): Place {
+  switch (value.kind) {
+    case 'string':
+      return placeOfText(field, value);
+    case 'number':
+      return placeOfNumber(field, value);
+    case 'date':
+      return outside(value.text, field.domain?.first, field.domain?.last) ?? { kind: 'held', value };
+    case 'datetime':
+      return placeOfInstant(field, value);
+    case 'boolean':
+      return { kind: 'held', value };
+  }
+}
+
+type Of<Name extends Value['kind']> = Extract<Value, { readonly kind: Name }>;
+
+function placeOfText({ domain = {}, values = [], collation }: PushedField, value: Of<'string'>): Place {
+  if (domain.closed === true) {
+    const folded = foldText(value.value, collation);
+    const listed = values.find((each) => foldText(each, collation) === folded);
+    return listed === undefined ? { kind: 'apart' } : { kind: 'held', value: { kind: 'string', value: listed } };
+  }
+  const { longest = Number.POSITIVE_INFINITY, nonEmpty, possible } = domain.text ?? {};
+  const isHeld =
+    value.value.length <= longest && !(nonEmpty === true && value.value === '') && (possible?.(value.value) ?? true);
+  return isHeld ? { kind: 'held', value } : { kind: 'apart' };
+}
+
+function placeOfNumber({ range, domain }: PushedField, value: Of<'number'>): Place {
+  const digits = domain?.digits;
+  const ranges = [...(range === undefined ? [] : [range]), ...rangesOfDigits(digits)];
+  if (ranges.some(([least]) => compareDecimals(value.text, least) < 0)) return { kind: 'below all' };
+  if (ranges.some(([, most]) => compareDecimals(value.text, most) > 0)) return { kind: 'above all' };
+  if (digits === undefined) return { kind: 'held', value };
+  const { below, above } = neighboursOn(value.text, placesFor(digits, value.text));
+  if (below === above) return { kind: 'held', value };
+  return { kind: 'between', below: { kind: 'number', text: below }, above: { kind: 'number', text: above } };
+}
+
+type Digits = NonNullable<Domain['digits']>;
+
+function rangesOfDigits(digits: Digits | undefined): readonly (readonly [string, string])[] {
+  if (digits === undefined || !('total' in digits)) return [];
+  const most = '9'.repeat(digits.total);
+  return [[`-${most}`, most]];
+}
+
+function placesFor(digits: Digits, text: string): number {
+  if ('decimals' in digits) return digits.decimals;
+  return 'significant' in digits ? placesOfSignificant(text, digits.significant) : placesOfTotal(text, digits.total);
+}
+
+function placeOfInstant({ domain = {} }: PushedField, value: Of<'datetime'>): Place {
+  const { first, last, step } = domain;
+  const [start, end] = [first, last].map((text) => (text === undefined ? undefined : readDateTime(text)));
+  if (start !== undefined && compareInstants(value, start) < 0) return { kind: 'below all' };
+  if (end !== undefined && compareInstants(value, end) > 0) return { kind: 'above all' };
+  if (step === undefined) return { kind: 'held', value };
+  const below = toDateTime({ epochMs: Math.floor(value.epochMs / STEPS_MS[step]) * STEPS_MS[step], nanos: 0 });
+  if (below === undefined || compareInstants(below, value) === 0) return { kind: 'held', value };
+  const above = toDateTime({ epochMs: below.epochMs + STEPS_MS[step], nanos: 0 });
+  return { kind: 'between', below, ...(above !== undefined && { above }) };
+}
+
+const STEPS_MS: Readonly<Record<NonNullable<Domain['step']>, number>> = {
+  day: 86_400_000,
+  minute: 60_000,
+  second: 1000,
+  millisecond: 1,
+};
+
+function outside(text: string, first: string | undefined, last: string | undefined): Place | undefined {
+  if (first !== undefined && text < first) return { kind: 'below all' };
+  return last !== undefined && text > last ? { kind: 'above all' } : undefined;
+}
+
+/** The value next to one that the field holds; undefined where the steps between them are not all the same. */
+function stepFrom({ domain = {} }: PushedField, value: Value, steps: -1 | 1): Value | undefined {
+  const { digits, step } = domain;
+  if (value.kind === 'number' && digits !== undefined && 'decimals' in digits) {
+    return { kind: 'number', text: moveOn(value.text, digits.decimals, BigInt(steps)) };
+  }
+  if (step === undefined) return undefined;
+  if (value.kind === 'datetime') return toDateTime({ epochMs: value.epochMs + steps * STEPS_MS[step], nanos: 0 });
+  const moved = value.kind === 'date' ? readDateTime(value.text) : undefined;
+  const day = moved && toDateTime({ epochMs: moved.epochMs + steps * STEPS_MS.day, nanos: 0 });
+  return day && { kind: 'date', text: day.text.slice(0, 10) };
+}
+
+/**
+ * The numbers between which a row must show its own when the provider keeps so many significant digits of it: one step further on
+ * both sides than what fifteen digits, say, tell from the literal.
+ */
+export function roundedBounds(text: string, digits: number): { readonly low: string; readonly high: string } {
+  const places = placesOfSignificant(text, digits);
+  const { below, above } = neighboursOn(text, places);
+  return { low: moveOn(below, places, -1n), high: moveOn(above, places, 1n) };
+}

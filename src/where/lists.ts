@@ -1,0 +1,53 @@
+import { compareDecimals } from '../numbers/decimal.ts';
+import { askNotNull } from './ask.ts';
+import { type Condition, isGroup, join, type Predicate } from './condition.ts';
+import type { Queryable, Value } from './model.ts';
+import { type Push, push } from './push.ts';
+
+/**
+ * A wider question for a condition whose lists the provider does not take: in place of each list its least and greatest value, or
+ * whether there is any value. Undefined where there is no list, or nothing to ask in its place.
+ */
+export function widenLists(condition: Condition, queryable: Queryable): Condition | undefined {
+  if (!isGroup<Condition>(condition)) return isList(condition) ? boundsOf(condition, queryable) : undefined;
+  const wider = condition.operands.map((operand) => widenLists(operand, queryable));
+  if (wider.every((operand) => operand === undefined)) return undefined;
+  const operands = condition.operands.map((operand, index) => wider[index] ?? operand);
+  return conditionOf(push({ kind: condition.kind, operands }, queryable));
+}
+
+export type List = Extract<Predicate, { kind: 'in' }>;
+
+/** One of several values. Its opposite, NOT IN, is a conjunction and no list in this sense. */
+export function isList(condition: Condition): condition is List {
+  return condition.kind === 'in' && !condition.negated;
+}
+
+function boundsOf({ field, loc, values }: List, queryable: Queryable): Condition | undefined {
+  const ordered = [...values].sort(compareLiterals);
+  const [least] = ordered;
+  const greatest = ordered.at(-1);
+  if (least === undefined || greatest === undefined) return undefined;
+  const ends = [
+    { kind: 'compare', field, operator: '>=', value: least, loc },
+    { kind: 'compare', field, operator: '<=', value: greatest, loc },
+  ] as const;
+  const bounds = hasOrder(least) ? ends.flatMap((end) => conditionOf(push(end, queryable)) ?? []) : [];
+  return join('and', bounds) ?? askNotNull(field, loc, queryable)?.condition;
+}
+
+function conditionOf(push: Push): Condition | undefined {
+  return push.kind === 'asked' ? push.condition : undefined;
+}
+
+/** The order of texts is the provider's own. */
+function hasOrder({ kind }: Value): boolean {
+  return kind === 'number' || kind === 'date' || kind === 'datetime';
+}
+
+function compareLiterals(a: Value, b: Value): number {
+  if (a.kind === 'number' && b.kind === 'number') return compareDecimals(a.text, b.text);
+  if (a.kind === 'datetime' && b.kind === 'datetime') return a.epochMs - b.epochMs || a.nanos - b.nanos;
+  if (a.kind === 'date' && b.kind === 'date') return a.text < b.text ? -1 : Number(a.text > b.text);
+  return 0;
+}

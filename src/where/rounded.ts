@@ -1,0 +1,66 @@
+import { type Asked, askAsIs, askNotNull, atMost } from './ask.ts';
+import type { ComparisonOperator } from './ast.ts';
+import { join, operatorOf, type Predicate } from './condition.ts';
+import { placeOf, roundedBounds } from './domain.ts';
+import type { PushedField, Queryable, Value } from './model.ts';
+
+type Comparison = Extract<Predicate, { readonly kind: 'compare' }>;
+type Rounded = Comparison | Extract<Predicate, { readonly kind: 'in' }>;
+
+/** A comparison with numbers that the provider keeps in fewer digits than it was given, and then sees neighbours as equal. */
+export function isRounded(predicate: Predicate): predicate is Rounded {
+  const isComparison = predicate.kind === 'compare' || predicate.kind === 'in';
+  return isComparison && predicate.field.domain?.rounded !== undefined;
+}
+
+/** Asked for more widely than meant. A negation would leave out neighbours, so every row with a value is asked for. */
+export function askRounded(predicate: Rounded, queryable: Queryable): Asked | undefined {
+  const { field, loc } = predicate;
+  const isNegated = predicate.kind === 'in' ? predicate.negated : predicate.operator === '!=';
+  if (isNegated) return isDeclared(predicate) ? atMost('superset', askNotNull(field, loc, queryable)) : undefined;
+  if (predicate.kind === 'compare') return askAround(predicate, queryable);
+  const equalities = predicate.values.map(
+    (value): Comparison => ({ kind: 'compare', field, operator: '=', value, loc }),
+  );
+  const conditions = equalities.flatMap((each) => askAround(each, queryable)?.condition ?? []);
+  const condition = conditions.length === equalities.length ? join('or', conditions) : undefined;
+  return condition && { kind: 'asked', condition, exactness: 'superset' };
+}
+
+function isDeclared(predicate: Rounded): boolean {
+  return predicate.field.filter?.[operatorOf(predicate)] !== undefined;
+}
+
+/** The bounds that each comparison takes. */
+const SIDES: Readonly<Record<ComparisonOperator, readonly ('>=' | '<=')[]>> = {
+  '=': ['>=', '<='],
+  '!=': [],
+  '<': ['<='],
+  '<=': ['<='],
+  '>': ['>='],
+  '>=': ['>='],
+};
+
+function askAround({ field, operator, value, loc }: Comparison, queryable: Queryable): Asked | undefined {
+  const bounds = SIDES[operator].flatMap((side): readonly Comparison[] => {
+    const end = widerEnd(field, side, value);
+    return end === undefined ? [] : [{ kind: 'compare', field, operator: side, value: end, loc }];
+  });
+  // Behind the ends of all values there is nothing to ask for but a value.
+  if (bounds.length === 0) return atMost('superset', askNotNull(field, loc, queryable));
+  const condition = join(
+    'and',
+    bounds.flatMap((bound) => askAsIs(bound, queryable)?.condition ?? []),
+  );
+  return condition && { kind: 'asked', condition, exactness: 'superset' };
+}
+
+/** The next lower or higher number in the digits that are kept, or the one next to it that can be written. */
+function widerEnd(field: PushedField, side: '>=' | '<=', value: Value): Value | undefined {
+  const digits = field.domain?.rounded;
+  if (digits === undefined || value.kind !== 'number') return undefined;
+  const { low, high } = roundedBounds(value.text, digits);
+  const place = placeOf(field, { kind: 'number', text: side === '>=' ? low : high });
+  if (place.kind === 'between') return side === '>=' ? place.below : place.above;
+  return place.kind === 'held' ? place.value : undefined;
+}

@@ -1,0 +1,127 @@
+import { callUndeclared, compareDiscovery } from './discovery.ts';
+import { askForNothing, makeMistakes } from './errors.ts';
+import { checkOrders } from './order.ts';
+import { findQueries, walkPages } from './paging.ts';
+import { checkReadme } from './readme.ts';
+import { findLeaks, findStrangeHosts } from './secrets.ts';
+import { assertSound, measureClaims, shareOfTellingFilters } from './soundness.ts';
+import type { Subject } from './subject.ts';
+import { getOk, type Listing } from './target.ts';
+import { meetTroubles } from './troubles.ts';
+import { writeHostileIds, writeRecords } from './writes.ts';
+
+/** Something that every connector must keep, whatever its provider. */
+export interface Check {
+  readonly name: string;
+  /** @returns what is not so, in words; throws where it cannot be found out, which is a fault too */
+  readonly find: (subject: Subject) => Promise<readonly string[]>;
+}
+
+/** In the order in which a mistake is understood soonest. The last ones look at what the others left behind. */
+export const CHECKS: readonly Check[] = [
+  {
+    name: 'has rows to measure by',
+    find: async ({ large }) => (large.length > 0 ? [] : ['No listing has as many as 15 rows.']),
+  },
+  { name: 'describes its objects as they are declared', find: ({ target }) => compareDiscovery(target) },
+  {
+    name: 'refuses operations that are not declared, and names those that are',
+    find: ({ target, listings }) => callUndeclared(target, listings),
+  },
+  {
+    name: 'has measured every declared operator: exact ones are exact, supersets lack nothing',
+    find: ({ target, large, effort }) => faultsOf(large, (listing) => measureClaims(target, listing, effort)),
+  },
+  {
+    name: 'answers random filters with exactly the rows that they mean',
+    find: ({ target, large, effort }) =>
+      faultsOf(large, async (listing) => {
+        await assertSound(target, listing, effort);
+        return [];
+      }),
+  },
+  { name: 'is asked filters that tell rows apart', find: askTelling },
+  { name: 'gives the same rows in pages of any size, and tells the last page', find: walkAll },
+  { name: 'refuses the page token of another query', find: mistakeTokens },
+  {
+    name: 'sorts by the type of the field and loses nothing by it',
+    find: ({ target, large, effort: { sortedFields }, samples: { ownTextOrder = false } }) =>
+      faultsOf(large, (listing) => checkOrders(target, listing, { ownTextOrder, sortedFields })),
+  },
+  {
+    name: 'says precisely what is wrong with a query',
+    find: ({ target, listings }) => faultsOf(listings, (listing) => makeMistakes(target, listing)),
+  },
+  { name: 'does not find what does not exist', find: ({ target, listings }) => askForNothing(target, listings) },
+  { name: 'has a sample of every record that can be created', find: compareSamples },
+  {
+    name: 'stores records as they are given, and nothing of a request that fails',
+    find: async ({ target, effort: { mostTexts }, samples: { writes = {} } }) =>
+      faultsOf(Object.entries(writes), async ([name, sample]) => [
+        ...(await writeRecords(target, { name, sample, mostTexts })),
+        ...(await writeHostileIds(target, { name, sample, mostTexts })),
+      ]),
+  },
+  { name: 'reports what goes wrong at the provider as what it is', find: meetTroubles },
+  { name: 'calls no host that is not its own', find: async (subject) => findStrangeHosts(subject) },
+  { name: 'leaves no secret in logs, errors and addresses', find: async (subject) => findLeaks(subject) },
+  { name: 'has a README that explains every setting', find: checkReadme },
+];
+
+async function faultsOf<Item>(
+  items: readonly Item[],
+  find: (item: Item) => Promise<readonly string[]>,
+): Promise<readonly string[]> {
+  const faults: string[] = [];
+  for (const item of items) faults.push(...(await find(item)));
+  return faults;
+}
+
+const LEAST_SHARE = 0.15;
+
+const MOST_TELLING = 150;
+
+async function askTelling({ large, effort: { filters, seed } }: Subject): Promise<readonly string[]> {
+  return large.flatMap((listing) => {
+    const share = shareOfTellingFilters(listing, { filters: Math.min(2 * filters, MOST_TELLING), seed });
+    return share > LEAST_SHARE ? [] : [`${listing.name}: only ${share} of the filters leave some rows and not all`];
+  });
+}
+
+const KINDS = ['everything', 'pushed', 'residual', 'sparse', 'sorted'];
+
+async function walkAll({ target, listings, large, effort }: Subject): Promise<readonly string[]> {
+  const kinds = new Set<string>();
+  // The larger ones first: they have queries of every kind.
+  const chosen = [...new Set([...large, ...listings])].slice(0, effort.pagedListings);
+  const faults = await faultsOf(chosen, async (listing) => {
+    const queries = await findQueries(target, listing, effort);
+    for (const { kind } of queries) kinds.add(kind);
+    return (await Promise.all(queries.map((query) => walkPages(target, listing, query, effort.walks)))).flat();
+  });
+  // Not every listing has queries of every kind, and a few samples do not find them.
+  const missing = effort.everyKind ? KINDS.filter((kind) => !kinds.has(kind)) : [];
+  return [...faults, ...missing.map((kind) => `No query was found that is ${kind}.`)];
+}
+
+async function mistakeTokens({ target, large }: Subject): Promise<readonly string[]> {
+  return faultsOf(large, async (listing: Listing) => {
+    const { headers } = await getOk(target, listing.path, { query: { pageSize: 5 } });
+    const nextPage = headers.get('elements-next-page-token') ?? undefined;
+    const [field = ''] = Object.keys(listing.object.fields);
+    const query = { pageSize: 5, nextPage, where: `\`${field}\` IS NOT NULL` };
+    const { status, body } = await target.call(listing.path, { query });
+    const isRefused = status === 400 && body.code === 'REQUEST_INVALID';
+    return isRefused ? [] : [`${listing.name}: it was answered ${status} ${JSON.stringify(body).slice(0, 300)}`];
+  });
+}
+
+async function compareSamples({ target, samples: { writes = {} } }: Subject): Promise<readonly string[]> {
+  const creatable = Object.keys(target.objects).filter((name) => target.objects[name]?.create !== undefined);
+  return [
+    ...creatable.filter((name) => writes[name] === undefined).map((name) => `'${name}' has no sample`),
+    ...Object.keys(writes)
+      .filter((name) => !creatable.includes(name))
+      .map((name) => `'${name}' has a sample and cannot be created`),
+  ];
+}

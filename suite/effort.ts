@@ -1,0 +1,62 @@
+/** How much of what can be tried is tried. */
+export interface Effort {
+  /** Random filters on each listing. */
+  readonly filters: number;
+  readonly seed: number;
+  readonly claims: number;
+  readonly literalsPerClaim: number;
+  /** Random filters among which queries are looked for that leave few rows or some. */
+  readonly candidates: number;
+  /** Of them, how many of each kind are sent until one is of the kind. */
+  readonly tried: number;
+  /** Queries of every kind are looked for until they are found, and must be found. */
+  readonly everyKind: boolean;
+  /** Listings whose pages are walked, and ways to walk each. */
+  readonly pagedListings: number;
+  readonly walks: number;
+  readonly sortedFields: number;
+  readonly mostTexts: number;
+}
+
+/** What `npm test` has the time for. */
+export const QUICK: Effort = {
+  filters: 10,
+  seed: 20260,
+  claims: 8,
+  literalsPerClaim: 3,
+  candidates: 30,
+  tried: 3,
+  everyKind: false,
+  pagedListings: 1,
+  walks: 1,
+  sortedFields: 1,
+  mostTexts: 3,
+};
+
+export const FULL: Effort = {
+  filters: 150,
+  seed: 20260,
+  claims: Number.POSITIVE_INFINITY,
+  literalsPerClaim: 7,
+  candidates: 400,
+  tried: 25,
+  everyKind: true,
+  pagedListings: Number.POSITIVE_INFINITY,
+  walks: Number.POSITIVE_INFINITY,
+  sortedFields: 12,
+  mostTexts: Number.POSITIVE_INFINITY,
+};
+
+/**
+ * CONFORMANCE=full tries everything. CONFORMANCE_RUNS makes it so many random filters, from another seed each time unless
+ * CONFORMANCE_SEED says which.
+ */
+export function readEffort(environment: Readonly<Record<string, string | undefined>>): Effort {
+  const { CONFORMANCE, CONFORMANCE_RUNS: runs, CONFORMANCE_SEED: seed } = environment;
+  const effort = CONFORMANCE === 'full' || runs !== undefined ? FULL : QUICK;
+  return {
+    ...effort,
+    ...(runs !== undefined && { filters: Number(runs), literalsPerClaim: 60, seed: Date.now() % 2 ** 31 }),
+    ...(seed !== undefined && { seed: Number(seed) }),
+  };
+}

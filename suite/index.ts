@@ -1,0 +1,81 @@
+import type { Connector } from '#connector';
+import { CHECKS } from './checks.ts';
+import { FULL, readEffort } from './effort.ts';
+import { findUndeclared, measureObject } from './measure.ts';
+import type { CreateSimulator } from './served.ts';
+import { type Samples, type Subject, type SubjectOptions, startSubject } from './subject.ts';
+import { connect } from './testing.ts';
+
+/** What every connector must keep, as `#connector/suite`: tests for mocha. */
+
+export { CHECKS, type Check } from './checks.ts';
+export { type Effort, FULL, QUICK } from './effort.ts';
+export type { CreateSimulator } from './served.ts';
+export { type Samples, type Subject, type SubjectOptions, startSubject } from './subject.ts';
+export type { WriteSample } from './writes.ts';
+
+/**
+ * Tests a connector on its simulator: a whole service is started with it, every object is listed, filtered, paged, sorted and written
+ * through the API, and the simulator makes every kind of trouble.
+ */
+export function describeConnector(connector: Connector, createSimulator: CreateSimulator, samples: Samples): void {
+  describeSubject(connector.key, async () => ({ connector, createSimulator, samples }));
+}
+
+/** The same where it takes work to begin, such as a provider of another kind. `stop` is called at the end. */
+export function describeSubject(
+  name: string,
+  prepare: () => Promise<SubjectOptions & { readonly stop?: () => Promise<void> }>,
+): void {
+  const effort = readEffort(process.env);
+  describe(`${name} keeps what connectors promise`, function suite() {
+    this.timeout(120_000);
+    let subject: Subject;
+    let stop: (() => Promise<void>) | undefined;
+
+    before(async () => {
+      const { stop: stopProvider, ...options } = await prepare();
+      stop = stopProvider;
+      subject = await startSubject(options);
+    });
+    after(async () => {
+      await subject?.target.stop();
+      await stop?.();
+    });
+
+    for (const { name: check, find } of CHECKS) {
+      it(check, async () => assertNone(await find(subject)));
+    }
+
+    // What can be better is said, not demanded: some rows and literals do not prove what a provider does with others.
+    if (effort.literalsPerClaim < FULL.literalsPerClaim) return;
+    it('is compared with what its provider could do', async () => {
+      for (const line of await findBetter(subject)) console.log(`      note: ${line}`);
+    });
+  });
+}
+
+/** Of each operator on each field. */
+const LITERALS_COMPARED = 3;
+
+async function findBetter({ target, large }: Subject): Promise<readonly string[]> {
+  const { connector, configuration, provider } = target;
+  const simulatorsUrl = provider?.simulatorsUrl;
+  const connection = connect(connector, {
+    config: configuration,
+    ...(simulatorsUrl !== undefined && { simulatorsUrl }),
+  });
+  const lines: string[] = [];
+  for (const listing of large.filter(({ path }) => !path.slice(1).includes('/'))) {
+    const options = { literals: LITERALS_COMPARED, rows: Number.POSITIVE_INFINITY };
+    lines.push(...findUndeclared(await measureObject(connection, listing, options)));
+  }
+  return lines;
+}
+
+const MOST_SHOWN = 20;
+
+function assertNone(faults: readonly string[]): void {
+  const more = faults.length > MOST_SHOWN ? `\n… and ${faults.length - MOST_SHOWN} more` : '';
+  if (faults.length > 0) throw new Error(`${faults.slice(0, MOST_SHOWN).join('\n')}${more}`);
+}

@@ -1,0 +1,179 @@
+import type { Exactness, FieldSpec, ListInput, ObjectSpec, Operator } from '#connector';
+import { isAppError } from '../src/errors.ts';
+import type { Filter } from '../src/where/ast.ts';
+import { type Plan, prepareQuery } from '../src/where/index.ts';
+import { predicatesFor, printFilter } from './filters.ts';
+import { literalsFor } from './literals.ts';
+import { evaluate } from './reference.ts';
+import { choose } from './soundness.ts';
+import { type Connection, fieldOf, normalise, type Row } from './testing.ts';
+
+/** What of one operator on one field the provider does, as far as some rows and literals tell. */
+export interface Measured {
+  readonly object: string;
+  readonly field: string;
+  readonly operator: Operator;
+  readonly declared: Exactness | undefined;
+  readonly found: Finding;
+}
+
+/** `wrong`: rows are missing; `refused`: by the provider; `none`: the connector has no words for it. */
+export type Finding = Exactness | 'wrong' | 'refused' | 'none';
+
+/** An object with rows of it, which may be some of many. */
+export interface Measurable {
+  readonly name: string;
+  readonly object: ObjectSpec;
+  readonly rows: readonly Row[];
+}
+
+export interface MeasureOptions {
+  readonly literals: number;
+  /** Most rows that are read for one literal. */
+  readonly rows: number;
+}
+
+const EQUALITY: readonly Operator[] = ['=', '!=', 'IN', 'NOT IN'];
+const NULLS: readonly Operator[] = ['IS NULL', 'IS NOT NULL'];
+const ORDER: readonly Operator[] = ['<', '<=', '>', '>='];
+
+/** What the language has for a type. */
+const OPERATORS: Readonly<Record<FieldSpec['type'], readonly Operator[]>> = {
+  string: [...EQUALITY, ...ORDER, 'LIKE', 'NOT LIKE', ...NULLS],
+  number: [...EQUALITY, ...ORDER, ...NULLS],
+  integer: [...EQUALITY, ...ORDER, ...NULLS],
+  date: [...EQUALITY, ...ORDER, ...NULLS],
+  datetime: [...EQUALITY, ...ORDER, ...NULLS],
+  boolean: [...EQUALITY, ...NULLS],
+  array: NULLS,
+  object: NULLS,
+};
+
+/** Reads only. Whatever is declared, each operator is sent as if it were exact, and what comes back is compared with what it means. */
+export async function measureObject(
+  connection: Connection,
+  measurable: Measurable,
+  options: MeasureOptions,
+): Promise<readonly Measured[]> {
+  const measured: Measured[] = [];
+  if (measurable.object.translator === undefined) return measured;
+  for (const [field, spec] of Object.entries(measurable.object.fields)) {
+    for (const operator of OPERATORS[spec.type]) {
+      const found = await measureOperator(connection, measurable, { field, operator }, options);
+      measured.push({ object: measurable.name, field, operator, declared: spec.filter?.[operator], found });
+    }
+  }
+  return measured;
+}
+
+interface Claim {
+  readonly field: string;
+  readonly operator: Operator;
+}
+
+/** From the worst to the best; the worst of all literals counts. */
+const FINDINGS: readonly Finding[] = ['refused', 'wrong', 'superset', 'exact'];
+
+async function measureOperator(
+  connection: Connection,
+  measurable: Measurable,
+  claim: Claim,
+  options: MeasureOptions,
+): Promise<Finding> {
+  const { object, rows } = measurable;
+  const spec = object.fields[claim.field];
+  if (spec === undefined) throw new Error(`There is no field '${claim.field}'.`);
+  const claiming: ObjectSpec = {
+    ...object,
+    fields: { ...object.fields, [claim.field]: { ...spec, filter: { ...spec.filter, [claim.operator]: 'exact' } } },
+  };
+  const literals = literalsFor(claim.field, spec, rows);
+  const filters = choose(predicatesFor(claim.operator, claim.field, literals), options.literals);
+  const found = new Set<Finding>();
+  for (const filter of filters) {
+    const finding = await measureFilter(connection, { ...measurable, object: claiming }, { filter, claim }, options);
+    if (finding !== undefined) found.add(finding);
+  }
+  return FINDINGS.find((finding) => found.has(finding)) ?? 'none';
+}
+
+/** Undefined where the provider need not be asked, or cannot be. */
+async function measureFilter(
+  connection: Connection,
+  { object, rows }: Measurable,
+  { filter, claim }: { readonly filter: Filter; readonly claim: Claim },
+  { rows: most }: MeasureOptions,
+): Promise<Finding | undefined> {
+  const plan = planOf(object, filter);
+  if (plan === undefined || plan.holds !== undefined || plan.pushdown === 'none') return undefined;
+  const idField = object.idField ?? 'id';
+  const names = [...new Set([...(Object.hasOwn(object.fields, idField) ? [idField] : []), claim.field])];
+  try {
+    const taken = await Promise.all(
+      plan.queries.map(({ native }) => takeRows(connection, object, { filter: native, fields: names, most })),
+    );
+    const found = taken.flatMap(({ rows: each }) => each);
+    const isEnded = taken.every(({ isWhole }) => isWhole);
+    const means = (row: Row) => evaluate(filter, row, object.fields) === true;
+    const ids = new Set(found.map((row) => String(row[idField])));
+    // What is answered on demand need not be among the rows that are known.
+    const isKnown = object.fields[claim.field]?.onDemand !== true;
+    const isMissing = isEnded && isKnown && rows.some((row) => means(row) && !ids.has(String(row[idField])));
+    if (isMissing) return 'wrong';
+    return plan.residual === undefined && found.every(means) ? 'exact' : 'superset';
+  } catch (error) {
+    if (isAppError(error, 'PROVIDER_REJECTED', 'PROVIDER_PROTOCOL', 'NOT_FOUND', 'PROVIDER_UNAVAILABLE'))
+      return 'refused';
+    throw error;
+  }
+}
+
+/** Undefined where the translator has no words for it. */
+function planOf(object: ObjectSpec, filter: Filter): Plan | undefined {
+  try {
+    return prepareQuery({ where: printFilter(filter) }, object).plan;
+  } catch {
+    // It was never asked to know this operator.
+    return undefined;
+  }
+}
+
+interface Taking {
+  readonly filter?: unknown;
+  readonly fields: readonly string[];
+  readonly most: number;
+}
+
+/** The first rows of a query; `isWhole` where there are no others. */
+export async function takeRows(
+  connection: Connection,
+  object: ObjectSpec,
+  { filter, fields: names, most }: Taking,
+): Promise<{ readonly rows: readonly Row[]; readonly isWhole: boolean }> {
+  const fields = names.map((name) => fieldOf(object, name));
+  const { readRecord = (record: unknown) => record, maxPageSize = 1 } = object.list ?? {};
+  const rows: Row[] = [];
+  let cursor: string | undefined;
+  do {
+    const limit = Math.min(maxPageSize, most);
+    const input: Partial<ListInput<unknown>> = { fields, limit, ...(filter !== undefined && { filter }) };
+    const page = await connection.list(object, { ...input, ...(cursor !== undefined && { cursor }) });
+    rows.push(...page.records.map((record) => normalise(object, readRecord(record), fields)));
+    cursor = page.next;
+  } while (cursor !== undefined && rows.length < most);
+  return { rows, isWhole: cursor === undefined };
+}
+
+/** What a declaration leaves to do here although the provider did it for all that was tried. */
+export function findUndeclared(measured: readonly Measured[]): readonly string[] {
+  return measured
+    .filter(({ declared, found }) => (found === 'exact' || found === 'superset') && rank(found) > rank(declared))
+    .map(
+      ({ object, field, operator, declared = 'nothing', found }) =>
+        `${object}.${field} ${operator}: declared ${declared}, measured ${found}`,
+    );
+}
+
+function rank(exactness: Exactness | undefined): number {
+  return exactness === undefined ? 0 : exactness === 'superset' ? 1 : 2;
+}

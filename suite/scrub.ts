@@ -1,0 +1,47 @@
+import type { ProviderRequest, ProviderResponse } from '#connector';
+
+/** One call to a provider, without anything that says whose it was. */
+export interface Fixture {
+  readonly request: Pick<ProviderRequest, 'method' | 'path' | 'query'>;
+  readonly response: ProviderResponse;
+}
+
+/** Headers that describe an answer and nobody. */
+const KEPT_HEADERS: ReadonlySet<string> = new Set(['content-type', 'link', 'retry-after']);
+
+/** The names and the shape of an exchange are kept; of values only their kind: letters, digits and dates become others. */
+export function scrub(request: ProviderRequest, { status, headers, body }: ProviderResponse): Fixture {
+  const { method, path = '/', query } = request;
+  const kept = Object.entries(headers).filter(([name]) => KEPT_HEADERS.has(name));
+  return {
+    request: {
+      ...(method !== undefined && { method }),
+      path: path.replaceAll(/\d/g, '1'),
+      ...(query !== undefined && { query: Object.fromEntries(Object.keys(query).map((name) => [name, 'x'])) }),
+    },
+    response: {
+      status,
+      headers: Object.fromEntries(kept.map(([name, value]) => [name, name === 'link' ? scrubText(value) : value])),
+      body: scrubValue(body),
+    },
+  };
+}
+
+function scrubValue(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(scrubValue);
+  if (typeof value === 'string') return scrubText(value);
+  if (typeof value === 'number') return value === 0 ? 0 : Number(scrubText(String(value)));
+  if (typeof value !== 'object' || value === null) return value;
+  if (Object.getPrototypeOf(value) !== Object.prototype) return scrubText(String(value));
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, scrubValue(member)]));
+}
+
+/** A date stays one that exists. */
+function scrubText(text: string): string {
+  const date = /^\d{4}-\d\d-\d\d/.exec(text)?.[0];
+  if (date !== undefined) return `2001-01-01${text.slice(date.length).replaceAll(/\d/g, '0')}`;
+  return text
+    .replaceAll(/\p{Lu}/gu, 'X')
+    .replaceAll(/\p{L}/gu, (letter) => (letter === 'X' ? 'X' : 'x'))
+    .replaceAll(/\d/g, '1');
+}

@@ -1,0 +1,44 @@
+import { matchesHost } from '../src/connector/client/url.ts';
+import type { Subject } from './subject.ts';
+import { withDefaults } from './testing.ts';
+
+/** Requests that reached the simulator and were meant for another host than the connector's own. */
+export function findStrangeHosts({ target }: Subject): readonly string[] {
+  const { connector, configuration, provider } = target;
+  const config = withDefaults(connector, configuration);
+  const hosts = typeof connector.hosts === 'function' ? connector.hosts(config) : connector.hosts;
+  const seen = new Set((provider?.seen ?? []).flatMap(({ host }) => host ?? []));
+  return [...seen]
+    .filter((host) => !matchesHost(host, hosts))
+    .map((host) => `${host} was called; its hosts are ${hosts}`);
+}
+
+/** A shorter text stands in answers for many reasons. */
+const SHORTEST_SECRET = 6;
+
+/** Where a secret of the configuration stands that others can read. */
+export function findLeaks({ target }: Subject): readonly string[] {
+  const { connector, configuration, provider, logged, problems } = target;
+  const keys = [...connector.configuration.filter(({ secret }) => secret).map(({ key }) => key), ...OAUTH_SECRETS];
+  const secrets = keys.flatMap((key) => {
+    const value = configuration[key];
+    return typeof value === 'string' && value.length >= SHORTEST_SECRET ? [{ key, value }] : [];
+  });
+  const places = {
+    'a line of the log': logged,
+    'an error': problems,
+    'an address': (provider?.seen ?? []).map(({ target: address }) => address),
+  };
+  return Object.entries(places).flatMap(([place, texts]) =>
+    secrets
+      .filter(({ value }) => texts.some((text) => spellings(value).some((spelling) => text.includes(spelling))))
+      .map(({ key }) => `the value of '${key}' stands in ${place}`),
+  );
+}
+
+const OAUTH_SECRETS = ['oauth.api.secret', 'oauth.user.token', 'oauth.user.refresh_token'];
+
+/** As it is, as an address has it, and as JSON has it. */
+function spellings(secret: string): readonly string[] {
+  return [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)];
+}

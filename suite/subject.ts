@@ -1,0 +1,57 @@
+import type { Config, Connector } from '#connector';
+import { type Effort, readEffort } from './effort.ts';
+import type { CreateSimulator } from './served.ts';
+import { findListings, type Listing, startTarget, type Target } from './target.ts';
+import type { WriteSample } from './writes.ts';
+
+/** What the suite cannot know by itself. */
+export interface Samples {
+  /** Of an instance on the simulator. With OAuth: `oauth.user.token` is an access token that lasts. */
+  readonly configuration: Config;
+  /** A record for each object that can be created. */
+  readonly writes?: Readonly<Record<string, WriteSample>>;
+  /** The provider sorts text in an order of its own, which nothing tells. */
+  readonly ownTextOrder?: boolean;
+  /** The folder of the connector, for its README. */
+  readonly folder?: string;
+}
+
+/** A connector, and all that is asked of it. */
+export interface Subject {
+  readonly target: Target;
+  readonly samples: Samples;
+  readonly effort: Effort;
+  readonly listings: readonly Listing[];
+  /** Those with enough rows to tell one filter from another. */
+  readonly large: readonly Listing[];
+  /** To start the provider once more, where it is a simulator. */
+  readonly createSimulator: CreateSimulator | undefined;
+}
+
+export interface SubjectOptions {
+  readonly connector: Connector;
+  readonly createSimulator?: CreateSimulator | undefined;
+  readonly samples: Samples;
+  readonly effort?: Effort;
+}
+
+/** Fewer rows tell hardly one filter from another. */
+const ENOUGH_ROWS = 15;
+
+export async function startSubject({
+  connector,
+  createSimulator,
+  samples,
+  effort = readEffort(process.env),
+}: SubjectOptions): Promise<Subject> {
+  const { configuration } = samples;
+  const target = await startTarget({ connector, createSimulator, configuration });
+  try {
+    const listings = await findListings(target);
+    const large = listings.filter(({ rows }) => rows.length >= ENOUGH_ROWS);
+    return { target, samples, effort, listings, large, createSimulator };
+  } catch (error) {
+    await target.stop();
+    throw error;
+  }
+}

@@ -1,0 +1,175 @@
+import type { Connector, ListPage } from '#connector';
+import type { ErrorCode } from '../src/errors.ts';
+import { type ServedSimulator, serveSimulator } from './served.ts';
+import type { Subject } from './subject.ts';
+import { idOf, type Listing } from './target.ts';
+import { allFields, type Connection, type ConnectOptions, connect, failureOf, tokensIn } from './testing.ts';
+
+/** What goes wrong at the provider, in the words of the simulator kit, and what a caller must be told. */
+interface Case {
+  readonly trouble: string;
+  readonly expected: readonly ErrorCode[];
+  /** What a caller must be told to wait. */
+  readonly retryAfterSeconds?: number;
+  /** What is called. Default: a list. */
+  readonly operation?: 'get';
+  /** Shorter than the connector's own, so that the suite does not wait for it. */
+  readonly timeoutMs?: number;
+}
+
+/** Some providers have one status for several failures, and a code that the trouble does not have; none calls a failure a success. */
+const CASES: readonly Case[] = [
+  { trouble: '401', expected: ['INSTANCE_CREDENTIALS_FAILED'] },
+  { trouble: '403', expected: ['PROVIDER_REJECTED', 'INSTANCE_CREDENTIALS_FAILED'] },
+  { trouble: '404', expected: ['NOT_FOUND'], operation: 'get' },
+  { trouble: '409', expected: ['PROVIDER_REJECTED', 'CONFLICT'] },
+  { trouble: '422', expected: ['PROVIDER_REJECTED'] },
+  { trouble: '429; retry-after=7', expected: ['PROVIDER_RATE_LIMITED'], retryAfterSeconds: 7 },
+  { trouble: '429; retry-after=none', expected: ['PROVIDER_RATE_LIMITED'], retryAfterSeconds: 60 },
+  { trouble: '500', expected: ['PROVIDER_UNAVAILABLE'] },
+  { trouble: '503; retry-after=3', expected: ['PROVIDER_UNAVAILABLE'], retryAfterSeconds: 3 },
+  { trouble: 'slow; ms=2000', expected: ['PROVIDER_TIMEOUT'], timeoutMs: 150 },
+  { trouble: 'cut', expected: ['PROVIDER_UNAVAILABLE', 'PROVIDER_PROTOCOL'] },
+  { trouble: 'html', expected: ['PROVIDER_PROTOCOL'] },
+  { trouble: 'html; status=503', expected: ['PROVIDER_UNAVAILABLE'] },
+  { trouble: 'shape', expected: ['PROVIDER_PROTOCOL'] },
+];
+
+/** More requests than any operation sends. */
+const EVERY = 1000;
+
+interface Stage {
+  readonly provider: ServedSimulator;
+  readonly connector: Connector;
+  readonly config: Subject['target']['configuration'];
+  /** Of an object, not below a record. */
+  readonly listing: Listing;
+}
+
+/** What a trouble of the provider is taken for, where that is wrong. Nothing where the provider is no simulator. */
+export async function meetTroubles({ createSimulator, target, large, listings }: Subject): Promise<readonly string[]> {
+  const listing = [...large, ...listings].find(({ path }) => !path.slice(1).includes('/'));
+  if (createSimulator === undefined || listing === undefined) return [];
+  const { connector, configuration: config } = target;
+  const provider = await serveSimulator(connector.key, createSimulator);
+  const stage: Stage = { connector, provider, config, listing };
+  try {
+    const faults: string[] = [];
+    for (const each of CASES) faults.push(...(await meet(stage, each)));
+    for (const check of [recover, runInCircles, refuseCredentials, replaceToken]) faults.push(...(await check(stage)));
+    return faults;
+  } finally {
+    await provider.stop();
+  }
+}
+
+function connectTo({ connector, provider, config }: Stage, more: Partial<ConnectOptions> = {}): Connection {
+  return connect(connector, { config, simulatorsUrl: provider.simulatorsUrl, ...more });
+}
+
+async function withTrouble<Result>(
+  { provider }: Stage,
+  plan: { readonly trouble: string; readonly times: number },
+  run: () => Promise<Result>,
+): Promise<Result> {
+  await provider.command('/simulate/trouble', plan);
+  try {
+    return await run();
+  } finally {
+    await provider.command('/simulate/trouble', {}, 'DELETE');
+  }
+}
+
+async function meet(stage: Stage, each: Case): Promise<readonly string[]> {
+  const { trouble, expected, retryAfterSeconds, operation = 'list', timeoutMs } = each;
+  const { connector, listing } = stage;
+  if (operation === 'get' && listing.object.get === undefined) return [];
+  const connection = connectTo(timeoutMs === undefined ? stage : { ...stage, connector: { ...connector, timeoutMs } });
+  const call = () => OPERATIONS[operation](connection, listing);
+  const outcome = await withTrouble(stage, { trouble, times: EVERY }, () => failureOf(call()).catch(toError));
+  const code = 'code' in outcome ? outcome.code : undefined;
+  if (!expected.some((one) => one === code)) {
+    return [`'${trouble}' at a ${operation} is taken for ${code ?? outcome.message}, not ${expected.join(' or ')}`];
+  }
+  const told = 'retryAfterSeconds' in outcome ? outcome.retryAfterSeconds : undefined;
+  const isTold = retryAfterSeconds === undefined || told === retryAfterSeconds;
+  return isTold ? [] : [`'${trouble}' tells a caller to wait ${told} s, not ${retryAfterSeconds}`];
+}
+
+function toError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
+}
+
+const OPERATIONS = {
+  list: (connection: Connection, { object }: Listing) => connection.list(object),
+  get: (connection: Connection, listing: Listing) => {
+    const [first] = listing.rows;
+    if (first === undefined) throw new Error(`There is no record of ${listing.name}.`);
+    return connection.run(listing.object.get, { id: idOf(listing, first), fields: allFields(listing.object) });
+  },
+} as const;
+
+/** What passes is tried again: one failure is not seen by anybody. */
+async function recover(stage: Stage): Promise<readonly string[]> {
+  const faults: string[] = [];
+  for (const trouble of ['429; retry-after=0', '503; retry-after=0']) {
+    const connection = connectTo(stage, { retry: true });
+    const list = () => connection.list(stage.listing.object).then(() => undefined, toError);
+    const error = await withTrouble(stage, { trouble, times: 1 }, list);
+    if (error !== undefined) faults.push(`one '${trouble}' at a list is not tried again: ${error.message}`);
+  }
+  return faults;
+}
+
+/** Rows of one page, so that there are several, and more pages than there can be. */
+const PAGE = 2;
+
+/** A provider that names the same page for ever: the list ends, or is refused. */
+async function runInCircles(stage: Stage): Promise<readonly string[]> {
+  const { object, rows } = stage.listing;
+  const connection = connectTo(stage);
+  const walk = async () => {
+    let cursor: string | undefined;
+    for (let pages = 0; pages <= rows.length + 1; pages++) {
+      const page: ListPage = await connection.list(object, { limit: PAGE, ...(cursor !== undefined && { cursor }) });
+      cursor = page.next;
+      if (cursor === undefined) return undefined;
+    }
+    return new Error('it does not end');
+  };
+  const outcome = await withTrouble(stage, { trouble: 'stuck', times: EVERY * PAGE }, () => walk().catch(toError));
+  const isRight = outcome === undefined || ('code' in outcome && outcome.code === 'PROVIDER_PROTOCOL');
+  return isRight ? [] : [`a list whose next page is always the same: ${outcome.message}`];
+}
+
+/** Every secret of the configuration is wrong, and the token too. */
+async function refuseCredentials(stage: Stage): Promise<readonly string[]> {
+  const { connector, config } = stage;
+  const keys = [...connector.configuration.filter(({ secret }) => secret).map(({ key }) => key), 'oauth.user.token'];
+  const given = keys.filter((key) => typeof config[key] === 'string');
+  if (given.length === 0) return [];
+  const wrong = Object.fromEntries(given.map((key) => [key, 'wrong-credential']));
+  const connection = connectTo({ ...stage, config: { ...config, ...wrong } });
+  const outcome = await failureOf(connection.context.send(connector.probe)).catch(toError);
+  const isRefused = 'code' in outcome && outcome.code === 'INSTANCE_CREDENTIALS_FAILED';
+  return isRefused ? [] : [`wrong credentials at the probe: ${outcome.message}`];
+}
+
+/** OAuth: an access token that has expired is replaced, once, and nobody sees it. */
+async function replaceToken(stage: Stage): Promise<readonly string[]> {
+  const good = tokensIn(stage.config);
+  if (stage.connector.auth.type !== 'oauth2' || good === undefined) return [];
+  let replaced = 0;
+  const connection = connectTo(stage, {
+    tokens: {
+      current: async () => 'expired-token',
+      replace: async (_refused, signal) => {
+        replaced++;
+        return good.current(signal);
+      },
+    },
+  });
+  const error = await connection.list(stage.listing.object).then(() => undefined, toError);
+  if (error !== undefined) return [`an expired access token is not replaced: ${error.message}`];
+  return replaced === 1 ? [] : [`an expired access token is replaced ${replaced} times`];
+}
