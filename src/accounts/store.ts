@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { Row } from '../db/row.ts';
+import { firstOf, type Row } from '../db/row.ts';
 
 /** A user as found by the hash of its secret, with the organization it belongs to. */
 export interface StoredPrincipal {
@@ -86,23 +86,22 @@ export function createAccountStore(knex: Knex) {
 }
 
 async function insertTenant(trx: Knex, tenant: FirstTenant): Promise<TenantIds> {
-  const organizationId = await insertRow(trx, 'organization', {
-    name: tenant.organizationName,
-    secret_hash: tenant.organizationSecretHash,
-  });
-  const accountId = await insertRow(trx, 'account', { organization_id: organizationId, name: tenant.accountName });
-  const userId = await insertRow(trx, 'app_user', {
-    account_id: accountId,
-    email_address: tenant.emailAddress,
-    first_name: tenant.firstName,
-    last_name: tenant.lastName,
-    secret_hash: tenant.userSecretHash,
-  });
-  return { organizationId, accountId, userId };
-}
-
-async function insertRow(trx: Knex, table: string, values: Readonly<Record<string, unknown>>): Promise<number> {
-  const [row]: { readonly id: number }[] = await trx(table).insert(values).returning('id');
-  if (row === undefined) throw new Error(`Inserting into ${table} answered no row`);
-  return row.id;
+  const organizations = await trx('organization')
+    .insert({ name: tenant.organizationName, secret_hash: tenant.organizationSecretHash })
+    .returning('id');
+  const { id: organizationId } = firstOf(organizations);
+  const accounts = await trx('account')
+    .insert({ organization_id: organizationId, name: tenant.accountName })
+    .returning('id');
+  const { id: accountId } = firstOf(accounts);
+  const users = await trx('app_user')
+    .insert({
+      account_id: accountId,
+      email_address: tenant.emailAddress,
+      first_name: tenant.firstName,
+      last_name: tenant.lastName,
+      secret_hash: tenant.userSecretHash,
+    })
+    .returning('id');
+  return { organizationId, accountId, userId: firstOf(users).id };
 }

@@ -1,17 +1,10 @@
 import type { Knex } from 'knex';
+import type { Row } from '../../db/row.ts';
 
-export interface IdempotencyKey {
-  readonly accountId: number;
-  readonly userId: number;
-  readonly keyHash: Buffer;
-}
+export type IdempotencyKey = Row<'idempotency_record', 'account_id' | 'user_id' | 'key_hash'>;
 
-export interface IdempotencyRow {
-  readonly requestHash: Buffer;
-  readonly state: 'running' | 'done';
-  /** Ciphertext; null while the request runs. */
-  readonly response: string | null;
-}
+/** There is no response while the request runs. */
+export type IdempotencyRow = Row<'idempotency_record', 'request_hash' | 'state' | 'response'>;
 
 export function createIdempotencyStore(knex: Knex) {
   const rows = ({ accountId, userId, keyHash }: IdempotencyKey) =>
