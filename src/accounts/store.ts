@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { firstOf, type Row } from '../db/row.ts';
+import { firstOf, type Row, type RowColumns } from '../db/row.ts';
 
 /** A user as found by the hash of its secret, with the organization it belongs to. */
 export interface StoredPrincipal {
@@ -10,7 +10,9 @@ export interface StoredPrincipal {
   readonly userSecretHash: Buffer;
 }
 
-export type StoredUser = Row<'app_user', 'id' | 'email_address' | 'first_name' | 'last_name'>;
+type UserColumn = 'id' | 'email_address' | 'first_name' | 'last_name';
+
+export type StoredUser = Row<'app_user', UserColumn>;
 
 /** The first organization with its account and user. */
 export interface FirstTenant {
@@ -29,12 +31,12 @@ export interface TenantIds {
   readonly userId: number;
 }
 
-const USER_COLUMNS = {
+const USER_COLUMNS: RowColumns<'app_user', UserColumn> = {
   id: 'id',
   emailAddress: 'email_address',
   firstName: 'first_name',
   lastName: 'last_name',
-} as const;
+};
 
 /** Any number, the same in every process: it names the lock within the database. */
 const BOOTSTRAP_LOCK = 7_205_002;

@@ -1,12 +1,15 @@
 import type { Knex } from 'knex';
+import type { Tables } from '../../generated/tables.ts';
 import { json } from '../db/json.ts';
 import { nextId } from '../db/next-id.ts';
-import { firstOf, type Row } from '../db/row.ts';
+import { firstOf, type Row, type RowColumns } from '../db/row.ts';
 import { EXACT_IN_SQL, type Sql, type SqlQueryable } from '../where/index.ts';
 import { CALLBACK_URL, EVENTS_ENABLED } from './event-settings.ts';
 
+type ReadColumn = Exclude<keyof Tables['instance'], 'token_hash' | 'updated_at'>;
+
 /** A row of `instance`, still encrypted. */
-export interface InstanceRow extends Omit<Row<'instance'>, 'tokenHash' | 'updatedAt'> {
+export interface InstanceRow extends Row<'instance', ReadColumn> {
   /** Changes with every update of the row. */
   readonly version: string;
 }
@@ -53,7 +56,7 @@ export interface InstanceFilter {
   readonly limit: number;
 }
 
-const COLUMNS = {
+const COLUMNS: RowColumns<'instance', ReadColumn> = {
   accountId: 'account_id',
   id: 'id',
   userId: 'user_id',
@@ -70,7 +73,7 @@ const COLUMNS = {
   disabled: 'disabled',
   createdAt: 'created_at',
   settingsVersion: 'settings_version',
-} as const;
+};
 
 const text = { type: 'string', filter: EXACT_IN_SQL } as const;
 const integer = { type: 'integer', nullable: false, filter: EXACT_IN_SQL } as const;

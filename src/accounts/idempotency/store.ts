@@ -1,10 +1,18 @@
 import type { Knex } from 'knex';
-import type { Row } from '../../db/row.ts';
+import type { Row, RowColumns } from '../../db/row.ts';
 
 export type IdempotencyKey = Row<'idempotency_record', 'account_id' | 'user_id' | 'key_hash'>;
 
+type ReadColumn = 'request_hash' | 'state' | 'response';
+
 /** There is no response while the request runs. */
-export type IdempotencyRow = Row<'idempotency_record', 'request_hash' | 'state' | 'response'>;
+export type IdempotencyRow = Row<'idempotency_record', ReadColumn>;
+
+const COLUMNS: RowColumns<'idempotency_record', ReadColumn> = {
+  requestHash: 'request_hash',
+  state: 'state',
+  response: 'response',
+};
 
 export function createIdempotencyStore(knex: Knex) {
   const rows = ({ accountId, userId, keyHash }: IdempotencyKey) =>
@@ -22,8 +30,7 @@ export function createIdempotencyStore(knex: Knex) {
       return inserted.length > 0;
     },
 
-    find: (key: IdempotencyKey): Promise<IdempotencyRow | undefined> =>
-      rows(key).first({ requestHash: 'request_hash', state: 'state', response: 'response' }),
+    find: (key: IdempotencyKey): Promise<IdempotencyRow | undefined> => rows(key).first(COLUMNS),
 
     finish: async (key: IdempotencyKey, status: number, response: string): Promise<void> => {
       await rows(key).update({ state: 'done', status, response });

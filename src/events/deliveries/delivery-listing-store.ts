@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { Row } from '../../db/row.ts';
+import type { Row, RowColumns } from '../../db/row.ts';
 import { type Condition, toSql } from '../../where/index.ts';
 import {
   type Columns,
@@ -41,10 +41,19 @@ interface StatusCount {
   readonly count: number;
 }
 
-export interface AttemptRow
-  extends Row<'delivery_attempt', 'attempt' | 'delivered' | 'duration_ms' | 'status_code' | 'error' | 'answer'> {
-  readonly date: Date;
-}
+type AttemptColumn = 'attempt' | 'attempted_at' | 'delivered' | 'duration_ms' | 'status_code' | 'error' | 'answer';
+
+export type AttemptRow = Row<'delivery_attempt', AttemptColumn>;
+
+const ATTEMPT_COLUMNS: RowColumns<'delivery_attempt', AttemptColumn> = {
+  attempt: 'attempt',
+  attemptedAt: 'attempted_at',
+  delivered: 'delivered',
+  durationMs: 'duration_ms',
+  statusCode: 'status_code',
+  error: 'error',
+  answer: 'answer',
+};
 
 const SHOWN: Readonly<Record<keyof DeliveryRow, keyof Columns>> = {
   id: 'id',
@@ -124,15 +133,7 @@ export function createDeliveryListingStore(knex: Knex) {
       knex('delivery_attempt')
         .where({ account_id: accountId, delivery_id: deliveryId })
         .orderBy(['attempt', 'attempted_at'])
-        .select({
-          attempt: 'attempt',
-          date: 'attempted_at',
-          delivered: 'delivered',
-          durationMs: 'duration_ms',
-          statusCode: 'status_code',
-          error: 'error',
-          answer: 'answer',
-        }),
+        .select(ATTEMPT_COLUMNS),
 
     /**
      * The bodies of these events in their order, null for one that is no longer kept; the answer ends before the one

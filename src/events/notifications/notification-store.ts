@@ -1,12 +1,19 @@
 import type { Knex } from 'knex';
 import { json } from '../../db/json.ts';
-import type { Row } from '../../db/row.ts';
+import type { Row, RowColumns } from '../../db/row.ts';
 import type { Sql } from '../../where/index.ts';
 
 export interface NotificationRow extends Row<'notification', 'id' | 'type' | 'created_at'> {
   /** No other JSON is inserted. */
   readonly data: Readonly<Record<string, unknown>>;
 }
+
+const COLUMNS: RowColumns<'notification', 'id' | 'type' | 'data' | 'created_at'> = {
+  id: 'id',
+  type: 'type',
+  data: 'data',
+  createdAt: 'created_at',
+};
 
 export interface NotificationFilter {
   readonly condition?: Sql | undefined;
@@ -51,7 +58,7 @@ export function createNotificationStore(knex: Knex) {
         .where({ account_id: accountId })
         .orderBy('id')
         .limit(limit)
-        .select<NotificationRow[]>({ id: 'id', type: 'type', data: 'data', createdAt: 'created_at' });
+        .select<NotificationRow[]>(COLUMNS);
       if (afterId !== undefined) query.where('id', '>', afterId);
       if (condition !== undefined) query.whereRaw(condition.sql, [...condition.bindings]);
       return query;

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { nextId } from '../../db/next-id.ts';
-import type { Row } from '../../db/row.ts';
+import type { Row, RowColumns } from '../../db/row.ts';
 import type { Sql } from '../../where/index.ts';
 
 /** A row of `subscription`, its secrets still encrypted. */
@@ -17,7 +17,7 @@ export interface DeliveryTally extends Row<'delivery', 'subscription_id'> {
   readonly retrying: number;
 }
 
-const COLUMNS = {
+const COLUMNS: RowColumns<'subscription'> = {
   accountId: 'account_id',
   id: 'id',
   url: 'url',
@@ -29,7 +29,7 @@ const COLUMNS = {
   stateChangedAt: 'state_changed_at',
   createdAt: 'created_at',
   updatedAt: 'updated_at',
-} as const;
+};
 
 /** A queue may be long, and a listing has many. */
 export const MOST_TALLIED = 10_000;

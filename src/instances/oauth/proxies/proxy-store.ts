@@ -1,13 +1,16 @@
 import type { Knex } from 'knex';
+import type { Tables } from '../../../../generated/tables.ts';
 import { nextId } from '../../../db/next-id.ts';
-import type { Row } from '../../../db/row.ts';
+import type { Row, RowColumns } from '../../../db/row.ts';
 import { isUniqueViolation } from '../../../db/unique-violation.ts';
+
+type ReadColumn = Exclude<keyof Tables['oauth_proxy'], 'created_at'>;
 
 /**
  * A row of `oauth_proxy`, still encrypted. `key` is the unguessable end of the redirect URL, `configuration` a JSON object as
  * text, kept as given; `applicationUrls` are redirected to at any time, by origin and path.
  */
-export type ProxyRow = Omit<Row<'oauth_proxy'>, 'createdAt'>;
+export type ProxyRow = Row<'oauth_proxy', ReadColumn>;
 
 /** What decides whether a proxy redirects to a URL. */
 export interface RedirectRules extends Row<'oauth_proxy', 'application_urls'> {
@@ -15,7 +18,7 @@ export interface RedirectRules extends Row<'oauth_proxy', 'application_urls'> {
   readonly named: boolean;
 }
 
-const COLUMNS = {
+const COLUMNS: RowColumns<'oauth_proxy', ReadColumn> = {
   accountId: 'account_id',
   id: 'id',
   organizationId: 'organization_id',
@@ -25,7 +28,7 @@ const COLUMNS = {
   apiSecret: 'api_secret',
   configuration: 'configuration',
   applicationUrls: 'application_urls',
-} as const;
+};
 
 /** A proxy belongs to an organization: every statement names it, save the one for callers who have the key only. */
 export function createProxyStore(knex: Knex) {
