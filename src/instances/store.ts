@@ -208,7 +208,7 @@ export function createInstanceStore(knex: Knex) {
         .update({
           valid: false,
           invalid_reason: reason,
-          refused_calls: [...refusedCalls],
+          refused_calls: refusedCalls,
           updated_at: knex.fn.now(),
         })
         .returning(['name', 'element_key']);

@@ -103,7 +103,7 @@ export function createSubscriptionStore(knex: Knex) {
     setEventTypes: async (accountId: number, id: number, eventTypes: readonly string[]): Promise<boolean> => {
       const count = await knex('subscription')
         .where({ account_id: accountId, id, deleted_at: null })
-        .update({ event_types: [...eventTypes], updated_at: knex.fn.now() });
+        .update({ event_types: eventTypes, updated_at: knex.fn.now() });
       return count > 0;
     },
 
