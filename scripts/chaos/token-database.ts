@@ -7,6 +7,7 @@ import type { Knex } from 'knex';
 import pg from 'pg';
 import { startEmbeddedPostgres } from '../../embedded/index.ts';
 import { migrateDatabase } from '../../src/db/migrate.ts';
+import { firstOf } from '../../src/db/row.ts';
 import type { InstanceKey } from '../../src/instances/instance.ts';
 import { createLogger } from '../../src/log.ts';
 
@@ -57,11 +58,12 @@ export async function openTokenDatabase(): Promise<TokenDatabase> {
 /** Instances of one account. */
 export async function insertInstances(knex: Knex, count: number): Promise<InstanceKey[]> {
   const hash = () => randomBytes(32);
-  const [organization] = await knex('organization').insert({ name: 'Chaos', secret_hash: hash() }).returning('id');
-  const [account] = await knex('account').insert({ organization_id: organization.id, name: 'Chaos' }).returning('id');
-  const accountId: number = account.id;
+  const organizations = await knex('organization').insert({ name: 'Chaos', secret_hash: hash() }).returning('id');
+  const organizationId = firstOf(organizations).id;
+  const accounts = await knex('account').insert({ organization_id: organizationId, name: 'Chaos' }).returning('id');
+  const accountId = firstOf(accounts).id;
   const user = { account_id: accountId, email_address: 'chaos@example.com', secret_hash: hash() };
-  const [{ id: userId }] = await knex('app_user').insert(user).returning('id');
+  const { id: userId } = firstOf(await knex('app_user').insert(user).returning('id'));
   const rows = Array.from({ length: count }, (_, index) => ({
     account_id: accountId,
     user_id: userId,

@@ -18,6 +18,7 @@ import { SYSTEM_CLOCK } from '../../src/clock.ts';
 import { isRoot } from '../../src/db/data-dir.ts';
 import { openDatabase } from '../../src/db/database.ts';
 import { migrateDatabase } from '../../src/db/migrate.ts';
+import { firstOf } from '../../src/db/row.ts';
 import { createPartitions } from '../../src/events/upkeep/upkeep.ts';
 import { createLogger } from '../../src/log.ts';
 
@@ -85,11 +86,11 @@ export async function startLoadDatabase(): Promise<LoadDatabase> {
 }
 
 async function createAccount(knex: Knex): Promise<number> {
-  const [organization] = await knex('organization')
+  const organizations = await knex('organization')
     .insert({ name: 'load', secret_hash: randomBytes(32) })
     .returning('id');
-  const [account] = await knex('account').insert({ organization_id: organization.id, name: 'load' }).returning('id');
-  return account.id;
+  const { id } = firstOf(organizations);
+  return firstOf(await knex('account').insert({ organization_id: id, name: 'load' }).returning('id')).id;
 }
 
 /** Of the server and its children, those that ended included (proc(5): utime, stime, cutime, cstime). */

@@ -1,7 +1,9 @@
 import type { Knex } from 'knex';
+import { json } from '../db/json.ts';
+import type { Row } from '../db/row.ts';
 
 /** What was set, by key; the rest has its default. */
-export type StoredSettings = Readonly<Record<string, unknown>>;
+export type StoredSettings = Row<'account_settings', 'settings'>['settings'];
 
 export function createSettingsStore(knex: Knex) {
   return {
@@ -12,15 +14,15 @@ export function createSettingsStore(knex: Knex) {
 
     replace: async (accountId: number, settings: StoredSettings): Promise<void> => {
       await knex('account_settings')
-        .insert({ account_id: accountId, settings: JSON.stringify(settings) })
+        .insert({ account_id: accountId, settings: json(knex, settings) })
         .onConflict('account_id')
-        .merge({ settings: JSON.stringify(settings), updated_at: knex.fn.now() });
+        .merge({ settings: json(knex, settings), updated_at: knex.fn.now() });
     },
 
     /** Keys that are not given stay as they are. */
     merge: async (accountId: number, settings: StoredSettings): Promise<void> => {
       await knex('account_settings')
-        .insert({ account_id: accountId, settings: JSON.stringify(settings) })
+        .insert({ account_id: accountId, settings: json(knex, settings) })
         .onConflict('account_id')
         .merge({
           settings: knex.raw('account_settings.settings || excluded.settings'),

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { Row } from '../db/row.ts';
+import { firstOf, type Row, type RowColumns } from '../db/row.ts';
 
 /** A user as found by the hash of its secret, with the organization it belongs to. */
 export interface StoredPrincipal {
@@ -10,7 +10,9 @@ export interface StoredPrincipal {
   readonly userSecretHash: Buffer;
 }
 
-export type StoredUser = Row<'app_user', 'id' | 'email_address' | 'first_name' | 'last_name'>;
+type UserColumn = 'id' | 'email_address' | 'first_name' | 'last_name';
+
+export type StoredUser = Row<'app_user', UserColumn>;
 
 /** The first organization with its account and user. */
 export interface FirstTenant {
@@ -29,12 +31,12 @@ export interface TenantIds {
   readonly userId: number;
 }
 
-const USER_COLUMNS = {
+const USER_COLUMNS: RowColumns<'app_user', UserColumn> = {
   id: 'id',
   emailAddress: 'email_address',
   firstName: 'first_name',
   lastName: 'last_name',
-} as const;
+};
 
 /** Any number, the same in every process: it names the lock within the database. */
 const BOOTSTRAP_LOCK = 7_205_002;
@@ -86,23 +88,22 @@ export function createAccountStore(knex: Knex) {
 }
 
 async function insertTenant(trx: Knex, tenant: FirstTenant): Promise<TenantIds> {
-  const organizationId = await insertRow(trx, 'organization', {
-    name: tenant.organizationName,
-    secret_hash: tenant.organizationSecretHash,
-  });
-  const accountId = await insertRow(trx, 'account', { organization_id: organizationId, name: tenant.accountName });
-  const userId = await insertRow(trx, 'app_user', {
-    account_id: accountId,
-    email_address: tenant.emailAddress,
-    first_name: tenant.firstName,
-    last_name: tenant.lastName,
-    secret_hash: tenant.userSecretHash,
-  });
-  return { organizationId, accountId, userId };
-}
-
-async function insertRow(trx: Knex, table: string, values: Readonly<Record<string, unknown>>): Promise<number> {
-  const [row]: { readonly id: number }[] = await trx(table).insert(values).returning('id');
-  if (row === undefined) throw new Error(`Inserting into ${table} answered no row`);
-  return row.id;
+  const organizations = await trx('organization')
+    .insert({ name: tenant.organizationName, secret_hash: tenant.organizationSecretHash })
+    .returning('id');
+  const { id: organizationId } = firstOf(organizations);
+  const accounts = await trx('account')
+    .insert({ organization_id: organizationId, name: tenant.accountName })
+    .returning('id');
+  const { id: accountId } = firstOf(accounts);
+  const users = await trx('app_user')
+    .insert({
+      account_id: accountId,
+      email_address: tenant.emailAddress,
+      first_name: tenant.firstName,
+      last_name: tenant.lastName,
+      secret_hash: tenant.userSecretHash,
+    })
+    .returning('id');
+  return { organizationId, accountId, userId: firstOf(users).id };
 }

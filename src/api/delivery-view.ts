@@ -67,7 +67,7 @@ export function toAttemptRecord(attempt: AttemptRow): DeliveryAttempt {
   const { statusCode, error, answer } = attempt;
   return {
     attempt: attempt.attempt,
-    date: attempt.date.toISOString(),
+    date: attempt.attemptedAt.toISOString(),
     delivered: attempt.delivered,
     durationMs: attempt.durationMs,
     ...(statusCode !== null && { statusCode }),

@@ -10,6 +10,10 @@ export interface NamedStatement {
  * Runs a statement that each connection parses once, and after some runs plans once. Only for statements whose best plan does not depend on the
  * size of a table: the plan stays until PostgreSQL analyzes a table of it again.
  */
-export function runNamed(knex: Knex, { name, sql }: NamedStatement, bindings: readonly Knex.RawBinding[]): Knex.Raw {
+export function runNamed<Result>(
+  knex: Knex,
+  { name, sql }: NamedStatement,
+  bindings: readonly Knex.RawBinding[],
+): Knex.Raw<{ rows: Result[] }> {
   return knex.raw(sql, [...bindings]).options({ name });
 }

@@ -60,7 +60,7 @@ async function openKey(knex: Knex, keyring: Keyring, name: KeyName): Promise<Key
 }
 
 async function findCiphertext(knex: Knex, name: KeyName): Promise<string | undefined> {
-  const row = await knex<{ name: string; ciphertext: string }>('platform_key').where({ name }).first('ciphertext');
+  const row = await knex('platform_key').where({ name }).first('ciphertext');
   return row?.ciphertext;
 }
 

@@ -1,50 +1,46 @@
 import type { Knex } from 'knex';
+import type { Tables } from '../../generated/tables.ts';
+import { json } from '../db/json.ts';
+import { nextId } from '../db/next-id.ts';
+import { firstOf, type Row, type RowColumns } from '../db/row.ts';
 import { EXACT_IN_SQL, type Sql, type SqlQueryable } from '../where/index.ts';
 import { CALLBACK_URL, EVENTS_ENABLED } from './event-settings.ts';
 
+type ReadColumn = Exclude<keyof Tables['instance'], 'token_hash' | 'updated_at'>;
+
 /** A row of `instance`, still encrypted. */
-export interface InstanceRow {
-  readonly accountId: number;
-  readonly id: number;
-  readonly userId: number;
-  readonly name: string;
-  readonly elementKey: string;
-  readonly tags: readonly string[];
-  readonly configuration: Readonly<Record<string, unknown>>;
-  readonly credentials: string;
-  readonly token: string;
-  readonly providerData: Readonly<Record<string, unknown>>;
-  readonly valid: boolean;
-  readonly invalidReason: string | null;
-  /** What the provider refused since it is invalid, such as `list employees`. */
-  readonly refusedCalls: readonly string[];
-  readonly disabled: boolean;
-  readonly createdAt: Date;
-  /** Grows with every change of configuration and credentials. */
-  readonly settingsVersion: number;
+export interface InstanceRow extends Row<'instance', ReadColumn> {
   /** Changes with every update of the row. */
   readonly version: string;
 }
 
-export interface NewInstanceRow
-  extends Omit<
-    InstanceRow,
-    'createdAt' | 'settingsVersion' | 'version' | 'valid' | 'invalidReason' | 'refusedCalls' | 'disabled'
-  > {
-  readonly tokenHash: Buffer;
-}
+/** What the database does not make by itself. */
+export type NewInstanceRow = Row<
+  'instance',
+  | 'account_id'
+  | 'id'
+  | 'user_id'
+  | 'name'
+  | 'element_key'
+  | 'tags'
+  | 'configuration'
+  | 'credentials'
+  | 'token'
+  | 'token_hash'
+  | 'provider_data'
+>;
 
 export type InstanceChanges = Partial<
-  Pick<
-    InstanceRow,
+  Row<
+    'instance',
     | 'name'
     | 'tags'
     | 'configuration'
     | 'credentials'
-    | 'providerData'
+    | 'provider_data'
     | 'valid'
-    | 'invalidReason'
-    | 'refusedCalls'
+    | 'invalid_reason'
+    | 'refused_calls'
     | 'disabled'
   >
 >;
@@ -60,7 +56,7 @@ export interface InstanceFilter {
   readonly limit: number;
 }
 
-const COLUMNS = {
+const COLUMNS: RowColumns<'instance', ReadColumn> = {
   accountId: 'account_id',
   id: 'id',
   userId: 'user_id',
@@ -70,7 +66,6 @@ const COLUMNS = {
   configuration: 'configuration',
   credentials: 'credentials',
   token: 'token',
-  tokenHash: 'token_hash',
   providerData: 'provider_data',
   valid: 'valid',
   invalidReason: 'invalid_reason',
@@ -78,11 +73,7 @@ const COLUMNS = {
   disabled: 'disabled',
   createdAt: 'created_at',
   settingsVersion: 'settings_version',
-} as const;
-
-type Column = keyof typeof COLUMNS;
-
-const { tokenHash: _, ...READ_COLUMNS } = COLUMNS;
+};
 
 const text = { type: 'string', filter: EXACT_IN_SQL } as const;
 const integer = { type: 'integer', nullable: false, filter: EXACT_IN_SQL } as const;
@@ -116,21 +107,26 @@ export type InstanceStore = ReturnType<typeof createInstanceStore>;
 export function createInstanceStore(knex: Knex) {
   const select = (accountId: number, via = knex) =>
     via('instance')
-      .select({ ...READ_COLUMNS, version: knex.raw('xmin::text') })
+      .select({ ...COLUMNS, version: knex.raw('xmin::text') })
       .where({ account_id: accountId });
 
   return {
-    /** Ids are needed before the row is written: they are part of what its ciphertexts are bound to. */
-    nextId: async (): Promise<number> => {
-      const { rows } = await knex.raw("select nextval(pg_get_serial_sequence('instance', 'id')) as id");
-      return Number(rows[0].id);
-    },
+    nextId: (): Promise<number> => nextId(knex, 'instance'),
 
     transaction: <Result>(work: (via: Knex) => Promise<Result>): Promise<Result> => knex.transaction(work),
 
     insert: async (via: Knex, row: NewInstanceRow): Promise<InstanceRow> => {
-      await via('instance').insert(toColumns(row));
-      return single(await select(row.accountId, via).where({ id: row.id }));
+      const { accountId, id, userId, elementKey, token, tokenHash } = row;
+      const fixed = {
+        account_id: accountId,
+        id,
+        user_id: userId,
+        element_key: elementKey,
+        token,
+        token_hash: tokenHash,
+      };
+      await via('instance').insert({ ...fixed, ...toColumns(via, row) });
+      return firstOf(await select(accountId, via).where({ id }));
     },
 
     find: async (accountId: number, id: number): Promise<InstanceRow | undefined> =>
@@ -181,11 +177,11 @@ export function createInstanceStore(knex: Knex) {
       const count = await via('instance')
         .where({ account_id: accountId, id, ...version })
         .update({
-          ...toColumns(changes),
+          ...toColumns(via, changes),
           ...(isOfSettings && { settings_version: knex.raw('settings_version + 1') }),
           updated_at: knex.fn.now(),
         });
-      return count === 0 ? undefined : single(await select(accountId, via).where({ id }));
+      return count === 0 ? undefined : firstOf(await select(accountId, via).where({ id }));
     },
 
     /** False when it was valid already, or `work` is given and was not refused. */
@@ -207,16 +203,16 @@ export function createInstanceStore(knex: Knex) {
       refusal: Pick<InstanceRow, 'accountId' | 'id' | 'refusedCalls'> & { readonly reason: string },
     ): Promise<Pick<InstanceRow, 'name' | 'elementKey'> | undefined> => {
       const { accountId, id, reason, refusedCalls } = refusal;
-      const rows = await via('instance')
+      const [row] = await via('instance')
         .where({ account_id: accountId, id, valid: true })
         .update({
           valid: false,
           invalid_reason: reason,
-          refused_calls: [...refusedCalls],
+          refused_calls: refusedCalls,
           updated_at: knex.fn.now(),
         })
-        .returning(['name', 'element_key as elementKey']);
-      return rows[0];
+        .returning(['name', 'element_key']);
+      return row && { name: row.name, elementKey: row.element_key };
     },
 
     /** False when it is known already, there are as many as may be, or the instance is valid. */
@@ -244,23 +240,26 @@ export function createInstanceStore(knex: Knex) {
   };
 }
 
-function single(rows: readonly InstanceRow[]): InstanceRow {
-  const [row] = rows;
-  if (row === undefined) throw new Error('An instance vanished between two statements.');
-  return row;
-}
-
-function toColumns(row: Partial<NewInstanceRow> | InstanceChanges): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(row).map(([key, value]) => [COLUMNS[key as Column], toBinding(value)]));
+/** knex leaves a column that is undefined as it is, or to its default. */
+function toColumns(
+  knex: Knex,
+  { configuration, providerData, invalidReason, refusedCalls, ...named }: InstanceChanges,
+) {
+  const { name, tags, credentials, valid, disabled } = named;
+  return {
+    name,
+    tags,
+    configuration: configuration && json(knex, configuration),
+    credentials,
+    provider_data: providerData && json(knex, providerData),
+    valid,
+    invalid_reason: invalidReason,
+    refused_calls: refusedCalls,
+    disabled,
+  };
 }
 
 /** knex asks for arrays it could change. */
 function toMutable(binding: string | readonly string[]): string | string[] {
   return typeof binding === 'string' ? binding : [...binding];
-}
-
-/** Arrays are PostgreSQL arrays, other objects are JSON. */
-function toBinding(value: unknown): unknown {
-  const isJson = typeof value === 'object' && value !== null && !Array.isArray(value) && !Buffer.isBuffer(value);
-  return isJson ? JSON.stringify(value) : value;
 }

@@ -5,7 +5,7 @@ import { openDatabase } from '../../src/db/database.ts';
 import { createKeyring } from '../../src/db/keyring.ts';
 import { openPlatformKeys, type PlatformKeys } from '../../src/db/platform-keys.ts';
 import { isAppError } from '../../src/errors.ts';
-import { silentLog, useDatabase } from '../support/database.ts';
+import { silentLog, theRow, useDatabase } from '../support/database.ts';
 
 describe('createAccounts', () => {
   const database = useDatabase();
@@ -31,15 +31,13 @@ describe('createAccounts', () => {
 
   /** A user of another organization. */
   async function insertStranger(secret: string, organizationSecret: string): Promise<void> {
-    const [organization] = await database
-      .knex('organization')
-      .insert({ name: 'Other', secret_hash: keys.lookupHash(organizationSecret) })
-      .returning('id');
-    const [account] = await database
-      .knex('account')
-      .insert({ organization_id: organization.id, name: 'Other' })
-      .returning('id');
-    await database.knex('app_user').insert({
+    const { knex } = database;
+    const other = { name: 'Other', secret_hash: keys.lookupHash(organizationSecret) };
+    const organization = await theRow(knex('organization').insert(other).returning('id'));
+    const account = await theRow(
+      knex('account').insert({ organization_id: organization.id, name: 'Other' }).returning('id'),
+    );
+    await knex('app_user').insert({
       account_id: account.id,
       email_address: 'other@example.com',
       secret_hash: keys.lookupHash(secret),

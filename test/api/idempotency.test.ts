@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { createIdempotencyStore } from '../../src/accounts/idempotency/store.ts';
 import { type ApiCall, type StartedApp, startTestApp, useApp } from '../support/app.ts';
+import { theRow } from '../support/database.ts';
 import { hang, json, type MisbehavingServer, startMisbehavingServer, status } from '../support/misbehaving-server.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { useOutsideConnectors } from './support/outside-connectors.ts';
@@ -281,7 +282,7 @@ describe('Idempotency-Key', () => {
     it('in which no password can be guessed', async () => {
       await withDatabase(service, (knex) => knex('idempotency_record').delete());
       expect((await createOnce(newKey())).status).to.equal(200);
-      const [row] = await withDatabase(service, (knex) => knex('idempotency_record').select('request_hash'));
+      const row = await withDatabase(service, (knex) => theRow(knex('idempotency_record').select('request_hash')));
       const found = ['hunter2', 'sommer12', 'geheim'].filter((word) => unkeyedHash(word).equals(row.request_hash));
       expect(found).to.deep.equal([]);
     });

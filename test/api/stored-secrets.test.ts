@@ -4,6 +4,7 @@ import { decryptBound } from '../../src/db/bound-values.ts';
 import { encryptionContext } from '../../src/db/encrypted-columns.ts';
 import { createKeyring } from '../../src/db/keyring.ts';
 import { ENCRYPTION_KEYS, useApp } from '../support/app.ts';
+import { theRow } from '../support/database.ts';
 import { json, type MisbehavingServer, startMisbehavingServer } from '../support/misbehaving-server.ts';
 import { expectProblem, faultsOf } from './support/expect-problem.ts';
 import { useOutsideConnectors } from './support/outside-connectors.ts';
@@ -188,7 +189,7 @@ describe('a stored secret', () => {
 
   describe('of an earlier release', () => {
     const keyring = createKeyring(ENCRYPTION_KEYS);
-    const readRow = (id: number) => inDatabase((knex) => knex('instance').where({ id }).first());
+    const readRow = (id: number) => inDatabase((knex) => theRow(knex('instance').where({ id })));
     const placeOf = (row: Awaited<ReturnType<typeof readRow>>) => ({
       column: 'instance.credentials' as const,
       key: [row.account_id, row.id],

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Knex } from 'knex';
 import { type BoundPlace, encryptBound } from '../../src/db/bound-values.ts';
 import { ENCRYPTED_COLUMNS, type EncryptedColumn, type KeyValue } from '../../src/db/encrypted-columns.ts';
+import { json } from '../../src/db/json.ts';
 import { encryptedColumns } from '../../src/db/key-usage.ts';
 import type { Keyring } from '../../src/db/keyring.ts';
 
@@ -55,7 +56,7 @@ async function storeRow(knex: Knex, encrypt: Encrypt, id: number): Promise<void>
     user_id: 1,
     name: `instance ${id}`,
     element_key: 'e',
-    configuration: JSON.stringify(CONFIGURATION),
+    configuration: json(knex, CONFIGURATION),
     credentials: encrypt('instance.credentials', 1, id),
     token: encrypt('instance.token', 1, id),
     token_hash: hash,

@@ -4,7 +4,7 @@ import { ConfigError } from '../../src/config/index.ts';
 import { openDatabase } from '../../src/db/database.ts';
 import { createKeyring } from '../../src/db/keyring.ts';
 import { openPlatformKeys } from '../../src/db/platform-keys.ts';
-import { silentLog, useDatabase } from '../support/database.ts';
+import { silentLog, theRow, useDatabase } from '../support/database.ts';
 
 const randomKey = (id: string) => `${id}:${randomBytes(32).toString('base64')}`;
 
@@ -78,7 +78,7 @@ describe('openPlatformKeys', () => {
 
   it('does not start when a key was put in the place of another', async () => {
     await open(key);
-    const { ciphertext } = await database.knex('platform_key').where({ name: 'lookup' }).first();
+    const { ciphertext } = await theRow(database.knex('platform_key').where({ name: 'lookup' }));
     await database.knex('platform_key').where({ name: 'page-token' }).update({ ciphertext });
     expect(await problemOf(key))
       .to.be.an('array')

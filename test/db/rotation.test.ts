@@ -94,7 +94,7 @@ describe('a rotation of the keys', () => {
     const before = await readCiphertext(database.knex, credentials);
     await database
       .knex('instance')
-      .where({ account_id: 1, id: key[1] })
+      .where({ account_id: 1, id: Number(key[1]) })
       .update({ configuration: { 'base.url': 'https://evil.example' } });
     const report = await rotate();
     expect(report.unreadable).to.deep.equal([{ column, key, fault: 'REFUSED', keyId: 'old' }]);
@@ -109,7 +109,10 @@ describe('a rotation of the keys', () => {
     if (row === undefined) throw new Error('No row was read');
     expect(row.bound).to.deep.equal(place.bound);
     const renewal = { ...row, renewed: encryptBound(both, 'stale', place) };
-    await database.knex('instance').where({ account_id: 1, id: row.key[1] }).update({ configuration: {} });
+    await database
+      .knex('instance')
+      .where({ account_id: 1, id: Number(row.key[1]) })
+      .update({ configuration: {} });
     expect(await rows.replace([renewal])).to.equal(0);
   });
 
@@ -160,7 +163,7 @@ describe('a rotation of the keys', () => {
     const context = encryptionContext(value.column, ...value.key);
     const refresh = await database.knex.transaction();
     await refresh('oauth_token')
-      .where({ account_id: 1, instance_id: value.key[1] })
+      .where({ account_id: 1, instance_id: Number(value.key[1]) })
       .update({ tokens: createKeyring(old).encrypt('refreshed', context), generation: 2 });
     let left = 0;
     await rotate(both, (progress) => {

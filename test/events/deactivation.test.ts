@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { createAcceptStore, type NewRow } from '../../src/events/accept/accept-store.ts';
 import { createOutcomeStore } from '../../src/events/outcomes/outcome-store.ts';
+import { theRow } from '../support/database.ts';
 import { deliveries } from '../support/event-rows.ts';
 import { ACCOUNT_ID, until, useEngines } from '../support/events.ts';
 
@@ -31,12 +32,9 @@ const failure = {
 describe('a subscription that changes while deliveries come and go', () => {
   const bench = useEngines();
 
-  async function addSubscription(state: string): Promise<number> {
-    const [added] = await bench
-      .knex('subscription')
-      .insert({ account_id: ACCOUNT_ID, url: 'https://example.com/', secrets: 'sealed', state })
-      .returning('id');
-    return added.id;
+  async function addSubscription(state: 'active' | 'deactivated'): Promise<number> {
+    const row = { account_id: ACCOUNT_ID, url: 'https://example.com/', secrets: 'sealed', state };
+    return (await theRow(bench.knex('subscription').insert(row).returning('id'))).id;
   }
 
   async function addDelivering(subscriptionId: number) {

@@ -5,7 +5,7 @@ import { createDeliveryListingStore } from '../../src/events/deliveries/delivery
 import { DELIVERY_FIELDS } from '../../src/events/filter.ts';
 import { createSubscriptionStore, MOST_TALLIED } from '../../src/events/subscriptions/subscription-store.ts';
 import { prepareCondition } from '../../src/where/index.ts';
-import { useDatabase } from '../support/database.ts';
+import { theRow, useDatabase } from '../support/database.ts';
 
 const ROWS = 300_000;
 const PAGE = 201;
@@ -74,14 +74,12 @@ describe(`a listing over ${ROWS} deliveries on their way and as many delivered`,
   describe('by its event', () => {
     const shown = (uuid: string) => `evt_${uuid.replaceAll('-', '')}`;
 
-    for (const [table, key] of [
-      ['delivery', 'id'],
-      ['delivery_attempt', 'delivery_id'],
-    ] as const) {
+    const ids = { delivery: 'id', delivery_attempt: 'delivery_id' } as const;
+    for (const table of ['delivery', 'delivery_attempt'] as const) {
       it(`finds a delivery in ${table} without reading the others`, async () => {
-        const row = await database.knex(table).offset(1234).first();
+        const row = await theRow(database.knex(table).offset(1234).limit(1).select('event_id', { id: ids[table] }));
         const where = `event.id = '${shown(row.event_id)}'`;
-        expect((await list(where)).map(({ id }) => id)).to.deep.equal([row[key]]);
+        expect((await list(where)).map(({ id }) => id)).to.deep.equal([row.id]);
         for (const work of [() => list(where), () => count(where)]) {
           const nodes = await nodesOf(work);
           const read = scannedBy(nodes).reduce((sum, rows) => sum + rows, 0);
@@ -96,7 +94,7 @@ describe(`a listing over ${ROWS} deliveries on their way and as many delivered`,
       const found = await list(`event.id IN (${ids.join(', ')}, 'evt_none') AND channel = 'webhook'`);
       expect(found.map(({ id }) => id)).to.deep.equal(rows.map(({ id }) => id));
       expect(await list(`event.id = 'evt_none'`)).to.deep.equal([]);
-      expect(await list(`event.id IN (${ids[0]}) OR id = ${rows[1].id}`)).to.have.length(2);
+      expect(await list(`event.id IN (${ids[0]}) OR id = ${rows[1]?.id}`)).to.have.length(2);
     });
   });
 

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { Webhook } from 'standardwebhooks';
+import { theRow } from '../support/database.ts';
 import { attemptsOf, deliveries } from '../support/event-rows.ts';
 import { ACCOUNT_ID, newEvent, quickSchedules, SECRET, until, useEngines } from '../support/events.ts';
 import { json, status } from '../support/misbehaving-server.ts';
@@ -164,7 +165,7 @@ describe('the engine of events', () => {
     const engine = await startFor('/dead', { options: { schedules: quickSchedules(2) } });
     await engine.events.accept([newEvent(1), newEvent(1), newEvent(1)]);
     await until(async () => (await deliveries(bench.knex)).every(({ state }) => state === 'queued'));
-    const [subscription] = await bench.knex('subscription');
+    const subscription = await theRow(bench.knex('subscription'));
     expect(subscription.state).to.equal('deactivated');
     expect(subscription.reason).to.match(
       /^Every retry of delivery \d+ failed; the last with status: The receiver answered 500\.$/,

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { createOutcomeStore } from '../../src/events/outcomes/outcome-store.ts';
+import { theRow } from '../support/database.ts';
 import { attemptsOf, deliveries } from '../support/event-rows.ts';
 import { ACCOUNT_ID, newEvent, quickSchedules, until, useEngines } from '../support/events.ts';
 import { delayed } from '../support/misbehaving-receiver.ts';
@@ -50,10 +51,10 @@ describe('deliveries in the memory of a process', () => {
     bench.receiver.answer('/lost', delayed(400));
     const engine = await bench.startFor('/lost', { options: { ...QUICK, laneConcurrency: 1 } });
     await engine.events.accept([newEvent(1), newEvent(1), newEvent(1)]);
-    const [before] = await bench.knex('event_owner');
+    const before = await theRow(bench.knex('event_owner'));
     await bench.knex('event_owner').delete();
     await until(async () => (await deliveries(bench.knex)).length === 0);
-    const [after] = await bench.knex('event_owner');
+    const after = await theRow(bench.knex('event_owner'));
     expect(after.id).not.to.equal(before.id);
     expect(await engine.measure('causeway_delivery_leases_taken_over_total')).to.equal(3);
     expect(await engine.measure('causeway_delivery_outcomes_fenced_out_total')).to.equal(1);

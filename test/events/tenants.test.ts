@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { theRow } from '../support/database.ts';
 import { deliveries } from '../support/event-rows.ts';
 import { newEvent, quickSchedules, type TestEngine, until, useEngines } from '../support/events.ts';
 import { hang, status } from '../support/misbehaving-server.ts';
@@ -16,8 +17,8 @@ describe('a tenant whose receivers hang', () => {
   let quietAccount = 0;
 
   before(async () => {
-    const [account] = await bench.knex('account').insert({ organization_id: 1, name: 'Quiet' }).returning('id');
-    quietAccount = account.id;
+    const quiet = { organization_id: 1, name: 'Quiet' };
+    quietAccount = (await theRow(bench.knex('account').insert(quiet).returning('id'))).id;
   });
 
   async function sendHanging({ urls, events }: TestEngine, eventsOfEach = EVENTS_OF_EACH): Promise<void> {

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { createUpkeep } from '../../src/events/upkeep/upkeep.ts';
-import { useDatabase } from '../support/database.ts';
+import { theRow, useDatabase } from '../support/database.ts';
 
 const NOW = new Date('2026-03-10T12:00:00Z');
 const DAY_MS = 86_400_000;
@@ -48,14 +48,15 @@ describe('the upkeep of events', () => {
   });
 
   it('keeps notifications for ninety days', async () => {
-    const [organization] = await database
-      .knex('organization')
-      .insert({ name: 'o', secret_hash: randomBytes(32) })
-      .returning('id');
-    const [account] = await database
-      .knex('account')
-      .insert({ organization_id: organization.id, name: 'a' })
-      .returning('id');
+    const { knex } = database;
+    const organization = await theRow(
+      knex('organization')
+        .insert({ name: 'o', secret_hash: randomBytes(32) })
+        .returning('id'),
+    );
+    const account = await theRow(
+      knex('account').insert({ organization_id: organization.id, name: 'a' }).returning('id'),
+    );
     for (const days of [89, 91]) {
       const row = { account_id: account.id, type: 'delivery.exhausted', data: { days }, created_at: daysAgo(days) };
       await database.knex('notification').insert(row);

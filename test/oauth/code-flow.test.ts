@@ -40,7 +40,7 @@ describe('an instance by authorization code', () => {
 
   it('uses one of the open authorizations', async () => {
     const countUnused = () =>
-      withDatabase(service, (knex) => knex('oauth_authorization').where({ code_hashes: '{}' }).count({ count: '*' }));
+      withDatabase(service, (knex) => knex('oauth_authorization').whereRaw("code_hashes = '{}'").count({ count: '*' }));
     const before = await countUnused();
     const codes = [(await authorize()).code, (await authorize()).code];
     const answers = await Promise.all(codes.map((code) => create({ code })));

@@ -7,6 +7,7 @@ import pg from 'pg';
 import { startEmbeddedPostgres } from '../../embedded/index.ts';
 import { type Database, openDatabase } from '../../src/db/database.ts';
 import { migrateDatabase } from '../../src/db/migrate.ts';
+import { firstOf } from '../../src/db/row.ts';
 import { createLogger } from '../../src/log.ts';
 
 export const silentLog = createLogger({ level: 'silent' });
@@ -67,6 +68,11 @@ export function useDatabase({ migrated = true } = {}): TestDatabase {
       return assertReady(database).knex;
     },
   };
+}
+
+/** The first that the statement finds. @throws when there is none */
+export async function theRow<Result>(query: PromiseLike<readonly Result[]>): Promise<Result> {
+  return firstOf(await query);
 }
 
 /** For tests that need more than one database; whoever calls it drops it. @returns the URL */

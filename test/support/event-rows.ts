@@ -1,27 +1,9 @@
 import type { Knex } from 'knex';
+import type { Tables } from '../../generated/tables.ts';
 
 /** Rows as tests look at them. */
-export interface DeliveryRow {
-  readonly id: number;
-  readonly state: string;
-  readonly attempts: number;
-  readonly retries: number;
-  readonly owner: string | null;
-  readonly due: Date | null;
-  readonly last_error: string | null;
-  readonly subscription_id: number;
-  readonly event_id: string;
-}
-
-export interface AttemptRow {
-  readonly delivery_id: number;
-  readonly attempt: number;
-  readonly attempted_at: Date;
-  readonly delivered: boolean;
-  readonly status_code: number | null;
-  readonly error: string | null;
-  readonly answer: string | null;
-}
+export type DeliveryRow = Tables['delivery'];
+export type AttemptRow = Tables['delivery_attempt'];
 
 /** The account of the tests, with the id 1. */
 export async function addAccount(knex: Knex): Promise<void> {

@@ -18,7 +18,7 @@ import { createOutcomeStore } from '../../src/events/outcomes/outcome-store.ts';
 import { createOwnerStore } from '../../src/events/owners/owner-store.ts';
 import { createClaimStore } from '../../src/events/sweep/claim-store.ts';
 import { createMetrics, type Metrics } from '../../src/metrics.ts';
-import { silentLog, useDatabase } from './database.ts';
+import { silentLog, theRow, useDatabase } from './database.ts';
 import { addAccount, emptyTables } from './event-rows.ts';
 import { type MisbehavingServer, startMisbehavingServer } from './misbehaving-server.ts';
 
@@ -247,8 +247,7 @@ export function createTestSubscriptions(knex: Knex): EngineNeighbours['subscript
       .insert({ account_id: accountId, url, secrets: 'sealed' })
       .onConflict(['account_id', 'url'])
       .ignore();
-    const [row] = await knex('subscription').where({ account_id: accountId, url });
-    return row.id;
+    return (await theRow(knex('subscription').where({ account_id: accountId, url }))).id;
   }
 
   return {

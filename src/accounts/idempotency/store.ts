@@ -1,17 +1,18 @@
 import type { Knex } from 'knex';
+import type { Row, RowColumns } from '../../db/row.ts';
 
-export interface IdempotencyKey {
-  readonly accountId: number;
-  readonly userId: number;
-  readonly keyHash: Buffer;
-}
+export type IdempotencyKey = Row<'idempotency_record', 'account_id' | 'user_id' | 'key_hash'>;
 
-export interface IdempotencyRow {
-  readonly requestHash: Buffer;
-  readonly state: 'running' | 'done';
-  /** Ciphertext; null while the request runs. */
-  readonly response: string | null;
-}
+type ReadColumn = 'request_hash' | 'state' | 'response';
+
+/** There is no response while the request runs. */
+export type IdempotencyRow = Row<'idempotency_record', ReadColumn>;
+
+const COLUMNS: RowColumns<'idempotency_record', ReadColumn> = {
+  requestHash: 'request_hash',
+  state: 'state',
+  response: 'response',
+};
 
 export function createIdempotencyStore(knex: Knex) {
   const rows = ({ accountId, userId, keyHash }: IdempotencyKey) =>
@@ -29,8 +30,7 @@ export function createIdempotencyStore(knex: Knex) {
       return inserted.length > 0;
     },
 
-    find: (key: IdempotencyKey): Promise<IdempotencyRow | undefined> =>
-      rows(key).first({ requestHash: 'request_hash', state: 'state', response: 'response' }),
+    find: (key: IdempotencyKey): Promise<IdempotencyRow | undefined> => rows(key).first(COLUMNS),
 
     finish: async (key: IdempotencyKey, status: number, response: string): Promise<void> => {
       await rows(key).update({ state: 'done', status, response });

@@ -1,23 +1,19 @@
 import type { Knex } from 'knex';
+import type { Tables } from '../../../generated/tables.ts';
 import { runNamed } from '../../db/named-statement.ts';
+import type { Row } from '../../db/row.ts';
 import { arrayLiteral, binaryTexts } from '../array-literal.ts';
 
 /** One event and its delivery, as they are to be stored. */
-export interface NewRow {
-  readonly accountId: number;
-  /** UUID. */
-  readonly eventId: string;
-  readonly createdAt: Date;
+export interface NewRow
+  extends Row<'delivery', 'account_id' | 'event_id' | 'created_at' | 'type' | 'subscription_id' | 'ordered'> {
   readonly instanceId: number;
-  readonly type: string;
   /** JSON in UTF-8. */
   readonly payload: Buffer;
-  readonly subscriptionId: number;
-  readonly ordered: boolean;
   /** Undefined: nothing to recognise it by. Two rows of one call have different keys. */
   readonly keyHash: Buffer | undefined;
   /** What is wanted; a subscription that is deactivated gets it as `queued`. */
-  readonly state: 'delivering' | 'waiting' | 'queued';
+  readonly state: Row<'delivery', 'state'>['state'];
 }
 
 export interface StoredRow {
@@ -39,18 +35,17 @@ export function createAcceptStore(knex: Knex) {
       now: Date,
     ): Promise<ReadonlyMap<string, StoredRow>> => {
       const keyed = rows.some(({ keyHash }) => keyHash !== undefined);
-      const { rows: stored } = await runNamed(knex, keyed ? INSERT_KEYED : INSERT, [
-        ...columnsOf(rows),
-        ...(keyed ? [arrayLiteral(rows.map(({ keyHash }) => keyHash && `\\x${keyHash.toString('hex')}`))] : []),
-        owner ?? null,
-        now,
-      ]);
-      return new Map(
-        stored.map(({ event_id, id, state }: { event_id: string; id: number; state: StoredRow['state'] }) => [
-          event_id,
-          { deliveryId: id, state },
-        ]),
+      const { rows: stored } = await runNamed<Pick<Tables['delivery'], 'event_id' | 'id' | 'state'>>(
+        knex,
+        keyed ? INSERT_KEYED : INSERT,
+        [
+          ...columnsOf(rows),
+          ...(keyed ? [arrayLiteral(rows.map(({ keyHash }) => keyHash && `\\x${keyHash.toString('hex')}`))] : []),
+          owner ?? null,
+          now,
+        ],
       );
+      return new Map(stored.map(({ event_id, id, state }) => [event_id, { deliveryId: id, state }]));
     },
   };
 }

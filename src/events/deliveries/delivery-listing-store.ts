@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import type { Row, RowColumns } from '../../db/row.ts';
 import { type Condition, toSql } from '../../where/index.ts';
 import {
   type Columns,
@@ -9,19 +10,22 @@ import {
   sourcesOf,
 } from './delivery-sources.ts';
 
-export interface DeliveryRow {
-  readonly id: number;
+export interface DeliveryRow
+  extends Row<
+    'delivery',
+    | 'id'
+    | 'subscription_id'
+    | 'attempts'
+    | 'created_at'
+    | 'updated_at'
+    | 'last_error'
+    | 'instance_id'
+    | 'type'
+    | 'event_id'
+  > {
   readonly status: DeliveryStatus;
   readonly url: string;
-  readonly subscriptionId: number;
-  readonly attempts: number;
-  readonly createdAt: Date;
-  readonly updatedAt: Date;
   readonly nextAttemptAt: Date | null;
-  readonly lastError: string | null;
-  readonly instanceId: number | null;
-  readonly type: string;
-  readonly eventId: string;
   /** With the microseconds that a Date would lose: it is part of the event's key. */
   readonly eventAt: string;
 }
@@ -32,15 +36,24 @@ export interface DeliverySelection {
   readonly afterId?: number | undefined;
 }
 
-export interface AttemptRow {
-  readonly attempt: number;
-  readonly date: Date;
-  readonly delivered: boolean;
-  readonly durationMs: number;
-  readonly statusCode: number | null;
-  readonly error: string | null;
-  readonly answer: string | null;
+interface StatusCount {
+  readonly status: DeliveryStatus;
+  readonly count: number;
 }
+
+type AttemptColumn = 'attempt' | 'attempted_at' | 'delivered' | 'duration_ms' | 'status_code' | 'error' | 'answer';
+
+export type AttemptRow = Row<'delivery_attempt', AttemptColumn>;
+
+const ATTEMPT_COLUMNS: RowColumns<'delivery_attempt', AttemptColumn> = {
+  attempt: 'attempt',
+  attemptedAt: 'attempted_at',
+  delivered: 'delivered',
+  durationMs: 'duration_ms',
+  statusCode: 'status_code',
+  error: 'error',
+  answer: 'answer',
+};
 
 const SHOWN: Readonly<Record<keyof DeliveryRow, keyof Columns>> = {
   id: 'id',
@@ -81,7 +94,10 @@ export function createDeliveryListingStore(knex: Knex) {
       select: selectOf(columns),
       end: { sql: `order by ${columns.id} limit ?`, bindings: [limit] },
     }));
-    const { rows } = await knex.raw(`select * from (${sql}) page order by id limit ?`, [...bindings, limit]);
+    const { rows } = await knex.raw<{ rows: DeliveryRow[] }>(`select * from (${sql}) page order by id limit ?`, [
+      ...bindings,
+      limit,
+    ]);
     return rows;
   }
 
@@ -93,23 +109,19 @@ export function createDeliveryListingStore(knex: Knex) {
         select: selectOf(columns),
         end: { sql: `and ${columns.id} = ?`, bindings: [id] },
       }));
-      const { rows } = await knex.raw(sql, bindings);
+      const { rows } = await knex.raw<{ rows: DeliveryRow[] }>(sql, bindings);
       return rows[0];
     },
 
     /** Of each status no further than `MOST_COUNTED`. */
-    count: async (
-      accountId: number,
-      condition: Condition | undefined,
-      most = MOST_COUNTED,
-    ): Promise<{ readonly status: DeliveryStatus; readonly count: number }[]> => {
+    count: async (accountId: number, condition: Condition | undefined, most = MOST_COUNTED): Promise<StatusCount[]> => {
       const sources = countedSourcesOf(condition);
       if (sources.length === 0) return [];
       const { sql, bindings } = unionOf(sources, accountId, { condition }, ({ columns }) => ({
         select: `${columns.status} as status`,
         end: { sql: 'limit ?', bindings: [most] },
       }));
-      const { rows } = await knex.raw(
+      const { rows } = await knex.raw<{ rows: StatusCount[] }>(
         `select status, least(count(*), ?) as count from (${sql}) counted group by status`,
         [most, ...bindings],
       );
@@ -121,15 +133,7 @@ export function createDeliveryListingStore(knex: Knex) {
       knex('delivery_attempt')
         .where({ account_id: accountId, delivery_id: deliveryId })
         .orderBy(['attempt', 'attempted_at'])
-        .select({
-          attempt: 'attempt',
-          date: 'attempted_at',
-          delivered: 'delivered',
-          durationMs: 'duration_ms',
-          statusCode: 'status_code',
-          error: 'error',
-          answer: 'answer',
-        }),
+        .select(ATTEMPT_COLUMNS),
 
     /**
      * The bodies of these events in their order, null for one that is no longer kept; the answer ends before the one
@@ -140,7 +144,7 @@ export function createDeliveryListingStore(knex: Knex) {
       events: readonly Pick<DeliveryRow, 'eventId' | 'eventAt'>[],
       maxBytes: number,
     ): Promise<readonly (string | null)[]> => {
-      const { rows } = await knex.raw(
+      const { rows } = await knex.raw<{ rows: { readonly payload: Row<'event', 'payload'>['payload'] | null }[] }>(
         `select payload from (
            select w.position, e.payload,
              sum(coalesce(octet_length(e.payload), 0)) over (order by w.position) - coalesce(octet_length(e.payload), 0) as before
@@ -149,7 +153,7 @@ export function createDeliveryListingStore(knex: Knex) {
          ) sized where before < ? order by position`,
         [events.map(({ eventId }) => eventId), events.map(({ eventAt }) => eventAt), accountId, maxBytes],
       );
-      return rows.map(({ payload }: { readonly payload: string | null }) => payload);
+      return rows.map(({ payload }) => payload);
     },
   };
 }

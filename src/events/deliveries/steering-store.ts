@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { firstOf, type Row } from '../../db/row.ts';
 
 /** What of an account's queue is meant; all of it unless narrowed. */
 export interface QueueTarget {
@@ -6,8 +7,7 @@ export interface QueueTarget {
   readonly subscriptionId?: number | undefined;
 }
 
-export interface QueuePart {
-  readonly subscriptionId: number;
+export interface QueuePart extends Row<'delivery', 'subscription_id'> {
   /** The newest queued delivery of the subscription. */
   readonly newestId: number;
 }
@@ -16,7 +16,7 @@ export function createReleaseStore(knex: Knex) {
   return {
     /** The subscriptions that have queued deliveries. */
     findQueued: async (accountId: number, { urls, subscriptionId }: QueueTarget): Promise<QueuePart[]> => {
-      const { rows } = await knex.raw(
+      const { rows } = await knex.raw<{ rows: QueuePart[] }>(
         `select d.subscription_id as "subscriptionId", max(d.id) as "newestId" from delivery d
          where d.account_id = :accountId and d.state = 'queued'
            and (cast(:subscriptionId as bigint) is null or d.subscription_id = :subscriptionId)
@@ -34,7 +34,7 @@ export function createReleaseStore(knex: Knex) {
       { subscriptionId, newestId }: QueuePart,
       { limit, now }: { readonly limit: number; readonly now: Date },
     ): Promise<number> => {
-      const { rowCount } = await knex.raw(
+      const { rowCount } = await knex.raw<{ rowCount: number }>(
         `with chosen as materialized (
            select account_id, id from delivery
            where account_id = :accountId and subscription_id = :subscriptionId and state = 'queued' and id <= :newestId
@@ -49,7 +49,7 @@ export function createReleaseStore(knex: Knex) {
 
     /** Deletes the oldest queued ones, at most `limit`. @returns how many */
     acknowledge: async (accountId: number, { subscriptionId, newestId }: QueuePart, limit: number): Promise<number> => {
-      const { rowCount } = await knex.raw(
+      const { rowCount } = await knex.raw<{ rowCount: number }>(
         `with chosen as materialized (
            select account_id, id from delivery
            where account_id = :accountId and subscription_id = :subscriptionId and state = 'queued' and id <= :newestId
@@ -90,7 +90,7 @@ export function createRedeliveryStore(knex: Knex) {
   return {
     /** The new delivery's id; undefined when there is no such delivery, or its event is no longer kept. */
     redeliver: async (accountId: number, id: number, now: Date): Promise<number | undefined> => {
-      const { rows } = await knex.raw(
+      const { rows } = await knex.raw<{ rows: Row<'delivery', 'id'>[] }>(
         `with original as (
            select subscription_id, event_id, event_at, instance_id, type from delivery where account_id = :accountId and id = :id
            union all
@@ -118,7 +118,7 @@ export function createRedeliveryStore(knex: Knex) {
       period: RedeliveryPeriod,
       { limit, now }: { readonly limit: number; readonly now: Date },
     ): Promise<number> => {
-      const { rows } = await knex.raw(
+      const { rows } = await knex.raw<{ rows: { readonly count: number }[] }>(
         `with original as (
            select id, subscription_id, event_id, event_at, instance_id, type from delivery
              where account_id = :accountId and created_at >= :from and created_at < :to and ${HOT_STATUS}
@@ -155,7 +155,7 @@ export function createRedeliveryStore(knex: Knex) {
           now,
         },
       );
-      return rows[0].count;
+      return firstOf(rows).count;
     },
   };
 }

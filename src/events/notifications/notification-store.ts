@@ -1,12 +1,19 @@
 import type { Knex } from 'knex';
+import { json } from '../../db/json.ts';
+import type { Row, RowColumns } from '../../db/row.ts';
 import type { Sql } from '../../where/index.ts';
 
-export interface NotificationRow {
-  readonly id: number;
-  readonly type: string;
+export interface NotificationRow extends Row<'notification', 'id' | 'type' | 'created_at'> {
+  /** No other JSON is inserted. */
   readonly data: Readonly<Record<string, unknown>>;
-  readonly createdAt: Date;
 }
+
+const COLUMNS: RowColumns<'notification', 'id' | 'type' | 'data' | 'created_at'> = {
+  id: 'id',
+  type: 'type',
+  data: 'data',
+  createdAt: 'created_at',
+};
 
 export interface NotificationFilter {
   readonly condition?: Sql | undefined;
@@ -15,14 +22,9 @@ export interface NotificationFilter {
 }
 
 /** An event of the platform's own, with the subscription that it goes to. */
-export interface OwnEvent {
-  readonly accountId: number;
-  readonly subscriptionId: number;
-  /** UUID. */
-  readonly eventId: string;
-  readonly createdAt: Date;
-  readonly type: string;
-  readonly payload: string;
+export interface OwnEvent
+  extends Row<'delivery', 'account_id' | 'subscription_id' | 'event_id'>,
+    Row<'event', 'created_at' | 'type' | 'payload'> {
   /** What is wanted; a subscription that is deactivated gets it as `queued`. */
   readonly state: 'waiting' | 'queued';
 }
@@ -30,7 +32,7 @@ export interface OwnEvent {
 export function createNotificationStore(knex: Knex) {
   return {
     insert: async (via: Knex, accountId: number, type: string, data: object): Promise<void> => {
-      await via('notification').insert({ account_id: accountId, type, data: JSON.stringify(data) });
+      await via('notification').insert({ account_id: accountId, type, data: json(via, data) });
     },
 
     insertEvent: async (via: Knex, event: OwnEvent): Promise<void> => {
@@ -56,7 +58,7 @@ export function createNotificationStore(knex: Knex) {
         .where({ account_id: accountId })
         .orderBy('id')
         .limit(limit)
-        .select({ id: 'id', type: 'type', data: 'data', createdAt: 'created_at' });
+        .select<NotificationRow[]>(COLUMNS);
       if (afterId !== undefined) query.where('id', '>', afterId);
       if (condition !== undefined) query.whereRaw(condition.sql, [...condition.bindings]);
       return query;

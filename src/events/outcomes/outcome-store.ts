@@ -1,11 +1,9 @@
 import type { Knex } from 'knex';
+import { firstOf, type Row } from '../../db/row.ts';
 import { arrayLiteral, binaryTexts } from '../array-literal.ts';
 
 /** What names a lease: a process that lost it finds no row. */
-export interface Fence {
-  readonly accountId: number;
-  readonly id: number;
-  readonly subscriptionId: number;
+export interface Fence extends Row<'delivery', 'account_id' | 'id' | 'subscription_id'> {
   readonly owner: string;
   /** Made before this one. */
   readonly attempts: number;
@@ -54,9 +52,9 @@ export function createOutcomeStore(knex: Knex, batchRows = 5000) {
     /** One statement for all; rows whose fence no longer fits are left as they are, without a trace. */
     write: async (outcomes: readonly OutcomeRow[]): Promise<WrittenOutcomes> => {
       const allDelivered = outcomes.every(({ kind }) => kind === 'delivered');
-      const { rows } = await knex.raw(allDelivered ? WRITE_DELIVERED : WRITE, columnsOf(outcomes));
-      const [written] = rows;
-      return { delivered: written.delivered, waiting: written.waiting, queued: written.queued };
+      const statement = allDelivered ? WRITE_DELIVERED : WRITE;
+      const { rows } = await knex.raw<{ rows: WrittenOutcomes[] }>(statement, columnsOf(outcomes));
+      return firstOf(rows);
     },
 
     /**
@@ -68,8 +66,8 @@ export function createOutcomeStore(knex: Knex, batchRows = 5000) {
         const { accountId, subscriptionId } = row.lease;
         // Before the shared lock of the statement below: two that both want to go on from that one would block each other.
         await trx('subscription').select('id').where({ account_id: accountId, id: subscriptionId }).forNoKeyUpdate();
-        const { rows } = await trx.raw(WRITE, columnsOf([{ ...row, kind: 'failed' }]));
-        if (rows[0].queued === 0) return false;
+        const { rows } = await trx.raw<{ rows: WrittenOutcomes[] }>(WRITE, columnsOf([{ ...row, kind: 'failed' }]));
+        if (firstOf(rows).queued === 0) return false;
         await within(trx);
         return true;
       }),

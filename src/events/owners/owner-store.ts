@@ -1,4 +1,7 @@
 import type { Knex } from 'knex';
+import type { Row, RowColumns } from '../../db/row.ts';
+
+type DeliveryKey = Row<'delivery', 'account_id' | 'id'>;
 
 export type OwnerStore = ReturnType<typeof createOwnerStore>;
 
@@ -26,25 +29,26 @@ export function createOwnerStore(knex: Knex) {
      * @returns how many
      */
     takeOver: async (now: Date, limit: number): Promise<number> => {
-      const { rowCount } = await knex.raw(TAKE_OVER, [now, limit]);
+      const { rowCount } = await knex.raw<{ rowCount: number }>(TAKE_OVER, [now, limit]);
       return rowCount;
     },
 
     /** What the database says that this owner holds, and has held since `ageMs` ago. */
-    heldBy: async (id: string, ageMs: number): Promise<readonly { accountId: number; id: number }[]> =>
+    heldBy: async (id: string, ageMs: number): Promise<readonly DeliveryKey[]> =>
       knex('delivery')
-        .select({ accountId: 'account_id', id: 'id' })
+        .select({ accountId: 'account_id', id: 'id' } satisfies RowColumns<'delivery', 'account_id' | 'id'>)
         .where({ owner: id, state: 'delivering' })
         .whereRaw("updated_at < now() - ? * interval '1 millisecond'", [ageMs]),
 
     /** Gives deliveries back that this owner holds. @returns how many it still held */
-    giveBack: async (
-      owner: string,
-      deliveries: readonly { accountId: number; id: number }[],
-      now: Date,
-    ): Promise<number> => {
+    giveBack: async (owner: string, deliveries: readonly DeliveryKey[], now: Date): Promise<number> => {
       const accountIds = deliveries.map(({ accountId }) => accountId);
-      const { rowCount } = await knex.raw(GIVE_BACK, [now, accountIds, deliveries.map(({ id }) => id), owner]);
+      const { rowCount } = await knex.raw<{ rowCount: number }>(GIVE_BACK, [
+        now,
+        accountIds,
+        deliveries.map(({ id }) => id),
+        owner,
+      ]);
       return rowCount;
     },
   };

@@ -1,21 +1,10 @@
 import type { Knex } from 'knex';
+import { nextId } from '../../db/next-id.ts';
+import type { Row, RowColumns } from '../../db/row.ts';
 import type { Sql } from '../../where/index.ts';
 
 /** A row of `subscription`, its secrets still encrypted. */
-export interface SubscriptionRow {
-  readonly accountId: number;
-  readonly id: number;
-  readonly url: string;
-  readonly state: 'active' | 'deactivated';
-  readonly reason: string | null;
-  readonly secrets: string;
-  readonly eventTypes: readonly string[];
-  /** Not null: it is not shown any more. */
-  readonly deletedAt: Date | null;
-  readonly stateChangedAt: Date;
-  readonly createdAt: Date;
-  readonly updatedAt: Date;
-}
+export type SubscriptionRow = Row<'subscription'>;
 
 export interface SubscriptionFilter {
   readonly condition?: Sql | undefined;
@@ -23,13 +12,12 @@ export interface SubscriptionFilter {
   readonly limit: number;
 }
 
-export interface DeliveryTally {
-  readonly subscriptionId: number;
+export interface DeliveryTally extends Row<'delivery', 'subscription_id'> {
   readonly queued: number;
   readonly retrying: number;
 }
 
-const COLUMNS = {
+const COLUMNS: RowColumns<'subscription'> = {
   accountId: 'account_id',
   id: 'id',
   url: 'url',
@@ -41,7 +29,7 @@ const COLUMNS = {
   stateChangedAt: 'state_changed_at',
   createdAt: 'created_at',
   updatedAt: 'updated_at',
-} as const;
+};
 
 /** A queue may be long, and a listing has many. */
 export const MOST_TALLIED = 10_000;
@@ -64,15 +52,11 @@ export function createSubscriptionStore(knex: Knex) {
   const select = (accountId: number) => knex('subscription').select(COLUMNS).where({ account_id: accountId });
 
   return {
-    /** Ids are needed before the row is written: the ciphertext of the secrets is bound to them. */
-    nextId: async (): Promise<number> => {
-      const { rows } = await knex.raw("select nextval(pg_get_serial_sequence('subscription', 'id')) as id");
-      return Number(rows[0].id);
-    },
+    nextId: (): Promise<number> => nextId(knex, 'subscription'),
 
     /** False when there is one of this URL. */
     insert: async (row: Pick<SubscriptionRow, 'accountId' | 'id' | 'url' | 'secrets'>): Promise<boolean> => {
-      const { rowCount } = await knex.raw(
+      const { rowCount } = await knex.raw<{ rowCount: number }>(
         `insert into subscription (account_id, id, url, secrets) overriding system value
          values (?, ?, ?, ?) on conflict (account_id, url) do nothing`,
         [row.accountId, row.id, row.url, row.secrets],
@@ -96,7 +80,11 @@ export function createSubscriptionStore(knex: Knex) {
 
     /** How many deliveries wait for what, counted along indexes, and no further than `MOST_TALLIED`. */
     tally: async (accountId: number, ids: readonly number[]): Promise<DeliveryTally[]> => {
-      const { rows } = await knex.raw(TALLY, { accountId, ids: [...ids], most: MOST_TALLIED });
+      const { rows } = await knex.raw<{ rows: DeliveryTally[] }>(TALLY, {
+        accountId,
+        ids: [...ids],
+        most: MOST_TALLIED,
+      });
       return rows;
     },
 
@@ -115,7 +103,7 @@ export function createSubscriptionStore(knex: Knex) {
     setEventTypes: async (accountId: number, id: number, eventTypes: readonly string[]): Promise<boolean> => {
       const count = await knex('subscription')
         .where({ account_id: accountId, id, deleted_at: null })
-        .update({ event_types: [...eventTypes], updated_at: knex.fn.now() });
+        .update({ event_types: eventTypes, updated_at: knex.fn.now() });
       return count > 0;
     },
 
@@ -162,9 +150,9 @@ export function createSubscriptionStore(knex: Knex) {
       via: Knex,
       accountId: number,
       { urls, id }: { readonly urls?: readonly string[] | undefined; readonly id?: number | undefined },
-    ): Promise<{ readonly id: number; readonly url: string }[]> => {
+    ): Promise<Row<'subscription', 'id' | 'url'>[]> => {
       // Locked in their order: accepting holds several of them as well, and two that wait for each other would wait for ever.
-      const { rows } = await via.raw(
+      const { rows } = await via.raw<{ rows: Row<'subscription', 'id' | 'url'>[] }>(
         `with chosen as materialized (
            select account_id, id from subscription
            where account_id = :accountId and state = 'deactivated' and deleted_at is null

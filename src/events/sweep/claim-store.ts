@@ -1,9 +1,8 @@
 import type { Knex } from 'knex';
+import { firstOf, type Row } from '../../db/row.ts';
 
 /** A subscription with deliveries that are due. */
-export interface DueEndpoint {
-  readonly accountId: number;
-  readonly subscriptionId: number;
+export interface DueEndpoint extends Row<'delivery', 'account_id' | 'subscription_id'> {
   /** Null: there is no such subscription. */
   readonly url: string | null;
   readonly dueFirsts: boolean;
@@ -11,35 +10,32 @@ export interface DueEndpoint {
 }
 
 /** How many of a subscription may be claimed. */
-export interface Share {
-  readonly subscriptionId: number;
-  readonly isRetry: boolean;
+export interface Share extends Row<'delivery', 'subscription_id' | 'is_retry'> {
   readonly limit: number;
 }
 
 /** A delivery that is ours now; its payload is loaded separately. */
-export interface ClaimedRow {
-  readonly accountId: number;
-  readonly id: number;
-  readonly subscriptionId: number;
-  readonly eventId: string;
-  readonly eventAt: Date;
-  readonly instanceId: number | null;
-  readonly ordered: boolean;
-  readonly attempts: number;
-  readonly retries: number;
-  readonly firstFailedAt: Date | null;
+export interface ClaimedRow
+  extends Row<
+    'delivery',
+    | 'account_id'
+    | 'id'
+    | 'subscription_id'
+    | 'event_id'
+    | 'event_at'
+    | 'instance_id'
+    | 'ordered'
+    | 'attempts'
+    | 'retries'
+    | 'first_failed_at'
+  > {
   /** Null: there is no such subscription. */
   readonly url: string | null;
 }
 
 /** The oldest unfinished delivery of an ordered subscription. */
-export interface OrderedHead {
-  readonly subscriptionId: number;
-  readonly accountId: number;
-  readonly id: number;
+export interface OrderedHead extends Row<'delivery', 'subscription_id' | 'account_id' | 'id' | 'due'> {
   readonly state: 'delivering' | 'waiting';
-  readonly due: Date | null;
 }
 
 export interface ClaimInput {
@@ -56,13 +52,13 @@ export function createClaimStore(knex: Knex) {
      * in the index, however many deliveries one has.
      */
     endpoints: async (afterId: number, visits: number, now: Date): Promise<readonly DueEndpoint[]> => {
-      const { rows } = await knex.raw(ENDPOINTS, [afterId, visits, now, now]);
+      const { rows } = await knex.raw<{ rows: DueEndpoint[] }>(ENDPOINTS, [afterId, visits, now, now]);
       return rows;
     },
 
     /** Oldest due first within each share; what others hold at this moment is skipped. Nothing for an owner that others took for dead. */
     claim: async (shares: readonly Share[], { owner, now }: ClaimInput): Promise<readonly ClaimedRow[]> => {
-      const { rows } = await knex.raw(CLAIM, [
+      const { rows } = await knex.raw<{ rows: ClaimedRow[] }>(CLAIM, [
         owner,
         owner,
         shares.map(({ subscriptionId }) => subscriptionId),
@@ -75,7 +71,7 @@ export function createClaimStore(knex: Knex) {
 
     /** Of up to `visits` ordered subscriptions above the cursor. */
     orderedHeads: async (afterId: number, visits: number): Promise<readonly OrderedHead[]> => {
-      const { rows } = await knex.raw(ORDERED_HEADS, [afterId, visits]);
+      const { rows } = await knex.raw<{ rows: OrderedHead[] }>(ORDERED_HEADS, [afterId, visits]);
       return rows;
     },
 
@@ -84,7 +80,7 @@ export function createClaimStore(knex: Knex) {
       heads: readonly Pick<OrderedHead, 'accountId' | 'id'>[],
       { owner, now }: ClaimInput,
     ): Promise<readonly ClaimedRow[]> => {
-      const { rows } = await knex.raw(CLAIM_HEADS, [
+      const { rows } = await knex.raw<{ rows: ClaimedRow[] }>(CLAIM_HEADS, [
         heads.map(({ accountId }) => accountId),
         heads.map(({ id }) => id),
         now,
@@ -95,26 +91,26 @@ export function createClaimStore(knex: Knex) {
 
     /** In the order given, until they are more than `maxBytes`; at least one. The rest is missing, and so is what has no event. */
     payloads: async (claimed: readonly ClaimedRow[], maxBytes: number): Promise<ReadonlyMap<number, string>> => {
-      const { rows } = await knex.raw(PAYLOADS, [
+      const { rows } = await knex.raw<{ rows: (Row<'delivery', 'id'> & Row<'event', 'payload'>)[] }>(PAYLOADS, [
         claimed.map(({ accountId }) => accountId),
         claimed.map(({ id }) => id),
         claimed.map(({ eventId }) => eventId),
         claimed.map(({ eventAt }) => eventAt.toISOString()),
         maxBytes,
       ]);
-      return new Map(rows.map(({ id, payload }: { id: number; payload: string }) => [id, payload]));
+      return new Map(rows.map(({ id, payload }) => [id, payload]));
     },
 
     /** When the next delivery becomes due that is not due yet. */
     nextDue: async (now: Date): Promise<Date | undefined> => {
-      const { rows } = await knex.raw(NEXT_DUE, [now]);
-      return rows[0].due ?? undefined;
+      const { rows } = await knex.raw<{ rows: Row<'delivery', 'due'>[] }>(NEXT_DUE, [now]);
+      return firstOf(rows).due ?? undefined;
     },
 
     /** 0: nothing is late. Ordered deliveries behind a failing one are not counted. */
     oldestDueSeconds: async (now: Date): Promise<number> => {
-      const { rows } = await knex.raw(OLDEST_DUE);
-      const due: Date | null = rows[0].due;
+      const { rows } = await knex.raw<{ rows: Row<'delivery', 'due'>[] }>(OLDEST_DUE);
+      const { due } = firstOf(rows);
       return due === null ? 0 : Math.max(0, (now.getTime() - due.getTime()) / 1000);
     },
 
@@ -123,7 +119,7 @@ export function createClaimStore(knex: Knex) {
       lanes: readonly { readonly accountId: number; readonly subscriptionId: number }[],
       now: Date,
     ): Promise<number> => {
-      const { rowCount } = await knex.raw(UNPARK, [
+      const { rowCount } = await knex.raw<{ rowCount: number }>(UNPARK, [
         now,
         lanes.map(({ accountId }) => accountId),
         lanes.map(({ subscriptionId }) => subscriptionId),

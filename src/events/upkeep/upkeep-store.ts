@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { firstOf } from '../../db/row.ts';
 
 /** The tables with one partition a day (UTC), and the column that picks it. */
 const PARTITION_COLUMNS = { event: 'created_at', delivery_attempt: 'attempted_at' } as const;
@@ -51,7 +52,7 @@ export async function countInDefault(knex: Knex, { table, day }: Partition, limi
     `select count(*) as count from (select from ${defaultOf(table)} where ${isOf({ table, day })} limit ?) as found`,
     [limit],
   );
-  return rows[0]?.count ?? 0;
+  return firstOf(rows).count;
 }
 
 /**
@@ -113,8 +114,8 @@ export function isDisturbed(error: unknown): boolean {
 }
 
 async function isTable(trx: Knex.Transaction, name: string): Promise<boolean> {
-  const { rows } = await trx.raw('select to_regclass(?) is not null as found', [name]);
-  return rows[0]?.found === true;
+  const { rows } = await trx.raw<{ rows: { found: boolean }[] }>('select to_regclass(?) is not null as found', [name]);
+  return firstOf(rows).found;
 }
 
 async function lockParent(trx: Knex.Transaction, table: PartitionedTable): Promise<void> {

@@ -1,24 +1,17 @@
 import type { Knex } from 'knex';
-import type { Config } from '../../connector/contract.ts';
+import { json } from '../../db/json.ts';
+import type { Row } from '../../db/row.ts';
 
 /** What a code is asked for, and what it can be exchanged with. */
-export interface AuthorizationKey {
-  readonly accountId: number;
-  readonly userId: number;
-  readonly elementKey: string;
-  readonly clientId: string;
-  readonly callbackUrl: string;
-}
+export type AuthorizationKey = Row<
+  'oauth_authorization',
+  'account_id' | 'user_id' | 'element_key' | 'client_id' | 'callback_url'
+>;
 
-export interface SealedSettings {
-  readonly settings: Config;
-  /** Tells settings of ours from those that were changed in the database. */
-  readonly seal: Buffer;
-}
+/** The seal tells settings of ours from those that were changed in the database. */
+export type SealedSettings = Row<'oauth_authorization', 'settings' | 'seal'>;
 
-export interface NewAuthorizationRow extends AuthorizationKey, SealedSettings {
-  readonly state: string | null;
-}
+export type NewAuthorizationRow = AuthorizationKey & SealedSettings & Row<'oauth_authorization', 'state'>;
 
 /** Rows with the same settings. */
 export interface SettingsRow extends SealedSettings {
@@ -51,7 +44,7 @@ export function createAuthorizationStore(knex: Knex) {
         client_id: clientId,
         callback_url: callbackUrl,
         state,
-        settings: JSON.stringify(settings),
+        settings: json(knex, settings),
         seal,
       });
     },

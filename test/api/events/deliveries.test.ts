@@ -284,13 +284,15 @@ describe('deliveries', () => {
       const [{ id }] = await listDeliveries(service, where);
       const planned = '2999-01-01T00:00:00.123Z';
       await withDatabase(service, (knex) =>
-        knex('delivery').where({ id }).update({
-          state: 'waiting',
-          due: planned,
-          attempts: 1,
-          first_failed_at: knex.fn.now(),
-          last_error: 'The receiver answered 503.',
-        }),
+        knex('delivery')
+          .where({ id })
+          .update({
+            state: 'waiting',
+            due: new Date(planned),
+            attempts: 1,
+            first_failed_at: knex.fn.now(),
+            last_error: 'The receiver answered 503.',
+          }),
       );
       const [shown] = await listDeliveries(service, `config.url = '${url}' AND nextAttemptDate = ${planned}`);
       expect(shown).to.include({

@@ -105,7 +105,7 @@ describe('redelivery', () => {
         for (const [index, { id }] of deliveries.entries()) {
           await knex('delivery_attempt')
             .where({ delivery_id: id })
-            .update({ delivery_created_at: `2026-01-01T00:00:0${index}Z` });
+            .update({ delivery_created_at: new Date(`2026-01-01T00:00:0${index}Z`) });
         }
       });
       const period = { from: '2026-01-01T00:00:01Z', to: '2026-01-01T00:00:02Z', subscriptionId };

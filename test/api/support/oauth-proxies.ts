@@ -5,6 +5,7 @@ import { openPlatformKeys } from '../../../src/db/platform-keys.ts';
 import { createPoolShares } from '../../../src/db/pool-shares.ts';
 import { createProxies, type Proxies } from '../../../src/instances/oauth/proxies/proxies.ts';
 import { type ApiAnswer, ENCRYPTION_KEYS, type TestApp } from '../../support/app.ts';
+import { theRow } from '../../support/database.ts';
 import { sendRaw } from './raw-request.ts';
 import { withDatabase } from './tenants.ts';
 
@@ -28,9 +29,9 @@ export async function createProxy(service: TestApp, headers?: Readonly<Record<st
 /** What `GET /elements/{keyOrId}/oauth/url` of the proxy's own account does with its `state`. */
 export function allowTarget(service: TestApp, { id }: CreatedProxy, url: string): Promise<void> {
   return withDatabase(service, async (knex) => {
-    const { organizationId, accountId } = await knex('oauth_proxy')
-      .where({ id })
-      .first({ organizationId: 'organization_id', accountId: 'account_id' });
+    const { organizationId, accountId } = await theRow(
+      knex('oauth_proxy').where({ id }).select({ organizationId: 'organization_id', accountId: 'account_id' }),
+    );
     const proxies = await openProxies(service, knex);
     await proxies.allowTarget({ organizationId, accountId }, await proxies.get(organizationId, id), url);
   });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { RequestToken } from '../../../src/instances/oauth/token-endpoint.ts';
-import { useDatabase } from '../../support/database.ts';
+import { theRow, useDatabase } from '../../support/database.ts';
 import { createStage, type ProcessOverrides, pausesAt, type Stage } from './tokens-setup.ts';
 
 const HOUR_MS = 3_600_000;
@@ -24,7 +24,7 @@ describe('values that come with refreshed tokens', () => {
     const generations: unknown[] = [];
     const service = await start({
       adoptValues: async ({ accountId, id, values }, via) => {
-        const row = await via('oauth_token').where({ account_id: accountId, instance_id: id }).first();
+        const row = await theRow(via('oauth_token').where({ account_id: accountId, instance_id: id }));
         generations.push([row.generation, values]);
       },
     });

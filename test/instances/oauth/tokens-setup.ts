@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { Tables } from '../../../generated/tables.ts';
 import { type Clock, SYSTEM_CLOCK } from '../../../src/clock.ts';
 import type { Config, OAuth2Auth } from '../../../src/connector/contract.ts';
 import { openDatabase } from '../../../src/db/database.ts';
@@ -18,7 +19,7 @@ import {
 import type { Logger } from '../../../src/log.ts';
 import { createMetrics, type Metrics } from '../../../src/metrics.ts';
 import { ENCRYPTION_KEYS } from '../../support/app.ts';
-import { silentLog, type TestDatabase } from '../../support/database.ts';
+import { silentLog, type TestDatabase, theRow } from '../../support/database.ts';
 import { createStrictTokens, type StrictTokens } from '../../support/strict-tokens.ts';
 
 /** A process of the service, as far as tokens are concerned. */
@@ -51,7 +52,7 @@ export interface Stage {
   /** An instance with tokens. */
   readonly connect: (options?: ConnectOptions) => Promise<TestInstance>;
   readonly startProcess: (overrides?: ProcessOverrides) => Promise<TokenProcess>;
-  readonly row: (owner: TokenOwner) => Promise<TokenColumns>;
+  readonly row: (owner: TokenOwner) => Promise<Tables['oauth_token']>;
   readonly close: () => Promise<void>;
 }
 
@@ -75,16 +76,6 @@ export interface ProcessOverrides extends TokenOptions, Partial<TokenRecords> {
   readonly metrics?: Metrics;
   /** In place of the strict provider's. */
   readonly endpoint?: (strict: RequestToken) => RequestToken;
-}
-
-interface TokenColumns {
-  readonly generation: number;
-  readonly lease_id: string | null;
-  readonly interrupted: boolean;
-  readonly failures: number;
-  readonly refused_kind: string | null;
-  readonly refused_reason: string | null;
-  readonly retry_at: Date | null;
 }
 
 const AUTH: OAuth2Auth = { type: 'oauth2', tokenUrl: () => 'https://strict.example.com/token' };
@@ -222,7 +213,7 @@ export function createStage(database: TestDatabase, { lifeSeconds = HOUR_SECONDS
       return next;
     },
     row: async ({ accountId, id }) =>
-      database.knex('oauth_token').where({ account_id: accountId, instance_id: id }).first(),
+      theRow(database.knex('oauth_token').where({ account_id: accountId, instance_id: id })),
     close: async () => {
       await Promise.all(processes.map((process) => process.stop()));
     },
@@ -242,15 +233,17 @@ function withoutRefreshToken({ refreshToken: _, ...grant }: TokenGrant): TokenGr
 /** With an account of its own. */
 async function insertInstance({ knex }: Pick<TestDatabase, 'knex'>): Promise<{ accountId: number; id: number }> {
   const hash = () => randomBytes(32);
-  const [organization] = await knex('organization').insert({ name: 'O', secret_hash: hash() }).returning('id');
-  const [account] = await knex('account').insert({ organization_id: organization.id, name: 'A' }).returning('id');
+  const organization = await theRow(knex('organization').insert({ name: 'O', secret_hash: hash() }).returning('id'));
+  const account = await theRow(knex('account').insert({ organization_id: organization.id, name: 'A' }).returning('id'));
   const user = { account_id: account.id, email_address: 'a@example.com', secret_hash: hash() };
-  const [{ id: userId }] = await knex('app_user').insert(user).returning('id');
+  const { id: userId } = await theRow(knex('app_user').insert(user).returning('id'));
   const instance = { account_id: account.id, user_id: userId, name: 'I', element_key: 'strict' };
   const secrets = { credentials: 'none', token: 'none', token_hash: hash() };
-  const [row] = await knex('instance')
-    .insert({ ...instance, ...secrets })
-    .returning('id');
+  const row = await theRow(
+    knex('instance')
+      .insert({ ...instance, ...secrets })
+      .returning('id'),
+  );
   return { accountId: account.id, id: row.id };
 }
 

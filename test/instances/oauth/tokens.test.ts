@@ -38,7 +38,7 @@ describe('access tokens', () => {
     const other = await stage.connect();
     const rows = await database.knex('oauth_token').select('tokens').whereIn('instance_id', [one.id, other.id]);
     expect(JSON.stringify(rows)).to.not.include(one.grant.accessToken).and.not.include(one.grant.refreshToken);
-    await database.knex('oauth_token').where({ instance_id: other.id }).update({ tokens: rows[0].tokens });
+    await database.knex('oauth_token').where({ instance_id: other.id }).update({ tokens: rows[0]?.tokens });
     let failure: unknown;
     await service.current(other).catch((error) => {
       failure = error;

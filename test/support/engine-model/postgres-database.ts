@@ -4,6 +4,7 @@ import type { Knex } from 'knex';
 import type { Clock } from '../../../src/clock.ts';
 import { createKeyring } from '../../../src/db/keyring.ts';
 import { createPoolShares } from '../../../src/db/pool-shares.ts';
+import { firstOf } from '../../../src/db/row.ts';
 import { createDeliveries } from '../../../src/events/deliveries/deliveries.ts';
 import { createSubscriptions } from '../../../src/events/subscriptions/subscriptions.ts';
 import { silentLog } from '../database.ts';
@@ -63,9 +64,11 @@ export function createPostgresDatabase(knex: Knex, clock: Clock): ModelDatabase 
     suspend: async (id) => deliveries.suspend(await accountOf('subscription', id), id, 'by hand'),
     rotateSecret: async (id) => subscriptions.rotateSecret(await accountOf('subscription', id), id),
     redeliver: async (id) => {
-      const [row] = await knex('delivery').where({ id });
-      const [made] = await knex('delivery_attempt').where({ delivery_id: id });
-      await deliveries.redeliver(row?.account_id ?? made.account_id, id);
+      const rows = [
+        ...(await knex('delivery').where({ id })),
+        ...(await knex('delivery_attempt').where({ delivery_id: id })),
+      ];
+      await deliveries.redeliver(firstOf(rows).account_id, id);
     },
 
     deliveries: async () =>

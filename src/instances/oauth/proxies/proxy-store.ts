@@ -1,31 +1,24 @@
 import type { Knex } from 'knex';
+import type { Tables } from '../../../../generated/tables.ts';
+import { nextId } from '../../../db/next-id.ts';
+import type { Row, RowColumns } from '../../../db/row.ts';
 import { isUniqueViolation } from '../../../db/unique-violation.ts';
 
-/** A row of `oauth_proxy`, still encrypted. */
-export interface ProxyRow {
-  readonly accountId: number;
-  readonly id: number;
-  readonly organizationId: number;
-  /** The unguessable end of the redirect URL. */
-  readonly key: string;
-  readonly name: string;
-  readonly apiKey: string;
-  /** Ciphertext. */
-  readonly apiSecret: string;
-  /** A JSON object as text, kept as given. */
-  readonly configuration: string;
-  /** URLs that the proxy redirects to at any time, by origin and path. */
-  readonly applicationUrls: readonly string[];
-}
+type ReadColumn = Exclude<keyof Tables['oauth_proxy'], 'created_at'>;
+
+/**
+ * A row of `oauth_proxy`, still encrypted. `key` is the unguessable end of the redirect URL, `configuration` a JSON object as
+ * text, kept as given; `applicationUrls` are redirected to at any time, by origin and path.
+ */
+export type ProxyRow = Row<'oauth_proxy', ReadColumn>;
 
 /** What decides whether a proxy redirects to a URL. */
-export interface RedirectRules {
-  readonly applicationUrls: readonly string[];
+export interface RedirectRules extends Row<'oauth_proxy', 'application_urls'> {
   /** A caller named the URL as a target not long ago. */
   readonly named: boolean;
 }
 
-const COLUMNS = {
+const COLUMNS: RowColumns<'oauth_proxy', ReadColumn> = {
   accountId: 'account_id',
   id: 'id',
   organizationId: 'organization_id',
@@ -35,18 +28,14 @@ const COLUMNS = {
   apiSecret: 'api_secret',
   configuration: 'configuration',
   applicationUrls: 'application_urls',
-} as const;
+};
 
 /** A proxy belongs to an organization: every statement names it, save the one for callers who have the key only. */
 export function createProxyStore(knex: Knex) {
   const rows = (organizationId: number) => knex('oauth_proxy').where({ organization_id: organizationId });
 
   return {
-    /** Ids are needed before the row is written: they are part of what its ciphertext is bound to. */
-    nextId: async (): Promise<number> => {
-      const { rows: answered } = await knex.raw("select nextval(pg_get_serial_sequence('oauth_proxy', 'id')) as id");
-      return Number(answered[0].id);
-    },
+    nextId: (): Promise<number> => nextId(knex, 'oauth_proxy'),
 
     /** False when the organization has one of that name. */
     insert: async (row: Omit<ProxyRow, 'applicationUrls'>): Promise<boolean> => {
@@ -68,8 +57,10 @@ export function createProxyStore(knex: Knex) {
       return inserted.length > 0;
     },
 
-    find: (organizationId: number, by: { id: number } | { name: string } | { key: string }) =>
-      rows(organizationId).where(by).first<ProxyRow | undefined>(COLUMNS),
+    find: (
+      organizationId: number,
+      by: { id: number } | { name: string } | { key: string },
+    ): Promise<ProxyRow | undefined> => rows(organizationId).where(by).first(COLUMNS),
 
     /** From old to new. */
     list: (organizationId: number): Promise<ProxyRow[]> => rows(organizationId).orderBy('id').select(COLUMNS),
@@ -102,7 +93,7 @@ export function createProxyStore(knex: Knex) {
         .where({ id })
         .whereRaw('cardinality(application_urls) < ? and not ? = any(application_urls)', [most, url])
         .update({ application_urls: knex.raw('array_append(application_urls, ?)', [url]) })
-        .returning<{ readonly application_urls: string[] }[]>('application_urls');
+        .returning('application_urls');
       return updated[0]?.application_urls;
     },
 
@@ -112,7 +103,7 @@ export function createProxyStore(knex: Knex) {
         .where({ id })
         .whereRaw('? = any(application_urls)', [url])
         .update({ application_urls: knex.raw('array_remove(application_urls, ?)', [url]) })
-        .returning<{ readonly application_urls: string[] }[]>('application_urls');
+        .returning('application_urls');
       return updated[0]?.application_urls;
     },
 

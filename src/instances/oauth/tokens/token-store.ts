@@ -1,17 +1,13 @@
 import type { Knex } from 'knex';
+import { firstOf, type Row } from '../../../db/row.ts';
 import type { InstanceKey } from '../../instance.ts';
 import { type Lifetime, LONG_LIFE_AHEAD_MS } from './lifetime.ts';
 
 /** A row of `oauth_token`, still encrypted. Times are from now, by the clock of the database, and negative when past. */
-export interface TokenRow extends Lifetime {
-  readonly tokens: string;
-  readonly generation: number;
-  /** A refresh of this generation ended without a response that was stored. */
-  readonly interrupted: boolean;
-  /** In a row. */
-  readonly failures: number;
+export interface TokenRow
+  extends Lifetime,
+    Row<'oauth_token', 'tokens' | 'generation' | 'interrupted' | 'failures' | 'refused_reason'> {
   readonly retryInMs: number | null;
-  readonly refusedReason: string | null;
 }
 
 export interface Lease {
@@ -66,7 +62,7 @@ export function createTokenStore(knex: Knex) {
 
     /** Tokens of a new authentication: whatever is under way with older ones is fenced out. */
     replace: async (via: Knex, { accountId, id }: InstanceKey, fresh: NewTokens): Promise<number> => {
-      const { rows } = await via.raw<{ rows: { generation: number }[] }>(
+      const { rows } = await via.raw<{ rows: Row<'oauth_token', 'generation'>[] }>(
         `insert into oauth_token (account_id, instance_id, tokens, access_expires_at, refresh_at)
          values (?, ?, ?, ${AT}, ${AT})
          on conflict (account_id, instance_id) do update set
@@ -76,7 +72,7 @@ export function createTokenStore(knex: Knex) {
          returning generation`,
         [accountId, id, fresh.tokens, fresh.expiresInMs, fresh.refreshInMs],
       );
-      return rows[0]?.generation ?? 0;
+      return firstOf(rows).generation;
     },
 
     /**
@@ -109,8 +105,10 @@ export function createTokenStore(knex: Knex) {
       { accountId, id }: InstanceKey,
       { leaseId, generation }: Lease,
       fresh: NewTokens,
-    ): Promise<{ readonly generation: number; readonly wasRefused: boolean } | undefined> => {
-      const { rows } = await knex.raw<{ rows: { generation: number; wasRefused: boolean }[] }>(
+    ): Promise<(Row<'oauth_token', 'generation'> & { readonly wasRefused: boolean }) | undefined> => {
+      const { rows } = await knex.raw<{
+        rows: (Row<'oauth_token', 'generation'> & { readonly wasRefused: boolean })[];
+      }>(
         `update oauth_token as token set tokens = ?, generation = token.generation + 1,
            access_expires_at = ${AT}, refresh_at = ${AT},
            interrupted = token.lease_id is distinct from ?::uuid,
@@ -161,11 +159,11 @@ export function createTokenStore(knex: Knex) {
      * @returns the version of its settings; undefined when it is gone
      */
     lockSettings: async (via: Knex, { accountId, id }: InstanceKey): Promise<number | undefined> => {
-      const { rows } = await via.raw<{ rows: { version: number }[] }>(
-        'select settings_version as version from instance where account_id = ? and id = ? for no key update',
+      const { rows } = await via.raw<{ rows: Row<'instance', 'settings_version'>[] }>(
+        'select settings_version as "settingsVersion" from instance where account_id = ? and id = ? for no key update',
         [accountId, id],
       );
-      return rows[0]?.version;
+      return rows[0]?.settingsVersion;
     },
 
     /** No grant with this refresh token; with a refused client, no grant before that is put right. */
