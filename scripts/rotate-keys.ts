@@ -1,11 +1,17 @@
 // Encrypts what the database holds with the first key of ENCRYPTION_KEYS; with --check it only looks. See docs/keys.md.
 import { parseArgs } from 'node:util';
 import { startEmbeddedPostgres } from '../embedded/index.ts';
-import { type Config, ConfigError, readConfig, secretsOf } from '../src/config/index.ts';
+import { ConfigError, readConfig, type ServiceConfig, secretsOf } from '../src/config/index.ts';
 import { openDatabase } from '../src/db/database.ts';
 import { ENCRYPTED_COLUMNS } from '../src/db/encrypted-columns.ts';
 import { createDevelopmentKeys, createKeyring } from '../src/db/keyring.ts';
-import { checkKeys, type Progress, type RotationReport, rotateKeys, type Unreadable } from '../src/db/rotation.ts';
+import {
+  checkKeys,
+  type RotationProgress,
+  type RotationReport,
+  rotateKeys,
+  type Unreadable,
+} from '../src/db/rotation.ts';
 import { DatabaseUnavailableError } from '../src/db/unavailable.ts';
 import { createLogger, type Logger } from '../src/log.ts';
 import { createRedactor, NO_SECRETS } from '../src/redaction.ts';
@@ -55,13 +61,13 @@ async function run(work: typeof rotateKeys): Promise<RotationReport> {
 }
 
 /** Without DATABASE_URL the embedded database, which must have no service running on it: only its owner knows its port. */
-async function openServer({ databaseUrl, dataDir }: Config, log: Logger) {
+async function openServer({ databaseUrl, dataDir }: ServiceConfig, log: Logger) {
   if (databaseUrl === undefined) return startEmbeddedPostgres({ dataDir, log });
   return { url: databaseUrl, stop: async () => undefined };
 }
 
 /** A line a second, and one for the end of each column. */
-function createPrinter(): (progress: Progress) => void {
+function createPrinter(): (progress: RotationProgress) => void {
   let printedAtMs = 0;
   return ({ column, done, left }) => {
     if (left > 0 && performance.now() < printedAtMs + PROGRESS_EVERY_MS) return;

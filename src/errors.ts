@@ -71,7 +71,7 @@ export function redactPointer(place: string, redact: Redactor['redact']): string
 }
 
 /** How a caller stands with a limit of this service. */
-export interface Budget {
+export interface CallerBudget {
   /** Requests in a full budget. */
   readonly limit: number;
   readonly remaining: number;
@@ -79,14 +79,14 @@ export interface Budget {
   readonly resetSeconds: number;
 }
 
-export interface ErrorOptions {
+export interface AppErrorOptions {
   readonly details?: readonly ErrorDetail[];
   /** The provider's own words, already redacted. */
   readonly providerMessage?: string;
   /** Seconds after which another try makes sense; becomes the Retry-After header. */
   readonly retryAfterSeconds?: number;
   /** How the caller stands with the limit that refused it; becomes the RateLimit headers. */
-  readonly budget?: Budget;
+  readonly budget?: CallerBudget;
   /** Methods or media types the resource does take; becomes the Allow header of a 405. */
   readonly allow?: readonly string[];
   readonly cause?: unknown;
@@ -100,10 +100,10 @@ export class AppError extends Error {
   readonly details: readonly ErrorDetail[] | undefined;
   readonly providerMessage: string | undefined;
   readonly retryAfterSeconds: number | undefined;
-  readonly budget: Budget | undefined;
+  readonly budget: CallerBudget | undefined;
   readonly allow: readonly string[] | undefined;
 
-  constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
+  constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
     super(message, { cause: options.cause });
     this.code = code;
     this.status = ERROR_STATUS[code];

@@ -3,7 +3,7 @@ import { startEmbeddedPostgres } from '../embedded/index.ts';
 import { assertPortsFree, wantedPorts } from './app/free-ports.ts';
 import { type DatabaseServer, startApp } from './app/index.ts';
 import { welcome } from './app/welcome.ts';
-import { type Config, ConfigError, readConfig, secretsOf } from './config/index.ts';
+import { ConfigError, readConfig, type ServiceConfig, secretsOf } from './config/index.ts';
 import { ConnectorError } from './connector/validate.ts';
 import { StartError } from './errors.ts';
 import { createLogger, type Logger } from './log.ts';
@@ -27,7 +27,7 @@ try {
 }
 
 /** Ends the process when the signal aborts, with exit code 0. */
-async function run(config: Config, log: Logger, signal: AbortSignal): Promise<void> {
+async function run(config: ServiceConfig, log: Logger, signal: AbortSignal): Promise<void> {
   try {
     await assertPortsFree(wantedPorts(config));
     const app = await startApp({ config, database: await openServer(config, log), log, signal });
@@ -43,7 +43,7 @@ async function run(config: Config, log: Logger, signal: AbortSignal): Promise<vo
 }
 
 /** That of DATABASE_URL, or one of this process's own. */
-async function openServer({ databaseUrl, dataDir }: Config, log: Logger): Promise<DatabaseServer> {
+async function openServer({ databaseUrl, dataDir }: ServiceConfig, log: Logger): Promise<DatabaseServer> {
   if (databaseUrl !== undefined) return { url: databaseUrl };
   return startEmbeddedPostgres({ dataDir, log, onLost: endWith(log) });
 }

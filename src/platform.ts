@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Knex } from 'knex';
 import type { Cleanup } from './cleanup.ts';
 import { type Clock, SYSTEM_CLOCK } from './clock.ts';
-import type { Config } from './config/index.ts';
+import type { ServiceConfig } from './config/index.ts';
 import { awaitDatabase } from './db/await-database.ts';
 import { ensureDataDir } from './db/data-dir.ts';
 import { openDatabase } from './db/database.ts';
@@ -40,7 +40,7 @@ export interface Random {
 }
 
 export interface PlatformOptions {
-  readonly config: Config;
+  readonly config: ServiceConfig;
   readonly databaseUrl: string;
   readonly simulatorsUrl: string | undefined;
   readonly log: Logger;
@@ -60,7 +60,7 @@ export interface OpenedPlatform extends Platform {
  * @throws StartError, ConfigError, the reason of the signal, and whatever else the database says
  */
 export async function prepareDatabase(
-  { dataDir, databaseWaitMs }: Config,
+  { dataDir, databaseWaitMs }: ServiceConfig,
   { url, log, signal }: { readonly url: string; readonly log: Logger; readonly signal: AbortSignal },
 ): Promise<void> {
   await ensureDataDir(dataDir);

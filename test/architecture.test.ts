@@ -43,6 +43,12 @@ const RESERVED_LIBRARIES: Readonly<Record<string, (file: string) => boolean>> = 
 
 const KNOWN_TO_EMBEDDED: readonly string[] = ['src/db/data-dir.ts', 'src/db/files.ts', 'src/errors.ts', 'src/log.ts'];
 
+/** What reads a time or waits for one by itself. A turn of the event loop is no time. */
+const RAW_TIME =
+  /\bDate\.now\b|\bnew Date\(\)|\bperformance\.now\b|(?<![.\w])set(?:Timeout|Interval)\(|timers\/promises/;
+const EXPORTED_TYPE = /^export (?:interface|type|class) (\w+)/gm;
+const MOST_IMPORTS_OF_APP = 15;
+
 const ROOT = resolve(import.meta.dirname, '..');
 const FORBIDDEN_FOLDERS = ['utils', 'helpers', 'common', 'lib', 'types'];
 
@@ -83,6 +89,10 @@ function isTypeOnly(statement: ts.ImportDeclaration | ts.ExportDeclaration): boo
   const elements = named !== undefined && ts.isNamedImports(named) ? named.elements : [];
   const allTypes = elements.length > 0 && clause.name === undefined && elements.every((element) => element.isTypeOnly);
   return clause.phaseModifier === ts.SyntaxKind.TypeKeyword || allTypes;
+}
+
+function withoutComments(file: string): string {
+  return readFileSync(join(ROOT, file), 'utf8').replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '');
 }
 
 function roomOf(file: string): string | undefined {
@@ -201,6 +211,32 @@ describe('the house', () => {
   it('generates files that import nothing', () => {
     const wrong = filesBelow('generated').flatMap(importsOf);
     expect(wrong).to.deep.equal([]);
+  });
+
+  it('has its time from one clock', () => {
+    const wrong = sources.filter(
+      (file) => file.startsWith('src/') && file !== 'src/clock.ts' && RAW_TIME.test(withoutComments(file)),
+    );
+    expect(wrong).to.deep.equal([]);
+  });
+
+  it('means one thing by the name of a type', () => {
+    const places = new Map<string, string[]>();
+    for (const file of filesBelow('src')) {
+      for (const [, name = ''] of readFileSync(join(ROOT, file), 'utf8').matchAll(EXPORTED_TYPE))
+        places.set(name, [...(places.get(name) ?? []), file]);
+    }
+    const doubles = [...places].filter(([, files]) => files.length > 1);
+    expect(doubles.map(([name, files]) => `${name}: ${files.join(', ')}`)).to.deep.equal([]);
+  });
+
+  it('is built by one function a room', () => {
+    const imported = imports.filter(({ file }) => file === 'src/app/index.ts');
+    expect(imported.length).to.be.at.most(MOST_IMPORTS_OF_APP);
+    const inner = imported.filter(({ target }) =>
+      /^src\/(?:accounts|events|instances|resources|api|jobs)\/(?!index)/.test(target),
+    );
+    expect(inner.filter(({ typeOnly }) => !typeOnly).map(({ target }) => target)).to.deep.equal([]);
   });
 
   it('sends nothing around the egress', () => {

@@ -5,8 +5,8 @@ import {
   type Call,
   changesOf,
   type Fault,
-  type Handler,
   json,
+  type RouteHandler,
   type Simulator,
   type SimulatorOptions,
   simulate,
@@ -66,7 +66,7 @@ function assertCaller(call: Call): void {
   isKey(call);
 }
 
-function inDataset(handler: Handler): Handler {
+function inDataset(handler: RouteHandler): RouteHandler {
   return (call) => {
     if (call.params.name === 'employee') return handler(call);
     throw new Problem(404, 'NOT_FOUND', `The dataset ${call.params.name} is not accessible.`);
@@ -74,7 +74,7 @@ function inDataset(handler: Handler): Handler {
 }
 
 /** The older endpoints answer XML unless JSON is asked for. What the XML says is not simulated. */
-function xmlUnlessJson(handler: Handler): Handler {
+function xmlUnlessJson(handler: RouteHandler): RouteHandler {
   return async (call) => {
     const answer = await handler(call);
     const wantsJson = call.headers.accept?.includes('application/json') === true;

@@ -6,13 +6,13 @@ import {
   changesOf,
   empty,
   type Fault,
-  type Handler,
   json,
-  type Row,
+  type RouteHandler,
   type Simulator,
   type SimulatorOptions,
   simulate,
   type Table,
+  type TableRow,
   xml,
 } from '#connector/simulator';
 import { type Address, addressOf, type Key, readAddress } from './simulator/address.ts';
@@ -57,7 +57,7 @@ export function createSimulator(settings: ODataSimulatorOptions): Simulator {
   const { quirks = {} } = settings;
   const tables = createTables();
   const isDemo = basic('demo', ({ username, password }) => username === 'demo' && password === 'demo-password');
-  const answer: Handler = (call) => {
+  const answer: RouteHandler = (call) => {
     const { service = '', address = '' } = call.params;
     if (quirks.refusesSlashes && /%2f|%5c/i.test(call.path)) throw problem(400, 'Bad Request');
     const root = `${call.origin}/odata/v4/${service}`;
@@ -133,7 +133,7 @@ function setOf(service: Service, name: string): EntitySet {
   throw problem(404, `Resource not found for the segment '${name}'.`);
 }
 
-function getRow({ table, entity }: EntitySet, key: Key): Row {
+function getRow({ table, entity }: EntitySet, key: Key): TableRow {
   const row = table.find(keyOf(entity, Object.fromEntries(key)));
   if (row === undefined) throw problem(404, 'There is no such entity.');
   return row;
@@ -150,7 +150,7 @@ function listRelated(
   return page(setOf(service, navigation.set), (row) => row[navigation.by] === id);
 }
 
-function page(set: EntitySet, belongs: (row: Row) => boolean = () => true): Answer {
+function page(set: EntitySet, belongs: (row: TableRow) => boolean = () => true): Answer {
   const { service, name, entity, table } = set;
   const { call, options, settings, root } = service;
   const { quirks = {}, collation = 'binary', maxPageSize: most = Number.POSITIVE_INFINITY } = settings;
@@ -215,18 +215,18 @@ function changeEntity(set: EntitySet, key: Key): Answer {
   return changeAnswer(set, changed, 200);
 }
 
-function keyValues(entity: EntitySchema, key: Key): Row {
+function keyValues(entity: EntitySchema, key: Key): TableRow {
   const isText = (name: string) => !entity.properties[name]?.type.startsWith('Edm.Int');
   return Object.fromEntries([...key].map(([name, value]) => [name, isText(name) ? value : Number(value)]));
 }
 
-function bodyOf({ service, entity }: EntitySet): Row {
+function bodyOf({ service, entity }: EntitySet): TableRow {
   const { headers, body } = service.call;
   if (body.type !== 'application/json') throw problem(415, `'${body.type}' is not supported.`);
   return readBody(entity, body.json(), /IEEE754Compatible=true/i.test(String(headers['content-type'])));
 }
 
-function create(set: EntitySet, given: Row): Answer {
+function create(set: EntitySet, given: TableRow): Answer {
   const { entity, table, service } = set;
   const row = completeRow(entity, given, table.rows());
   if (table.find(keyOf(entity, row)) !== undefined) throw problem(409, 'There is an entity with this key already.');
@@ -234,7 +234,7 @@ function create(set: EntitySet, given: Row): Answer {
   return changeAnswer(set, row, 201);
 }
 
-function changeAnswer(set: EntitySet, row: Row, status: 200 | 201): Answer {
+function changeAnswer(set: EntitySet, row: TableRow, status: 200 | 201): Answer {
   const { call, root, settings } = set.service;
   const location = `${root}/${addressOf(set.name, set.entity, row)}`;
   const headers: Answer['headers'] = status === 201 ? { location, 'odata-entityid': location } : {};
@@ -243,11 +243,11 @@ function changeAnswer(set: EntitySet, row: Row, status: 200 | 201): Answer {
   return isMinimal ? empty(204, headers) : json(printEntity(set, row), status, { ...headers, ...TYPE });
 }
 
-function printEntity(set: EntitySet, row: Row): Row {
+function printEntity(set: EntitySet, row: TableRow): TableRow {
   return { '@odata.context': `${set.service.root}/$metadata#${set.name}/$entity`, ...printRow(set, row) };
 }
 
-function printRow({ service, entity }: EntitySet, row: Row): Row {
+function printRow({ service, entity }: EntitySet, row: TableRow): TableRow {
   const { call, options, settings } = service;
   const asText = /IEEE754Compatible=true/i.test(String(call.headers.accept));
   const isKeptAsDouble = settings.quirks?.keepsDoubles === true;

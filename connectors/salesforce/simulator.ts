@@ -8,9 +8,9 @@ import {
   createRouter,
   empty,
   Fault,
-  type Handler,
   html,
   json,
+  type RouteHandler,
   type Routes,
   readBearer,
   simulate,
@@ -123,12 +123,12 @@ function print({ status, code, message, fields, headers }: Fault): Answer {
 const ROOT = '/services/data/{version}';
 
 function createRoutes(dataset: Dataset, queries: QueryEngine): Routes {
-  const query: Handler = (call) => {
+  const query: RouteHandler = (call) => {
     const soql = call.query.get('q');
     if (soql === null) throw new Fault(400, 'MALFORMED_QUERY', 'A query has to be specified');
     return json(queries.query(soql, { ...pageOf(call), includeDeleted: call.path.includes('/queryAll') }));
   };
-  const queryMore: Handler = (call) => json(queries.queryMore(call.params.locator ?? '', pageOf(call)));
+  const queryMore: RouteHandler = (call) => json(queries.queryMore(call.params.locator ?? '', pageOf(call)));
   const routes: Routes = {
     [`GET ${ROOT}`]: (call) => json({ sobjects: `${prefixOf(call)}/sobjects`, query: `${prefixOf(call)}/query` }),
     [`GET ${ROOT}/sobjects`]: (call) => json(describeGlobal(prefixOf(call))),
@@ -188,13 +188,13 @@ function pageOf(call: Call) {
 }
 
 /** Every part is answered, whatever became of it. */
-async function runComposite(call: Call, dispatch: Handler): Promise<Answer> {
+async function runComposite(call: Call, dispatch: RouteHandler): Promise<Answer> {
   const { compositeRequest } = call.body.object();
   const parts: readonly unknown[] = Array.isArray(compositeRequest) ? compositeRequest : [];
   return json({ compositeResponse: await Promise.all(parts.map((part) => runPart(call, Object(part), dispatch))) });
 }
 
-async function runPart(call: Call, part: Readonly<Record<string, unknown>>, dispatch: Handler) {
+async function runPart(call: Call, part: Readonly<Record<string, unknown>>, dispatch: RouteHandler) {
   const { pathname, searchParams } = new URL(String(part.url), 'http://simulated');
   const request = {
     ...call,

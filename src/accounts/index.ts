@@ -3,6 +3,8 @@ import { createAccounts } from './accounts.ts';
 import { createIdempotency } from './idempotency/index.ts';
 import { createSettings } from './settings.ts';
 
+export { writeCredentials } from './credentials-file.ts';
+
 export interface AccountsNeighbours {
   /** Prepares deliveries to the URL. */
   readonly ensureSubscription: (accountId: number, url: string) => Promise<unknown>;

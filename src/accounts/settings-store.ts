@@ -1,9 +1,9 @@
 import type { Knex } from 'knex';
 import { json } from '../db/json.ts';
-import type { Row } from '../db/row.ts';
+import type { RowOf } from '../db/row.ts';
 
 /** What was set, by key; the rest has its default. */
-export type StoredSettings = Row<'account_settings', 'settings'>['settings'];
+export type StoredSettings = RowOf<'account_settings', 'settings'>['settings'];
 
 export function createSettingsStore(knex: Knex) {
   return {

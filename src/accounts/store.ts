@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { firstOf, type Row, type RowColumns } from '../db/row.ts';
+import { type ColumnsOf, firstOf, type RowOf } from '../db/row.ts';
 
 /** A user as found by the hash of its secret, with the organization it belongs to. */
 export interface StoredPrincipal {
@@ -12,7 +12,7 @@ export interface StoredPrincipal {
 
 type UserColumn = 'id' | 'email_address' | 'first_name' | 'last_name';
 
-export type StoredUser = Row<'app_user', UserColumn>;
+export type StoredUser = RowOf<'app_user', UserColumn>;
 
 /** The first organization with its account and user. */
 export interface FirstTenant {
@@ -31,7 +31,7 @@ export interface TenantIds {
   readonly userId: number;
 }
 
-const USER_COLUMNS: RowColumns<'app_user', UserColumn> = {
+const USER_COLUMNS: ColumnsOf<'app_user', UserColumn> = {
   id: 'id',
   emailAddress: 'email_address',
   firstName: 'first_name',

@@ -3,7 +3,7 @@ import type { Express } from 'express';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { Idempotency } from '../accounts/idempotency/index.ts';
 import type { Settings } from '../accounts/settings.ts';
-import type { Config } from '../config/index.ts';
+import type { ServiceConfig } from '../config/index.ts';
 import { createByteBudget } from '../connector/client/index.ts';
 import type { Registry } from '../connector/registry.ts';
 import { secretKeysOf } from '../instances/configuration.ts';
@@ -58,7 +58,7 @@ const LEAST_BODY_MEMORY = 16 * 1024 * 1024;
 const REDIRECTS = { perMinute: 600, kept: 20_000 };
 
 /** The API over the rooms behind it; nothing listens yet. A worker has its health and its measurements alone. */
-export function composeApi(platform: Platform, services: ApiServices, config: Config): Api {
+export function composeApi(platform: Platform, services: ApiServices, config: ServiceConfig): Api {
   const { clock } = platform;
   const trust = createProxyTrust(config.trustProxy);
   const redactCall = createRedactCall(secretKeysOf(services.registry.connectors));
@@ -86,7 +86,7 @@ export function composeApi(platform: Platform, services: ApiServices, config: Co
   };
 }
 
-function composeOperations({ clock, keys, shares }: Platform, services: ApiServices, config: Config): ApiParts {
+function composeOperations({ clock, keys, shares }: Platform, services: ApiServices, config: ServiceConfig): ApiParts {
   const { accounts, instances, resources, idempotency, publicUrl } = services;
   return {
     authorize: createAuthorization({

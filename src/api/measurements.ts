@@ -1,6 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { type RequestHandler, Router } from 'express';
-import { type Config, isLoopback } from '../config/index.ts';
+import { isLoopback, type ServiceConfig } from '../config/index.ts';
 import type { Platform } from '../platform.ts';
 import { refuse } from './authorization.ts';
 import { createShared } from './shared.ts';
@@ -37,7 +37,7 @@ export function servesMeasurements({
   metricsPort,
   metricsToken,
   host,
-}: Pick<Config, 'metricsPort' | 'metricsToken' | 'host'>): boolean {
+}: Pick<ServiceConfig, 'metricsPort' | 'metricsToken' | 'host'>): boolean {
   return metricsPort === undefined && (metricsToken !== undefined || isLoopback(host));
 }
 

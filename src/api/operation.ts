@@ -49,7 +49,7 @@ export type OperationResponse<Id extends OperationId> =
   | { readonly body: OperationResult<Id>; readonly headers?: ResponseHeaders }
   | (Id extends FileOperationId ? FileResponse : never);
 
-export type Handler<Id extends OperationId> = (
+export type OperationHandler<Id extends OperationId> = (
   request: OperationRequest<Id>,
 ) => OperationResponse<Id> | Promise<OperationResponse<Id>>;
 
@@ -66,7 +66,7 @@ export type PassthroughOperationId = {
 export type ApiOperationId = Exclude<OperationId, RootOperationId | PassthroughOperationId>;
 
 /** One handler per operation of the spec: one that is missing, or one too many, does not compile. */
-export type Handlers = { readonly [Id in ApiOperationId]: Handler<Id> };
+export type Handlers = { readonly [Id in ApiOperationId]: OperationHandler<Id> };
 
 /**
  * What a handler of an operation gets and gives back, read from the spec. The validator has checked and converted the

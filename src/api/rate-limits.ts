@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache';
 import type { Principal } from '../accounts/accounts.ts';
 import type { Clock } from '../clock.ts';
-import type { Config } from '../config/index.ts';
-import { AppError, type Budget } from '../errors.ts';
+import type { ServiceConfig } from '../config/index.ts';
+import { AppError, type CallerBudget } from '../errors.ts';
 
-export interface BucketState extends Budget {
+export interface BucketState extends CallerBudget {
   /** Seconds until there is a token again; 0 while there is one. */
   readonly retryAfterSeconds: number;
 }
@@ -70,7 +70,7 @@ export interface CallerLimits {
    * @returns what is left to whom it bites first; undefined where nothing is limited
    * @throws AppError RATE_LIMITED
    */
-  readonly count: (principal: Principal) => Budget | undefined;
+  readonly count: (principal: Principal) => CallerBudget | undefined;
 }
 
 /** Callers, not guesses: every one of them has a row in the database. */
@@ -86,7 +86,7 @@ interface Limit {
 /** How many requests one process takes of a user, and of all users of an account together. */
 export function createCallerLimits(
   clock: Clock,
-  { rateLimitUser, rateLimitAccount }: Pick<Config, 'rateLimitUser' | 'rateLimitAccount'>,
+  { rateLimitUser, rateLimitAccount }: Pick<ServiceConfig, 'rateLimitUser' | 'rateLimitAccount'>,
 ): CallerLimits {
   const all: readonly Limit[] = [
     {

@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express';
-import { AppError, type Budget } from '../errors.ts';
+import { AppError, type CallerBudget } from '../errors.ts';
 import type { RecordFile } from '../resources/media.ts';
 import { chooseAnswer } from '../resources/media.ts';
 import type { ApiOperationId, FileOperationId, FileResponse, ResponseHeaders } from './operation.ts';
@@ -19,7 +19,7 @@ export function sendResponse(response: Response, result: HandlerResponse): void 
 }
 
 /** draft-ietf-httpapi-ratelimit-headers-06 */
-export function setBudget(response: Response, { limit, remaining, resetSeconds }: Budget): void {
+export function setBudget(response: Response, { limit, remaining, resetSeconds }: CallerBudget): void {
   response.setHeader('RateLimit-Limit', limit);
   response.setHeader('RateLimit-Remaining', remaining);
   response.setHeader('RateLimit-Reset', resetSeconds);

@@ -7,7 +7,7 @@ import type { OPERATIONS, OperationId } from '../../generated/operations.ts';
 import { AppError, pointer } from '../errors.ts';
 
 /** What is checked of a request, and converted: numbers are numbers, defaults are filled in. */
-export interface Input {
+export interface ValidatedInput {
   readonly path: Readonly<Record<string, unknown>>;
   readonly query: Readonly<Record<string, unknown>>;
   readonly headers: Readonly<Record<string, unknown>>;
@@ -22,7 +22,7 @@ export interface RawInput {
 }
 
 /** Checks and converts a request for an operation, in place where it can. @throws what the problem handler makes a REQUEST_INVALID of */
-export type Validate = (request: Request, response: Response, raw: RawInput) => Promise<Input>;
+export type Validate = (request: Request, response: Response, raw: RawInput) => Promise<ValidatedInput>;
 
 /** What the validator knows of the operation that a request is for. */
 interface OperationMetadata {

@@ -1,5 +1,5 @@
 import { createServer, type Server } from 'node:net';
-import type { Config } from '../config/index.ts';
+import type { ServiceConfig } from '../config/index.ts';
 import { SIMULATORS_HOST } from '../connector/simulators/index.ts';
 import { StartError } from '../errors.ts';
 
@@ -11,7 +11,7 @@ export interface WantedPort {
 }
 
 /** Those of a configuration; a worker serves no simulators. */
-export function wantedPorts({ host, port, metricsPort, simulatorsPort, role }: Config): readonly WantedPort[] {
+export function wantedPorts({ host, port, metricsPort, simulatorsPort, role }: ServiceConfig): readonly WantedPort[] {
   return [
     { variable: 'PORT', host, port },
     ...(simulatorsPort === undefined || role === 'worker'

@@ -1,8 +1,7 @@
-import { writeCredentials } from '../accounts/credentials-file.ts';
-import { composeAccounts } from '../accounts/index.ts';
+import { composeAccounts, writeCredentials } from '../accounts/index.ts';
 import { BASE_PATH, composeApi } from '../api/index.ts';
 import { type Cleanup, createCleanup } from '../cleanup.ts';
-import { type Config, publicUrlOf } from '../config/index.ts';
+import { publicUrlOf, type ServiceConfig } from '../config/index.ts';
 import { composeProviderClient } from '../connector/client/index.ts';
 import { type GivenConnectors, openConnectors } from '../connector/open.ts';
 import { composeDeliveries, composeEvents, createSubscriptions } from '../events/index.ts';
@@ -36,7 +35,7 @@ export interface DatabaseServer {
 }
 
 export interface AppPorts extends GivenConnectors {
-  readonly config: Config;
+  readonly config: ServiceConfig;
   readonly database: DatabaseServer;
   readonly log: Logger;
   /** Breaks a start off that has not come to its end. */

@@ -264,7 +264,7 @@ export const VARIABLES = {
   },
 } as const satisfies Record<string, OptionalVariable<unknown>>;
 
-export interface Config {
+export interface ServiceConfig {
   readonly port: number;
   readonly host: string;
   /** As configured; see `publicUrlOf`. Without a slash at the end. */
@@ -321,7 +321,7 @@ export class ConfigError extends Error {
  * Reads the settings of a process. An empty variable counts as unset, unless empty is a value of its own.
  * @throws ConfigError with every problem at once.
  */
-export function readConfig(environment: NodeJS.ProcessEnv): Config {
+export function readConfig(environment: NodeJS.ProcessEnv): ServiceConfig {
   const setting = {
     embedded: textOf(VARIABLES.databaseUrl, environment) === undefined,
     local: isLoopback(textOf(VARIABLES.host, environment) ?? VARIABLES.host.defaultText()),
@@ -368,7 +368,7 @@ function toBytes(megabytes: number | undefined): number | undefined {
 }
 
 /** PUBLIC_URL, or the URL of HOST and the port that was taken, as a browser on this machine reaches it. */
-export function publicUrlOf(config: Pick<Config, 'publicUrl' | 'host'>, listeningPort: number): string {
+export function publicUrlOf(config: Pick<ServiceConfig, 'publicUrl' | 'host'>, listeningPort: number): string {
   if (config.publicUrl !== undefined) return config.publicUrl;
   const host = config.host === '0.0.0.0' || config.host === '::' ? 'localhost' : config.host;
   return `http://${host.includes(':') ? `[${host}]` : host}:${listeningPort}`;
@@ -390,7 +390,7 @@ export function describeVariables(): string {
 }
 
 /** The values of a configuration that must never be seen in a log. */
-export function secretsOf(config: Config): readonly string[] {
+export function secretsOf(config: ServiceConfig): readonly string[] {
   const keys = config.encryptionKeys?.split(',').map((key) => key.slice(key.indexOf(':') + 1)) ?? [];
   const password = URL.parse(config.databaseUrl ?? '')?.password ?? '';
   const secrets = [

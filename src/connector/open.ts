@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Cleanup } from '../cleanup.ts';
-import type { Config } from '../config/index.ts';
+import type { ServiceConfig } from '../config/index.ts';
 import type { Connector } from './contract.ts';
 import { createRegistry, loadConnectors, OWN_CONNECTORS, type Registry } from './registry.ts';
 import { startSimulators } from './simulators/index.ts';
@@ -23,7 +23,7 @@ export interface OpenedConnectors {
 
 /** Loads the connectors and, unless this is a worker, serves their simulators. @throws ConnectorError; whatever listening says */
 export async function openConnectors(
-  config: Config,
+  config: ServiceConfig,
   cleanup: Cleanup,
   given: GivenConnectors = {},
 ): Promise<OpenedConnectors> {

@@ -1,9 +1,9 @@
 import type { Knex } from 'knex';
-import { firstOf, type Row } from './row.ts';
+import { firstOf, type RowOf } from './row.ts';
 
 /** For a row whose id is needed before it is written: its ciphertexts are bound to it. */
 export async function nextId(knex: Knex, table: 'instance' | 'oauth_proxy' | 'subscription'): Promise<number> {
-  const { rows } = await knex.raw<{ rows: Row<typeof table, 'id'>[] }>(
+  const { rows } = await knex.raw<{ rows: RowOf<typeof table, 'id'>[] }>(
     "select nextval(pg_get_serial_sequence(?, 'id')) as id",
     [table],
   );

@@ -5,7 +5,7 @@ import { createEncryptedRows, type EncryptedRow, type EncryptedRows, type Renewa
 import { encryptedColumns, type KeyUsage, readKeyUsage } from './key-usage.ts';
 import { DecryptionError, type DecryptionFault, type Keyring } from './keyring.ts';
 
-export interface Progress {
+export interface RotationProgress {
   readonly column: EncryptedColumn;
   /** Values read or, in a rotation, encrypted anew. */
   readonly done: number;
@@ -30,7 +30,7 @@ export interface RotationReport {
 export interface RotationPorts {
   readonly knex: Knex;
   readonly keyring: Keyring;
-  readonly onProgress: (progress: Progress) => void;
+  readonly onProgress: (progress: RotationProgress) => void;
   /** Ends the work between two batches; what was done stays. */
   readonly signal?: AbortSignal;
 }

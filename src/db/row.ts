@@ -5,12 +5,12 @@ import type { Tables } from '../../generated/tables.ts';
  * In statements that knex builds it also checks what is inserted, updated and returned (`knex-tables.d.ts`); of names in a
  * `where`, a single one in a `first`, and a raw statement it knows nothing.
  */
-export type Row<Table extends keyof Tables, Column extends keyof Tables[Table] = keyof Tables[Table]> = {
+export type RowOf<Table extends keyof Tables, Column extends keyof Tables[Table] = keyof Tables[Table]> = {
   readonly [Name in Column as CamelCase<Name & string>]: Tables[Table][Name];
 };
 
 /** What to select for a `Row`: each column by its name there. Knex takes any, and finds out when the statement runs. */
-export type RowColumns<Table extends keyof Tables, Column extends keyof Tables[Table] = keyof Tables[Table]> = {
+export type ColumnsOf<Table extends keyof Tables, Column extends keyof Tables[Table] = keyof Tables[Table]> = {
   readonly [Name in Column as CamelCase<Name & string>]: Name;
 };
 

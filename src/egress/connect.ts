@@ -10,11 +10,11 @@ export interface ResolvedAddress {
 }
 
 /** All addresses of a host name. */
-export type Lookup = (hostname: string) => Promise<readonly ResolvedAddress[]>;
+export type AddressLookup = (hostname: string) => Promise<readonly ResolvedAddress[]>;
 
 export interface ConnectPorts {
   readonly policy: AddressPolicy;
-  readonly lookup: Lookup;
+  readonly lookup: AddressLookup;
   readonly connectTimeoutMs: number;
   readonly reach: Reach;
 }
@@ -129,7 +129,7 @@ function checkLiteral(hostname: string, check: Check): EgressError | undefined {
   }
 }
 
-function createCheckedLookup(lookup: Lookup, check: Check): LookupFunction {
+function createCheckedLookup(lookup: AddressLookup, check: Check): LookupFunction {
   return (hostname, options, callback) => {
     resolveChecked(lookup, check, hostname).then(
       (addresses) => {
@@ -141,13 +141,17 @@ function createCheckedLookup(lookup: Lookup, check: Check): LookupFunction {
   };
 }
 
-async function resolveChecked(lookup: Lookup, check: Check, hostname: string): Promise<readonly ResolvedAddress[]> {
+async function resolveChecked(
+  lookup: AddressLookup,
+  check: Check,
+  hostname: string,
+): Promise<readonly ResolvedAddress[]> {
   const addresses = await resolve(lookup, hostname);
   check(hostname, addresses);
   return addresses;
 }
 
-async function resolve(lookup: Lookup, hostname: string): Promise<readonly ResolvedAddress[]> {
+async function resolve(lookup: AddressLookup, hostname: string): Promise<readonly ResolvedAddress[]> {
   const addresses = await lookup(hostname).catch((cause: unknown) => {
     throw new EgressError('connect', `The host name ${hostname} could not be resolved.`, cause);
   });

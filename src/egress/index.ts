@@ -2,14 +2,20 @@ import dns from 'node:dns/promises';
 import { Agent } from 'undici';
 import { type Clock, SYSTEM_CLOCK } from '../clock.ts';
 import { createAddressPolicy } from './address-policy.ts';
-import { assertMayConnect, type ConnectPorts, createPinnedConnect, createReach, type Lookup } from './connect.ts';
+import {
+  type AddressLookup,
+  assertMayConnect,
+  type ConnectPorts,
+  createPinnedConnect,
+  createReach,
+} from './connect.ts';
 import { ACCEPTED_ENCODINGS, decodeResponse } from './decode.ts';
 import { EgressError } from './error.ts';
 import { aborted, Exchange, isPacked, type RawResponse } from './exchange.ts';
-import { assertHeaders, parseTarget, type Target } from './outgoing.ts';
+import { assertHeaders, type EgressTarget, parseTarget } from './outgoing.ts';
 import { type EgressStream, type EgressStreamRequest, openStream } from './stream.ts';
 
-export type { Lookup, ResolvedAddress } from './connect.ts';
+export type { AddressLookup, ResolvedAddress } from './connect.ts';
 export { EgressError, type EgressReason } from './error.ts';
 export type { EgressStream, EgressStreamRequest } from './stream.ts';
 
@@ -20,7 +26,7 @@ export interface EgressOptions {
   readonly simulatorsUrl?: string | undefined;
   /** Default true. False: what is answered from an address that is not public is not `quotable`. */
   readonly quotesPrivate?: boolean;
-  readonly lookup?: Lookup;
+  readonly lookup?: AddressLookup;
   /** Default: the system's. */
   readonly clock?: Clock;
   /** Connections per scheme, host and port; calls beyond it wait for one. Default 1,024. */
@@ -101,14 +107,14 @@ export function createEgress(options: EgressOptions): Egress {
   let closing: Promise<void> | undefined;
 
   /** By what connections a request goes. @throws EgressError `refused` */
-  function agentFor(toSimulator: boolean | undefined, { origin }: Target): Agent {
+  function agentFor(toSimulator: boolean | undefined, { origin }: EgressTarget): Agent {
     if (toSimulator !== true) return agent;
     if (origin === simulatorsOrigin) return simulators;
     throw new EgressError('refused', `${origin} is not where the simulators are.`);
   }
 
   /** Known once there is a connection. */
-  function isQuotable(toSimulator: boolean | undefined, { hostname }: Target): boolean {
+  function isQuotable(toSimulator: boolean | undefined, { hostname }: EgressTarget): boolean {
     return toSimulator === true || options.quotesPrivate !== false || ports.reach.isPublic(hostname);
   }
 
@@ -190,6 +196,6 @@ async function checkTarget(ports: CheckPorts, url: string, signal?: AbortSignal)
   }
 }
 
-function unresolved({ hostname }: Target): EgressError {
+function unresolved({ hostname }: EgressTarget): EgressError {
   return new EgressError('connect', `The host name ${hostname} could not be resolved in time.`);
 }

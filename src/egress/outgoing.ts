@@ -1,7 +1,7 @@
 import { EgressError } from './error.ts';
 
 /** Where a call goes, in the parts the dispatcher takes. */
-export interface Target {
+export interface EgressTarget {
   readonly origin: string;
   readonly protocol: string;
   readonly hostname: string;
@@ -12,7 +12,7 @@ const CONTROL = /\p{Cc}/u;
 const PROTOCOLS: ReadonlySet<string> = new Set(['https:', 'http:']);
 
 /** @throws EgressError `invalid`. A URL object is taken as parsed; a text is looked at before the parser drops line breaks from it. */
-export function parseTarget(url: string | URL): Target {
+export function parseTarget(url: string | URL): EgressTarget {
   if (typeof url === 'string' && CONTROL.test(url)) throw invalid('The URL contains a control character.');
   const parsed = typeof url === 'string' ? parseUrl(url) : url;
   if (!PROTOCOLS.has(parsed.protocol)) throw invalid(`${parsed.protocol} is not a protocol for calls: use https.`);

@@ -3,7 +3,7 @@ import type { Dispatcher } from 'undici';
 import type { Clock } from '../clock.ts';
 import { EgressError } from './error.ts';
 import { aborted, joinHeaders, toEgressError } from './exchange.ts';
-import { assertHeaders, type Target } from './outgoing.ts';
+import { assertHeaders, type EgressTarget } from './outgoing.ts';
 
 export interface EgressStreamRequest {
   readonly url: string | URL;
@@ -36,7 +36,7 @@ export interface EgressStream {
 export async function openStream(
   { agent, clock }: { readonly agent: Dispatcher; readonly clock: Clock },
   request: EgressStreamRequest,
-  target: Target,
+  target: EgressTarget,
 ): Promise<Omit<EgressStream, 'quotable'>> {
   const headers = { 'accept-encoding': 'identity', ...request.headers };
   assertHeaders(headers);

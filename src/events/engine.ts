@@ -5,12 +5,12 @@ import type { AcceptStore, StoredRow } from './accept/accept-store.ts';
 import { createDispatcher } from './dispatch/dispatcher.ts';
 import { createEngineMetrics } from './engine-metrics.ts';
 import { createEventIds } from './event-id.ts';
-import type { Lease } from './lease.ts';
+import type { DeliveryLease } from './lease.ts';
 import type { Accepted, DeliverySettings, FindSource, NewEvent, ReadySubscription } from './model.ts';
 import { DEFAULT_OPTIONS, type EngineOptions } from './options.ts';
-import { createOutcomeQueue, type Outcome } from './outcomes/outcome-queue.ts';
+import { createOutcomeQueue, type DeliveryOutcome } from './outcomes/outcome-queue.ts';
 import type { OutcomeStore } from './outcomes/outcome-store.ts';
-import { type StoringPorts, storeOutcomes } from './outcomes/store-outcomes.ts';
+import { type OutcomePorts, storeOutcomes } from './outcomes/store-outcomes.ts';
 import { createOwner } from './owners/owner.ts';
 import type { OwnerStore } from './owners/owner-store.ts';
 import { createPush } from './push/push.ts';
@@ -34,10 +34,10 @@ export interface EngineStores {
   readonly owners: OwnerStore;
 }
 
-export interface EngineNeighbours extends Pick<StoringPorts, 'notifications'> {
+export interface EngineNeighbours extends Pick<OutcomePorts, 'notifications'> {
   /** From memory: it is asked for each event and each push. */
   readonly findSource: FindSource;
-  readonly subscriptions: StoringPorts['subscriptions'] & {
+  readonly subscriptions: OutcomePorts['subscriptions'] & {
     readonly ensure: (accountId: number, url: string) => Promise<ReadySubscription>;
     readonly find: (accountId: number, id: number) => Promise<ReadySubscription | undefined>;
   };
@@ -141,7 +141,7 @@ export function createEngine(
       void run(lease, nowMs);
   }
 
-  async function run(lease: Lease, startedMs: number): Promise<void> {
+  async function run(lease: DeliveryLease, startedMs: number): Promise<void> {
     const outcome = await push(lease);
     outcomes.add(outcome);
     dispatcher.end(outcome, startedMs, clock.now());
@@ -155,8 +155,8 @@ export function createEngine(
     return stored;
   }
 
-  async function storeEnded(batch: readonly Outcome[]): Promise<void> {
-    const unstored: Outcome[] = [];
+  async function storeEnded(batch: readonly DeliveryOutcome[]): Promise<void> {
+    const unstored: DeliveryOutcome[] = [];
     for await (const part of storeOutcomes({ ...neighbours, store: stores.outcomes, log }, batch)) {
       if (part.kind === 'unstored') unstored.push(...part.outcomes);
       else noteEnded(part.outcomes);
@@ -167,7 +167,7 @@ export function createEngine(
     turn();
   }
 
-  function noteEnded(ended: readonly Outcome[]): void {
+  function noteEnded(ended: readonly DeliveryOutcome[]): void {
     dispatcher.settle(ended);
     for (const outcome of ended) {
       agenda.noteStored(outcome);
@@ -235,7 +235,7 @@ export function createEngine(
   }
 
   /** Its day was dropped, which upkeep does not do while deliveries need it. */
-  function giveUp(lease: Lease, nowMs: number): Outcome {
+  function giveUp(lease: DeliveryLease, nowMs: number): DeliveryOutcome {
     log.error({ deliveryId: lease.id, accountId: lease.accountId }, 'the event of a delivery is missing');
     const { retries, firstFailedAtMs } = lease;
     const firstFailedAt = firstFailedAtMs === undefined ? undefined : new Date(firstFailedAtMs);

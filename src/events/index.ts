@@ -12,13 +12,11 @@ import { createPartitions, createUpkeep } from './upkeep/upkeep.ts';
 
 export { createSubscriptions };
 
-export interface DeliveryNeighbours {
-  readonly subscriptions: Subscriptions;
-  readonly settings: Pick<Settings, 'get'>;
-}
-
 /** What callers see and steer of the delivery of events. Settings and instances stand between it and the engine that sends. */
-export function composeDeliveries(platform: Platform, { subscriptions, settings }: DeliveryNeighbours) {
+export function composeDeliveries(
+  platform: Platform,
+  { subscriptions, settings }: { readonly subscriptions: Subscriptions; readonly settings: Pick<Settings, 'get'> },
+) {
   const notifications = createNotifications(platform, { subscriptions, settings });
   const deliveries = createDeliveries(platform, { subscriptions, notifications });
   return { notifications, deliveries };

@@ -1,8 +1,8 @@
 import type { Fence } from './outcomes/outcome-store.ts';
-import type { Progress } from './push/schedule.ts';
+import type { ScheduleProgress } from './push/schedule.ts';
 
 /** A delivery that this process holds in memory, to be sent once. */
-export interface Lease extends Fence, Progress {
+export interface DeliveryLease extends Fence, ScheduleProgress {
   /** UUID. */
   readonly eventId: string;
   /** Of the callback URL, see `hostOf`. */
@@ -17,12 +17,12 @@ export interface Lease extends Fence, Progress {
 }
 
 /** One that was tried before: it counts as a probe, and never waits for the breaker. */
-export function isRetry({ firstFailedAtMs }: Pick<Lease, 'firstFailedAtMs'>): boolean {
+export function isRetry({ firstFailedAtMs }: Pick<DeliveryLease, 'firstFailedAtMs'>): boolean {
   return firstFailedAtMs !== undefined;
 }
 
 /** It came from the database, not from whoever accepted it. */
-export function isSwept({ acceptedAtMs }: Pick<Lease, 'acceptedAtMs'>): boolean {
+export function isSwept({ acceptedAtMs }: Pick<DeliveryLease, 'acceptedAtMs'>): boolean {
   return acceptedAtMs === undefined;
 }
 

@@ -2,20 +2,20 @@ import type { Knex } from 'knex';
 import type { Tables } from '../../generated/tables.ts';
 import { json } from '../db/json.ts';
 import { nextId } from '../db/next-id.ts';
-import { firstOf, type Row, type RowColumns } from '../db/row.ts';
+import { type ColumnsOf, firstOf, type RowOf } from '../db/row.ts';
 import { EXACT_IN_SQL, type Sql, type SqlQueryable } from '../where/index.ts';
 import { CALLBACK_URL, EVENTS_ENABLED } from './event-settings.ts';
 
 type ReadColumn = Exclude<keyof Tables['instance'], 'token_hash' | 'updated_at'>;
 
 /** A row of `instance`, still encrypted. */
-export interface InstanceRow extends Row<'instance', ReadColumn> {
+export interface InstanceRow extends RowOf<'instance', ReadColumn> {
   /** Changes with every update of the row. */
   readonly version: string;
 }
 
 /** What the database does not make by itself. */
-export type NewInstanceRow = Row<
+export type NewInstanceRow = RowOf<
   'instance',
   | 'account_id'
   | 'id'
@@ -31,7 +31,7 @@ export type NewInstanceRow = Row<
 >;
 
 export type InstanceChanges = Partial<
-  Row<
+  RowOf<
     'instance',
     | 'name'
     | 'tags'
@@ -56,7 +56,7 @@ export interface InstanceFilter {
   readonly limit: number;
 }
 
-const COLUMNS: RowColumns<'instance', ReadColumn> = {
+const COLUMNS: ColumnsOf<'instance', ReadColumn> = {
   accountId: 'account_id',
   id: 'id',
   userId: 'user_id',

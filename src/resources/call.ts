@@ -36,7 +36,7 @@ export interface ConnectedInstance {
 }
 
 /** What came of a call. `work` says what it was for, such as `list employees`. */
-export interface Verdict {
+export interface CredentialVerdict {
   readonly kind: 'accepted' | 'refused';
   readonly work: string;
 }
@@ -49,7 +49,7 @@ export interface CallNeighbours {
   /** The access tokens of an instance whose connector uses OAuth. */
   readonly tokensOf: (instance: ConnectedInstance) => AccessTokens | undefined;
   /** Takes down that the provider refuses the instance's credentials, and what it does for an instance that is not valid. */
-  readonly noteCredentials: (instance: ConnectedInstance, verdict: Verdict) => Promise<void>;
+  readonly noteCredentials: (instance: ConnectedInstance, verdict: CredentialVerdict) => Promise<void>;
 }
 
 /** What the calls for one request did at the provider, for the response headers. */

@@ -14,14 +14,14 @@ import { holdsReadOnly, sizeOf, writeRecord } from './record.ts';
 import { type PartialReason, scan } from './scan.ts';
 
 /** Which record or list of an instance a request is about. */
-export interface Target {
+export interface ObjectTarget {
   readonly instance: ConnectedInstance;
   readonly objectName: string;
   /** Aborts when the caller hangs up, and at the end of the request: what its answer holds is counted until then. */
   readonly signal: AbortSignal;
 }
 
-export interface ChildTarget extends Target {
+export interface ChildTarget extends ObjectTarget {
   /** Of the record above. */
   readonly id: string;
   readonly child: string;
@@ -52,24 +52,31 @@ export interface OneRecord extends CallReport {
 }
 
 export interface Resources {
-  readonly listObjects: (target: Omit<Target, 'objectName'>) => Promise<Objects>;
-  readonly getObject: (target: Target) => Promise<ObjectSpec>;
-  readonly listRecords: (target: Target, request: ListRequest) => Promise<RecordList>;
+  readonly listObjects: (target: Omit<ObjectTarget, 'objectName'>) => Promise<Objects>;
+  readonly getObject: (target: ObjectTarget) => Promise<ObjectSpec>;
+  readonly listRecords: (target: ObjectTarget, request: ListRequest) => Promise<RecordList>;
   readonly listChildren: (target: ChildTarget, request: ListRequest) => Promise<RecordList>;
   /** How the query would be answered; it is not sent. Answers for a disabled instance too. */
-  readonly explain: (target: Target, query: QueryText) => Promise<QueryExplanation & { readonly objectName: string }>;
+  readonly explain: (
+    target: ObjectTarget,
+    query: QueryText,
+  ) => Promise<QueryExplanation & { readonly objectName: string }>;
   /** One cheap call with the credentials of the instance; it fails as the provider does. */
-  readonly ping: (target: Omit<Target, 'objectName'>) => Promise<CallReport>;
-  readonly getRecord: (target: Target, id: string) => Promise<OneRecord>;
+  readonly ping: (target: Omit<ObjectTarget, 'objectName'>) => Promise<CallReport>;
+  readonly getRecord: (target: ObjectTarget, id: string) => Promise<OneRecord>;
   /** The record or its file, as the `Accept` header has it. @throws AppError NOT_ACCEPTABLE */
-  readonly getRecordOrFile: (target: Target, id: string, accept: string | undefined) => Promise<OneRecord | RecordFile>;
-  readonly createRecord: (target: Target, body: Row) => Promise<OneRecord>;
-  readonly updateRecord: (target: Target, id: string, body: Row) => Promise<OneRecord>;
-  readonly replaceRecord: (target: Target, id: string, body: Row) => Promise<OneRecord>;
-  readonly deleteRecord: (target: Target, id: string) => Promise<CallReport>;
+  readonly getRecordOrFile: (
+    target: ObjectTarget,
+    id: string,
+    accept: string | undefined,
+  ) => Promise<OneRecord | RecordFile>;
+  readonly createRecord: (target: ObjectTarget, body: Row) => Promise<OneRecord>;
+  readonly updateRecord: (target: ObjectTarget, id: string, body: Row) => Promise<OneRecord>;
+  readonly replaceRecord: (target: ObjectTarget, id: string, body: Row) => Promise<OneRecord>;
+  readonly deleteRecord: (target: ObjectTarget, id: string) => Promise<CallReport>;
   /** Any request to the provider, made as the instance. */
   readonly pass: (
-    target: Omit<Target, 'objectName'>,
+    target: Omit<ObjectTarget, 'objectName'>,
     request: PassedRequest,
   ) => Promise<{ readonly response: PassedResponse; readonly report: CallReport }>;
 }
@@ -82,13 +89,13 @@ export function composeResources(
   const catalog = createCatalog(clock);
   const prepare = createQueryCache();
 
-  async function open(target: Target, action: Action): Promise<Opened> {
+  async function open(target: ObjectTarget, action: Action): Promise<Opened> {
     const call = startCall(neighbours, target.instance, target.signal, `${action} ${target.objectName}`);
     const object = await catalog.getObject(call, target.objectName);
     return { call, object };
   }
 
-  async function openList(target: Target): Promise<OpenedList> {
+  async function openList(target: ObjectTarget): Promise<OpenedList> {
     const { call, object } = await open(target, 'list');
     return { call, object, operation: requireOperation(target, object, 'list'), path: target.objectName };
   }
@@ -134,13 +141,13 @@ export function composeResources(
     return { record, ...call.tally };
   }
 
-  async function readRecord(target: Target, id: string, { call, object }: Opened): Promise<OneRecord> {
+  async function readRecord(target: ObjectTarget, id: string, { call, object }: Opened): Promise<OneRecord> {
     const operation = requireOperation(target, object, 'get');
     const { fields } = prepare(object, {});
     return toRecord(call, object, await onRecord(target, id, call.execute(operation, { id, fields })));
   }
 
-  async function write(target: Target, action: 'update' | 'replace', id: string, body: Row): Promise<OneRecord> {
+  async function write(target: ObjectTarget, action: 'update' | 'replace', id: string, body: Row): Promise<OneRecord> {
     const { call, object } = await open(target, action);
     const operation = requireOperation(target, object, action);
     const isJudged = object.get !== undefined && holdsReadOnly(body, object);
@@ -230,7 +237,7 @@ interface OpenedList extends Opened {
 }
 
 /** A provider's "not found" says which record it was. */
-function onRecord<Result>({ objectName }: Target, id: string, work: Promise<Result>): Promise<Result> {
+function onRecord<Result>({ objectName }: ObjectTarget, id: string, work: Promise<Result>): Promise<Result> {
   return onNotFound(work, `There is no record '${id}' in '${objectName}'.`);
 }
 

@@ -3,9 +3,9 @@ import type { Clock } from '../clock.ts';
 import { goOnInTurn } from '../pace.ts';
 
 /** What an expensive look-up found, so that it is made once for all who ask within a time. */
-export type Keep<Found> = (key: string, lookup: Lookup<Found>) => Promise<Found>;
+export type Keep<Found> = (key: string, lookup: KeeperLookup<Found>) => Promise<Found>;
 
-export interface Lookup<Found> {
+export interface KeeperLookup<Found> {
   /** Whose share of the memory it takes. The same for every look-up of a key. */
   readonly owner: number;
   /** The caller's: whoever comes first makes the look-up, with it. */
@@ -65,14 +65,14 @@ export function createKeeper<Found>(clock: Pick<Clock, 'steady'>, limits: KeptLi
   // Not lru-cache's own loads: those end for all with the signal of one, and belong to no owner while they last.
   const runningByKey = new Map<string, Running<Found>>();
 
-  async function get(key: string, lookup: Lookup<Found>): Promise<Found> {
+  async function get(key: string, lookup: KeeperLookup<Found>): Promise<Found> {
     const outcome = read(key);
     if (outcome !== undefined) return settle(outcome);
     const running = runningByKey.get(key);
     return running === undefined ? start(key, lookup) : share(running, key, lookup);
   }
 
-  function start(key: string, { owner, signal, find }: Lookup<Found>): Promise<Found> {
+  function start(key: string, { owner, signal, find }: KeeperLookup<Found>): Promise<Found> {
     const startedAtMs = clock.steady();
     const found = find()
       .then(
@@ -92,7 +92,7 @@ export function createKeeper<Found>(clock: Pick<Clock, 'steady'>, limits: KeptLi
   }
 
   /** When the caller who began it hangs up, the others go on with a look-up of their own. */
-  async function share(running: Running<Found>, key: string, lookup: Lookup<Found>): Promise<Found> {
+  async function share(running: Running<Found>, key: string, lookup: KeeperLookup<Found>): Promise<Found> {
     try {
       return await running.found;
     } catch (error) {

@@ -106,7 +106,7 @@ export interface Started {
 /** What the connector is told of a query. */
 export function toListInput(
   { query: { plan, steps }, start, parentId }: Started,
-  { query = 0, after, cursor }: Place,
+  { query = 0, after, cursor }: PagePlace,
 ): ListInput<unknown> {
   const { pushed, native } = (after === undefined ? plan.queries[query] : queryAfter(plan, query, after)) ?? {};
   return {
@@ -126,11 +126,11 @@ function queryAfter({ goOnAfter }: Plan, query: number, after: string): Provider
   return found;
 }
 
-export type Place = Pick<Position, 'query' | 'after' | 'cursor' | 'rowsBefore'>;
+export type PagePlace = Pick<Position, 'query' | 'after' | 'cursor' | 'rowsBefore'>;
 
 interface Onward {
   /** Absent at the end. */
-  readonly next: Place | undefined;
+  readonly next: PagePlace | undefined;
   /** The query has, or may have, rows that the provider does not show. */
   readonly isCut: boolean;
 }
@@ -138,7 +138,7 @@ interface Onward {
 /** The next page of the same query, the first behind what the provider shows of it, or the first of the next one. `lastRow` is the page's. */
 export function goOn(
   { query: { plan }, resultWindow = Number.POSITIVE_INFINITY, start }: Started,
-  { query = 0, after, rowsBefore = 0 }: Place,
+  { query = 0, after, rowsBefore = 0 }: PagePlace,
   page: ListPage,
   lastRow: Row | undefined,
 ): Onward {

@@ -4,7 +4,7 @@ import { AppError } from '../errors.ts';
 import { createPacer } from '../pace.ts';
 import { compareValues, type OrderBy, type Plan, type Row, reader } from '../where/index.ts';
 import type { InstanceCall } from './call.ts';
-import { goOn, type Place, type Position, type Started, toListInput, totalOf } from './page.ts';
+import { goOn, type PagePlace, type Position, type Started, toListInput, totalOf } from './page.ts';
 import { sizeOf } from './record.ts';
 import { createTopRows } from './top-rows.ts';
 
@@ -118,7 +118,7 @@ async function scanAndSort(call: InstanceCall, input: ScanInput): Promise<ScanRe
   const pacer = createPacer(call.signal);
   const from = start.skipMatches;
   const rows = createTopRows(createOrder(plan.orderBy), from + pageSize);
-  for (let place: Place | undefined = {}; place !== undefined; ) {
+  for (let place: PagePlace | undefined = {}; place !== undefined; ) {
     const isFirst = place.query === undefined;
     if (!isFirst && call.tally.providerCalls >= input.maxProviderCalls) throw tooManyToSort(plan, input);
     const page: ListPage = await call.execute(list, toListInput(input, place));

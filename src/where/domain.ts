@@ -74,7 +74,7 @@ function isUpperBound(operator: ComparisonOperator): boolean {
 }
 
 /** `< 1.5` of whole numbers is `<= 1`, and `< 2`. */
-function betweenBounds(predicate: Kind<'compare'>, { below, above }: Extract<Place, { kind: 'between' }>): Fitted {
+function betweenBounds(predicate: Kind<'compare'>, { below, above }: Extract<GridPlace, { kind: 'between' }>): Fitted {
   const [atBelow, atAbove] = isUpperBound(predicate.operator) ? (['<=', '<'] as const) : (['>', '>='] as const);
   const nearest: Predicate = { ...predicate, operator: atBelow, value: below };
   const other: readonly Predicate[] = above === undefined ? [] : [{ ...predicate, operator: atAbove, value: above }];
@@ -145,7 +145,7 @@ function isAskable({ domain }: PushedField, value: Value): boolean {
 }
 
 /** Where a literal stands among the values of a field. */
-export type Place =
+export type GridPlace =
   | { readonly kind: 'held'; readonly value: Value }
   /** Between the two values next to it; `above` is absent where there is none that can be written. */
   | { readonly kind: 'between'; readonly below: Value; readonly above?: Value }
@@ -153,7 +153,7 @@ export type Place =
   /** None of them, and of texts it is not said which of them are above. */
   | { readonly kind: 'apart' };
 
-export function placeOf(field: PushedField, value: Value): Place {
+export function placeOf(field: PushedField, value: Value): GridPlace {
   switch (value.kind) {
     case 'string':
       return placeOfText(field, value);
@@ -170,7 +170,7 @@ export function placeOf(field: PushedField, value: Value): Place {
 
 type Of<Name extends Value['kind']> = Extract<Value, { readonly kind: Name }>;
 
-function placeOfText({ domain = {}, values = [], collation }: PushedField, value: Of<'string'>): Place {
+function placeOfText({ domain = {}, values = [], collation }: PushedField, value: Of<'string'>): GridPlace {
   if (domain.closed === true) {
     const folded = foldText(value.value, collation);
     const listed = values.find((each) => foldText(each, collation) === folded);
@@ -182,7 +182,7 @@ function placeOfText({ domain = {}, values = [], collation }: PushedField, value
   return isHeld ? { kind: 'held', value } : { kind: 'apart' };
 }
 
-function placeOfNumber({ range, domain }: PushedField, value: Of<'number'>): Place {
+function placeOfNumber({ range, domain }: PushedField, value: Of<'number'>): GridPlace {
   const digits = domain?.digits;
   const ranges = [...(range === undefined ? [] : [range]), ...rangesOfDigits(digits)];
   if (ranges.some(([least]) => compareDecimals(value.text, least) < 0)) return { kind: 'below all' };
@@ -206,7 +206,7 @@ function placesFor(digits: Digits, text: string): number {
   return 'significant' in digits ? placesOfSignificant(text, digits.significant) : placesOfTotal(text, digits.total);
 }
 
-function placeOfInstant({ domain = {} }: PushedField, value: Of<'datetime'>): Place {
+function placeOfInstant({ domain = {} }: PushedField, value: Of<'datetime'>): GridPlace {
   const { first, last, step } = domain;
   const [start, end] = [first, last].map((text) => (text === undefined ? undefined : readDateTime(text)));
   if (start !== undefined && compareInstants(value, start) < 0) return { kind: 'below all' };
@@ -225,7 +225,7 @@ const STEPS_MS: Readonly<Record<NonNullable<Domain['step']>, number>> = {
   millisecond: 1,
 };
 
-function outside(text: string, first: string | undefined, last: string | undefined): Place | undefined {
+function outside(text: string, first: string | undefined, last: string | undefined): GridPlace | undefined {
   if (first !== undefined && text < first) return { kind: 'below all' };
   return last !== undefined && text > last ? { kind: 'above all' } : undefined;
 }

@@ -5,7 +5,7 @@ import { ENCRYPTED_COLUMNS, encryptionContext } from '../../src/db/encrypted-col
 import { createEncryptedRows } from '../../src/db/encrypted-rows.ts';
 import { encryptedColumns } from '../../src/db/key-usage.ts';
 import { createKeyring, type Keyring } from '../../src/db/keyring.ts';
-import { checkKeys, type Progress, rotateKeys } from '../../src/db/rotation.ts';
+import { checkKeys, type RotationProgress, rotateKeys } from '../../src/db/rotation.ts';
 import { silentLog, useDatabase } from '../support/database.ts';
 import {
   keyIdsInUse,
@@ -55,7 +55,7 @@ describe('a rotation of the keys', () => {
     values = await storeValues(database.knex, createKeyring(old), ROWS);
   });
 
-  const rotate = (keyring: Keyring = both, onProgress: (progress: Progress) => void = ignoreProgress) =>
+  const rotate = (keyring: Keyring = both, onProgress: (progress: RotationProgress) => void = ignoreProgress) =>
     rotateKeys({ knex: database.knex, keyring, onProgress });
 
   const read = async (value: StoredValue, keyring: Keyring) =>
@@ -134,7 +134,7 @@ describe('a rotation of the keys', () => {
       ...both,
       decrypt: (text, context) => (text === 'v1.old.x' ? 'x' : both.decrypt(text, context)),
     };
-    const seen: Progress[] = [];
+    const seen: RotationProgress[] = [];
     await rotate(keyring, (progress) => seen.push(progress));
     expect(await keyIdsInUse(database.knex)).to.deep.equal(new Set(['next']));
     expect(await read(value, onlyNext)).to.equal(value.plain);
@@ -181,7 +181,7 @@ describe('a rotation of the keys', () => {
 
   it('goes on where another was cut off', async () => {
     const stop = new AbortController();
-    const onProgress = ({ column }: Progress) => {
+    const onProgress = ({ column }: RotationProgress) => {
       if (column === 'instance.token') stop.abort(new Error('cut off'));
     };
     const cut = rotateKeys({ knex: database.knex, keyring: both, onProgress, signal: stop.signal });

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { createEgress, type Egress, type EgressOptions, type Lookup } from '../../src/egress/index.ts';
+import { type AddressLookup, createEgress, type Egress, type EgressOptions } from '../../src/egress/index.ts';
 import { type MisbehavingServer, startMisbehavingServer } from '../support/misbehaving-server.ts';
 import { catchError } from './await.ts';
 
-const never: Lookup = () => new Promise(() => undefined);
+const never: AddressLookup = () => new Promise(() => undefined);
 
 describe('a URL that egress checks without calling it', () => {
   let server: MisbehavingServer;
@@ -72,6 +72,6 @@ describe('a URL that egress checks without calling it', () => {
   });
 });
 
-function lookUp(...addresses: string[]): Lookup {
+function lookUp(...addresses: string[]): AddressLookup {
   return async () => addresses.map((address) => ({ address, family: 4 }));
 }

@@ -1,6 +1,6 @@
 import { createHook } from 'node:async_hooks';
 import { expect } from 'chai';
-import { createEgress, type Lookup } from '../../src/egress/index.ts';
+import { type AddressLookup, createEgress } from '../../src/egress/index.ts';
 import { json, type MisbehavingServer, startMisbehavingServer } from '../support/misbehaving-server.ts';
 import { catchError } from './await.ts';
 import { HOSTILE_URLS, type HostileUrl } from './hostile-urls.ts';
@@ -69,7 +69,7 @@ describe('hostile URLs', () => {
   }
 });
 
-function lookUp({ addresses }: HostileUrl): Lookup {
+function lookUp({ addresses }: HostileUrl): AddressLookup {
   return async (hostname) => {
     if (addresses === undefined) throw new Error(`ENOTFOUND ${hostname}`);
     return addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createEgress, type Lookup } from '../../src/egress/index.ts';
+import { type AddressLookup, createEgress } from '../../src/egress/index.ts';
 import { json, type MisbehavingServer, startMisbehavingServer } from '../support/misbehaving-server.ts';
 import { catchError, closed } from './await.ts';
 
@@ -88,9 +88,9 @@ describe('egress and names whose addresses change', () => {
   });
 });
 
-function createChangingLookup(...answers: string[][]): { lookup: Lookup; names: string[] } {
+function createChangingLookup(...answers: string[][]): { lookup: AddressLookup; names: string[] } {
   const names: string[] = [];
-  const lookup: Lookup = async (hostname) => {
+  const lookup: AddressLookup = async (hostname) => {
     const addresses = answers[Math.min(names.length, answers.length - 1)] ?? [];
     names.push(hostname);
     return addresses.map((address) => ({ address, family: 4 }));

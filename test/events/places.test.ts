@@ -1,9 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createDispatcher } from '../../src/events/dispatch/dispatcher.ts';
-import type { Lease } from '../../src/events/lease.ts';
+import type { DeliveryLease } from '../../src/events/lease.ts';
 import { DEFAULT_OPTIONS } from '../../src/events/options.ts';
-import type { Outcome } from '../../src/events/outcomes/outcome-queue.ts';
+import type { DeliveryOutcome } from '../../src/events/outcomes/outcome-queue.ts';
 import { createAgenda } from '../../src/events/sweep/agenda.ts';
 import { ended, type Result } from '../support/outcomes.ts';
 
@@ -26,7 +26,7 @@ async function turnsWhile(holds: () => boolean): Promise<number> {
   throw new Error(`This does not end: ${holds}`);
 }
 
-function newLease(subscriptionId: number, more: Partial<Lease> = {}): Lease {
+function newLease(subscriptionId: number, more: Partial<DeliveryLease> = {}): DeliveryLease {
   return {
     accountId: 1,
     id: ++lastId,
@@ -48,26 +48,26 @@ function newLease(subscriptionId: number, more: Partial<Lease> = {}): Lease {
 /** Receivers that answer in the next turn, until they hang. */
 function useReceivers() {
   const hanging = new Set<number>();
-  const open = new Map<number, Set<Lease>>();
+  const open = new Map<number, Set<DeliveryLease>>();
   const openOf = (subscriptionId: number) => {
     const known = open.get(subscriptionId) ?? new Set();
     open.set(subscriptionId, known);
     return known;
   };
-  const released: Lease[] = [];
-  const outcomes = { add: ({ lease }: Outcome) => void released.push(lease), hasRoom: () => true };
+  const released: DeliveryLease[] = [];
+  const outcomes = { add: ({ lease }: DeliveryOutcome) => void released.push(lease), hasRoom: () => true };
   const dispatcher = createDispatcher(createAgenda(), outcomes, DEFAULT_OPTIONS);
 
   function pump(): void {
     for (let lease = dispatcher.next(Date.now()); lease !== undefined; lease = dispatcher.next(Date.now())) push(lease);
   }
 
-  function push(lease: Lease): void {
+  function push(lease: DeliveryLease): void {
     openOf(lease.subscriptionId).add(lease);
     if (!hanging.has(lease.subscriptionId)) setImmediate(() => answer(lease, QUICK));
   }
 
-  function answer(lease: Lease, result: Result): void {
+  function answer(lease: DeliveryLease, result: Result): void {
     if (hanging.has(lease.subscriptionId) && result.kind === 'delivered') return;
     if (!openOf(lease.subscriptionId).delete(lease)) return;
     dispatcher.end({ ...result, lease }, 0, Date.now());
@@ -82,8 +82,8 @@ function useReceivers() {
     figures: () => dispatcher.figures(Date.now()),
     /** What is left is given back. */
     close: () => dispatcher.close(Date.now()),
-    open: (subscriptionId: number): readonly Lease[] => [...openOf(subscriptionId)],
-    send: (subscriptionId: number, count: number, more: Partial<Lease> = {}) => {
+    open: (subscriptionId: number): readonly DeliveryLease[] => [...openOf(subscriptionId)],
+    send: (subscriptionId: number, count: number, more: Partial<DeliveryLease> = {}) => {
       for (let sent = 0; sent < count; sent++) {
         dispatcher.takeIn(newLease(subscriptionId, more), Date.now());
         pump();

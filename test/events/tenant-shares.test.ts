@@ -6,9 +6,9 @@ import {
   type DispatchFigures,
   type SweepRoom,
 } from '../../src/events/dispatch/dispatcher.ts';
-import type { Lease } from '../../src/events/lease.ts';
+import type { DeliveryLease } from '../../src/events/lease.ts';
 import { DEFAULT_OPTIONS, type EngineOptions } from '../../src/events/options.ts';
-import type { Outcome } from '../../src/events/outcomes/outcome-queue.ts';
+import type { DeliveryOutcome } from '../../src/events/outcomes/outcome-queue.ts';
 import { createAgenda } from '../../src/events/sweep/agenda.ts';
 import { ended, type Result } from '../support/outcomes.ts';
 
@@ -21,23 +21,23 @@ const DELIVERED = ended({ kind: 'delivered', durationMs: 1 });
 interface Bench {
   readonly dispatcher: Dispatcher;
   /** In the order of their start; they end by `end` only. */
-  readonly started: Lease[];
-  readonly released: { readonly lease: Lease; readonly dueAtMs: number }[];
+  readonly started: DeliveryLease[];
+  readonly released: { readonly lease: DeliveryLease; readonly dueAtMs: number }[];
   /** Subscriptions whose parked deliveries were called back. */
   readonly calledBack: number[];
   nowMs: number;
   canStart: boolean;
-  readonly enqueue: (accountId: number, subscriptionId: number, more?: Partial<Lease>) => Lease;
+  readonly enqueue: (accountId: number, subscriptionId: number, more?: Partial<DeliveryLease>) => DeliveryLease;
   /** Starts what may be started. */
   readonly pump: () => void;
-  readonly end: (lease: Lease, result: Result) => void;
+  readonly end: (lease: DeliveryLease, result: Result) => void;
   readonly sweepRoom: (accountId: number, subscriptionId: number, host: string) => SweepRoom;
   readonly figures: () => DispatchFigures;
 }
 
 let lastId = 0;
 
-function newLease(accountId: number, subscriptionId: number, more: Partial<Lease> = {}): Lease {
+function newLease(accountId: number, subscriptionId: number, more: Partial<DeliveryLease> = {}): DeliveryLease {
   return {
     accountId,
     id: ++lastId,
@@ -56,17 +56,17 @@ function newLease(accountId: number, subscriptionId: number, more: Partial<Lease
   };
 }
 
-const RETRY: Partial<Lease> = { firstFailedAtMs: 1, retries: 0 };
+const RETRY: Partial<DeliveryLease> = { firstFailedAtMs: 1, retries: 0 };
 
 /** A dispatcher whose clock stands still unless it is moved. */
 function useDispatcher(options: Partial<EngineOptions> = {}): Bench {
   const agenda = createAgenda();
-  const open = new Map<Lease, number>();
+  const open = new Map<DeliveryLease, number>();
   const bench: Bench = {
     dispatcher: createDispatcher(
       agenda,
       {
-        add: (outcome: Outcome) => {
+        add: (outcome: DeliveryOutcome) => {
           if (outcome.kind !== 'released') throw new Error(`A dispatcher cannot know of ${outcome.kind}`);
           bench.released.push({ lease: outcome.lease, dueAtMs: outcome.dueAt.getTime() });
         },
@@ -143,7 +143,7 @@ describe('the places of a tenant', () => {
     const { enqueue, started, end } = useDispatcher();
     const running = (accountId: number) =>
       started.filter((lease) => lease.accountId === accountId && !ended.has(lease));
-    const ended = new Set<Lease>();
+    const ended = new Set<DeliveryLease>();
     const grow = (accountId: number, lanes: readonly number[]) => {
       for (const lane of lanes) for (let event = 0; event < 2_500; event++) enqueue(accountId, lane);
       for (let round = 0; round < 60; round++) {

@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { DeliverySettings, RetryCount } from '../../src/events/model.ts';
-import { nextState, type Progress, SCHEDULES, type Transition } from '../../src/events/push/schedule.ts';
+import { nextState, SCHEDULES, type ScheduleProgress, type Transition } from '../../src/events/push/schedule.ts';
 
-const FIRST: Progress = { retries: 0, firstFailedAtMs: undefined };
+const FIRST: ScheduleProgress = { retries: 0, firstFailedAtMs: undefined };
 const RETRY_5: DeliverySettings = { failurePolicy: 'retry', retryCount: 5 };
 
 interface Step {
-  readonly progress: Progress;
+  readonly progress: ScheduleProgress;
   readonly delivered?: boolean;
   readonly settings?: DeliverySettings;
   readonly nowMs: number;

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { type App, type AppPorts, startApp } from '../../src/app/index.ts';
-import { type Config, readConfig } from '../../src/config/index.ts';
+import { readConfig, type ServiceConfig } from '../../src/config/index.ts';
 import { createLogger } from '../../src/log.ts';
 import { createTemporaryFolder, createTestDatabase, dropTestDatabase } from './database.ts';
 
@@ -123,7 +123,7 @@ export async function startTestApp(
   };
 }
 
-function testConfig(environment: Readonly<Record<string, string>>): Config {
+function testConfig(environment: Readonly<Record<string, string>>): ServiceConfig {
   return readConfig({
     PORT: '0',
     SIMULATORS_PORT: '0',

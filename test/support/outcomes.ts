@@ -1,9 +1,9 @@
-import type { Outcome } from '../../src/events/outcomes/outcome-queue.ts';
+import type { DeliveryOutcome } from '../../src/events/outcomes/outcome-queue.ts';
 
 type WithoutLease<Kind> = Kind extends unknown ? Omit<Kind, 'lease'> : never;
 
 /** What came of a push, without saying which. */
-export type Result = WithoutLease<Outcome>;
+export type Result = WithoutLease<DeliveryOutcome>;
 
 export type Ending =
   | { readonly kind: 'delivered'; readonly durationMs: number }

@@ -3,10 +3,10 @@ import {
   type Answer,
   type Call,
   json,
-  type OrderTerm,
-  type Row,
+  type RowOrder,
   sortRows,
   type Table,
+  type TableRow,
   takePage,
   typed,
 } from '#connector/simulator';
@@ -23,11 +23,11 @@ export interface Dataset {
 
 export function createDataset(employees: Table): Dataset {
   // A benchmark asks the same again and again; it is not meant to measure this.
-  const selections = new LRUCache<string, readonly Row[]>({ max: 1000 });
-  const printed = new WeakMap<Row, Readonly<Record<string, string>>>();
+  const selections = new LRUCache<string, readonly TableRow[]>({ max: 1000 });
+  const printed = new WeakMap<TableRow, Readonly<Record<string, string>>>();
   let calls = 0;
 
-  function select({ orderBy, filter }: Query): readonly Row[] {
+  function select({ orderBy, filter }: Query): readonly TableRow[] {
     // "With no orderBy the row order is unspecified": every call begins somewhere else.
     if (orderBy === '') return matching(rotate(employees.rows(), ++calls * 7), filter);
     const key = JSON.stringify([employees.version(), orderBy, filter]);
@@ -38,7 +38,7 @@ export function createDataset(employees: Table): Dataset {
     return selected;
   }
 
-  function print(row: Row): Readonly<Record<string, string>> {
+  function print(row: TableRow): Readonly<Record<string, string>> {
     const texts = printed.get(row) ?? Object.fromEntries(COLUMNS.map((column) => printColumn(column, row)));
     printed.set(row, texts);
     return texts;
@@ -76,23 +76,23 @@ const PAGING = {
   refuse: (message: string) => new Problem(422, 'VALIDATION', message),
 } as const;
 
-function matching(rows: readonly Row[], filter: string): readonly Row[] {
+function matching(rows: readonly TableRow[], filter: string): readonly TableRow[] {
   return filter === '' ? rows : rows.filter(compileRowFilter(filter));
 }
 
-function rotate(rows: readonly Row[], by: number): readonly Row[] {
+function rotate(rows: readonly TableRow[], by: number): readonly TableRow[] {
   const start = by % rows.length;
   return [...rows.slice(start), ...rows.slice(0, start)];
 }
 
 /** A column of a table makes a row of each entry; without one the employee is there once, with nothing. */
-function joinTables(rows: readonly Row[], fields: readonly string[]): readonly Row[] {
+function joinTables(rows: readonly TableRow[], fields: readonly string[]): readonly TableRow[] {
   const sections = new Set(fields.map((field) => COLUMN_BY_NAME.get(field)?.section ?? ''));
   const tables = [...sections].filter((section) => TABLES.has(section));
   return tables.reduce((joined, table) => joined.flatMap((row) => joinTable(row, table)), rows);
 }
 
-function joinTable(row: Row, table: string): readonly Row[] {
+function joinTable(row: TableRow, table: string): readonly TableRow[] {
   const entries = listEntries(table, Number(row.eeid));
   return entries.length === 0 ? [row] : entries.map((entry) => ({ ...row, ...entry }));
 }
@@ -138,7 +138,7 @@ function readFields(value: unknown): readonly string[] {
   return names;
 }
 
-function parseOrder(orderBy: string): readonly (OrderTerm & { readonly name: string })[] {
+function parseOrder(orderBy: string): readonly (RowOrder & { readonly name: string })[] {
   return orderBy.split(',').map((term) => {
     const [, name = '', direction] = /^\s*(\w+)(?:\s+(asc|desc))?\s*$/.exec(term) ?? [];
     const column = COLUMN_BY_NAME.get(name);
@@ -149,7 +149,7 @@ function parseOrder(orderBy: string): readonly (OrderTerm & { readonly name: str
 }
 
 /** Values are text or nothing, as the schema has it; a date that was never set is 0000-00-00 where people leave. */
-function printColumn({ dataset, type }: Column, row: Row): [name: string, member: string] {
+function printColumn({ dataset, type }: Column, row: TableRow): [name: string, member: string] {
   const none = dataset === 'terminationDate' ? '0000-00-00' : null;
   const value = row[dataset] ?? null;
   const shown = type === 'bool' && value !== null ? (value ? 'yes' : 'no') : value;

@@ -1,4 +1,4 @@
-import { type Answer, type Call, json, type Row, type Table } from '#connector/simulator';
+import { type Answer, type Call, json, type Table, type TableRow } from '#connector/simulator';
 import { COLUMN_BY_REFERENCE, COLUMNS, type Column, OPTIONS, OTHER_FIELDS } from './columns.ts';
 import { refusal } from './fault.ts';
 import { isDay } from './filter.ts';
@@ -14,14 +14,14 @@ export function getEmployee(employees: Table, { params, query }: Call): Answer {
   return json({ ...presentAll(references, row), id: String(row.eeid) });
 }
 
-export function findEmployee(employees: Table, id = ''): Row {
+export function findEmployee(employees: Table, id = ''): TableRow {
   const row = /^\d+$/.test(id) ? employees.find(String(Number(id))) : undefined;
   if (row === undefined) throw refusal(404, 'Employee not found');
   return row;
 }
 
 /** "Unknown or unauthorized fields are silently dropped from the response." */
-function presentAll(references: readonly string[], row: Row): Row {
+function presentAll(references: readonly string[], row: TableRow): TableRow {
   return Object.fromEntries(
     references.flatMap((reference) => {
       const column = COLUMN_BY_REFERENCE.get(reference);
@@ -31,7 +31,7 @@ function presentAll(references: readonly string[], row: Row): Row {
 }
 
 /** The employee endpoints' spelling: text throughout, amounts with their currency. */
-function present(column: Column, row: Row): unknown {
+function present(column: Column, row: TableRow): unknown {
   const value = row[column.dataset] ?? null;
   if (column.dataset === 'terminationDate') return value ?? '0000-00-00';
   if (value === null) return column.type === 'date' ? '' : null;
@@ -60,12 +60,12 @@ export function updateEmployee(employees: Table, { params, body }: Call): Answer
   return json({ ...summarize(changed), ...presentAll(Object.keys(given), changed) });
 }
 
-function summarize({ eeid, firstName, lastName, status }: Row) {
+function summarize({ eeid, firstName, lastName, status }: TableRow) {
   return { id: String(eeid), firstName, lastName, status };
 }
 
 /** What is unknown, calculated or not the caller's to change is passed over without a word. */
-function readValues(body: Row): Row {
+function readValues(body: TableRow): TableRow {
   return Object.fromEntries(
     Object.entries(body).flatMap(([reference, value]) => {
       const column = COLUMN_BY_REFERENCE.get(reference);

@@ -1,11 +1,11 @@
 import odata from '@balena/odata-parser';
 import {
   compileFilter,
-  type Filter,
   type FilterField,
+  type FilterLiteral,
   type FilterTest,
-  type Literal,
-  type Row,
+  type FilterTree,
+  type TableRow,
 } from '#connector/simulator';
 import { COLUMN_BY_NAME, type Column } from './columns.ts';
 import { invalidFilter, Problem } from './fault.ts';
@@ -16,7 +16,7 @@ import { invalidFilter, Problem } from './fault.ts';
  * empty literal finds nothing, and a missing value differs from everything and counts as 0000-00-00 or 0.
  * @throws Problem 400 for an unknown field, 422 for anything else.
  */
-export function compileRowFilter(text: string): (row: Row) => boolean {
+export function compileRowFilter(text: string): (row: TableRow) => boolean {
   return compileFilter(readFilter(text), {
     field: (name) => TYPES[findColumn(name).type].field(name),
     ofNull: { '!=': true },
@@ -33,7 +33,7 @@ const TEXT: Reader = (name) => ({
   read: (row) => (fold(String(row[name] ?? '')) === '' ? null : row[name]),
 });
 
-function readFilter(text: string): Filter {
+function readFilter(text: string): FilterTree {
   const { tree, binds } = parse(text);
   const [word, ...operands] = asNode(tree);
   if (word !== 'and' && word !== 'or') return readTest(tree, binds);
@@ -95,14 +95,14 @@ function findColumn(name: string): Column {
   return column;
 }
 
-function readLiterals(column: Column, word: string, bind: unknown): readonly Literal[] {
+function readLiterals(column: Column, word: string, bind: unknown): readonly FilterLiteral[] {
   if (!Array.isArray(bind)) throw invalidFilter('A comparison ends with a literal.');
   const list: readonly unknown[] = word === 'eqany' && Array.isArray(bind[1]) ? bind[1] : [bind];
   if (list.length > 1 && column.type !== 'options') throw invalidFilter(`'in' takes one value for ${column.dataset}.`);
   return list.map((item) => readLiteral(column, item));
 }
 
-function readLiteral(column: Column, bind: unknown): Literal {
+function readLiteral(column: Column, bind: unknown): FilterLiteral {
   const [type, value]: readonly unknown[] = Array.isArray(bind) ? bind : [];
   if (column.type === 'int') {
     if (type === 'Real' && Number.isInteger(value)) return Number(value);

@@ -1,4 +1,4 @@
-import { createTable, cycle, makeRows, pick, type Row, sparse, type Table, times } from '#connector/simulator';
+import { createTable, cycle, makeRows, pick, sparse, type Table, type TableRow, times } from '#connector/simulator';
 import { COLUMNS, OPTIONS } from './columns.ts';
 
 export const FIRST_ID = 101;
@@ -79,7 +79,7 @@ export function createEmployees(): Table {
 }
 
 /** Entries of the tables of an employee: two dependents, one, or none. */
-export function listEntries(section: string, eeid: number): readonly Row[] {
+export function listEntries(section: string, eeid: number): readonly TableRow[] {
   if (section !== 'hrisDependents') return [];
   return times(eeid % 3, (index) => ({
     dependentFirstName: pick(FIRST_NAMES, eeid + index),

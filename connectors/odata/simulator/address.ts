@@ -1,4 +1,4 @@
-import { decode, type Row } from '#connector/simulator';
+import { decode, type TableRow } from '#connector/simulator';
 import { problem } from './problem.ts';
 import { type EntitySchema, SETS } from './schema.ts';
 
@@ -54,7 +54,7 @@ function readKeyLiteral(type: string, literal: string): string | undefined {
 }
 
 /** The address of a row below the service root. */
-export function addressOf(set: string, entity: EntitySchema, row: Row): string {
+export function addressOf(set: string, entity: EntitySchema, row: TableRow): string {
   const literals = entity.key.map((name) => {
     const value = String(row[name]);
     const literal = entity.properties[name]?.type === 'Edm.String' ? `'${value.replaceAll("'", "''")}'` : value;

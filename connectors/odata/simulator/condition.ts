@@ -1,11 +1,11 @@
 import {
   compileFilter,
   escapePattern,
-  type Filter,
   type FilterField,
+  type FilterLiteral,
   type FilterTest,
-  type Literal,
-  type Row,
+  type FilterTree,
+  type TableRow,
 } from '#connector/simulator';
 import type { Expression } from './parse-filter.ts';
 import { problem } from './problem.ts';
@@ -41,7 +41,7 @@ const COMPARABLE: ReadonlyMap<string, string> = new Map(
  * functions of null are null. Source: OData URL Conventions 4.01, section 5.1.1.1. A property stands in front of a literal.
  * @throws Fault 400 for unknown properties and types that do not compare.
  */
-export function compileCondition(filter: Expression, scope: Scope): (row: Row) => boolean {
+export function compileCondition(filter: Expression, scope: Scope): (row: TableRow) => boolean {
   const fields = new Map<string, FilterField>();
   return compileFilter(toFilter(filter, scope, fields), {
     field: (name) => fields.get(name),
@@ -51,9 +51,9 @@ export function compileCondition(filter: Expression, scope: Scope): (row: Row) =
 }
 
 const OF_NULL = { '=': false, '!=': true, '<': false, '<=': false, '>': false, '>=': false, IN: false } as const;
-const NEVER: Filter = { kind: 'or', operands: [] };
+const NEVER: FilterTree = { kind: 'or', operands: [] };
 
-function toFilter(expression: Expression, scope: Scope, fields: Map<string, FilterField>): Filter {
+function toFilter(expression: Expression, scope: Scope, fields: Map<string, FilterField>): FilterTree {
   if (expression.kind === 'path') return toTest('eq', [expression, TRUE], scope, fields);
   if (expression.kind !== 'call') throw problem(400, 'A filter is a comparison.');
   const { name, args } = expression;
@@ -83,7 +83,7 @@ const PATTERNS: Readonly<Record<string, (part: string) => string>> = {
   endswith: (part) => `%${part}`,
 };
 
-function toTest(name: string, args: readonly Expression[], scope: Scope, fields: Map<string, FilterField>): Filter {
+function toTest(name: string, args: readonly Expression[], scope: Scope, fields: Map<string, FilterField>): FilterTree {
   const [left, right] = args;
   const pattern = Object.hasOwn(PATTERNS, name) ? PATTERNS[name] : undefined;
   const operator = pattern === undefined ? OPERATORS[name] : 'LIKE';
@@ -93,7 +93,7 @@ function toTest(name: string, args: readonly Expression[], scope: Scope, fields:
   for (const literal of literals) checkTypes(name, left.path, literal, scope);
   const key = `${operator} ${left.path.join('/')}`;
   const field = comparedField(left.path, scope);
-  const test = (made: FilterTest['operator'], values: readonly Literal[]): FilterTest => ({
+  const test = (made: FilterTest['operator'], values: readonly FilterLiteral[]): FilterTest => ({
     kind: 'test',
     field: key,
     operator: made,
@@ -111,19 +111,19 @@ function toTest(name: string, args: readonly Expression[], scope: Scope, fields:
 
 function ofNull(
   operator: FilterTest['operator'],
-  test: (made: FilterTest['operator'], values: readonly Literal[]) => Filter,
-): Filter {
+  test: (made: FilterTest['operator'], values: readonly FilterLiteral[]) => FilterTree,
+): FilterTree {
   if (operator === '=') return test('IS NULL', []);
   return operator === '!=' ? test('IS NOT NULL', []) : NEVER;
 }
 
-function readPart(value: Literal | undefined, { escapesInPatterns }: Quirks): string {
+function readPart(value: FilterLiteral | undefined, { escapesInPatterns }: Quirks): string {
   const part = String(value);
   return escapePattern(escapesInPatterns ? part.replace(/\\(.?)/gs, '$1') : part);
 }
 
-function refuseNull(read: (row: Row) => unknown) {
-  return (row: Row) => {
+function refuseNull(read: (row: TableRow) => unknown) {
+  return (row: TableRow) => {
     const value = read(row);
     if (value === null) throw problem(400, 'A function of null cannot be evaluated.');
     return value;
@@ -150,7 +150,7 @@ export function comparedField(path: readonly string[], { properties, collation, 
   return {
     type: TYPES[comparable] ?? ('string' as const),
     fold: (text: string) => (ignoresCase ? text.toLowerCase() : text),
-    read: (row: Row) => {
+    read: (row: TableRow) => {
       const value = path.reduce<unknown>((inner, name) => (inner === null ? null : Object(inner)[name]), row) ?? null;
       return isKeptAsDouble && value !== null ? inDouble(String(value)) : value;
     },
@@ -162,7 +162,7 @@ function inDouble(text: string): string {
   return Number(text).toFixed(30);
 }
 
-function readLiteral(path: readonly string[], literal: Expression, { properties, quirks }: Scope): Literal {
+function readLiteral(path: readonly string[], literal: Expression, { properties, quirks }: Scope): FilterLiteral {
   if (literal.kind === 'null') return null;
   if (literal.kind !== 'literal') throw problem(400, 'A property stands in front of a literal.');
   const { type, text } = literal;

@@ -1,4 +1,4 @@
-import { type Call, decode, type OrderTerm, type Row, sortRows } from '#connector/simulator';
+import { type Call, decode, type RowOrder, sortRows, type TableRow } from '#connector/simulator';
 import { type Collation, comparedField, compileCondition } from './condition.ts';
 import { parseFilter } from './parse-filter.ts';
 import { problem } from './problem.ts';
@@ -9,7 +9,7 @@ import type { EntitySchema } from './schema.ts';
 export type Options = ReadonlyMap<string, string>;
 
 export interface Page {
-  readonly rows: readonly Row[];
+  readonly rows: readonly TableRow[];
   readonly count: number;
   /** Rows of the result in front of the next page, when the server ends the page before the result ends. */
   readonly skipToken?: number;
@@ -42,7 +42,7 @@ interface Query {
   readonly isStuck: boolean;
 }
 
-export function queryRows(rows: readonly Row[], { entity, options, collation, quirks, ...paging }: Query): Page {
+export function queryRows(rows: readonly TableRow[], { entity, options, collation, quirks, ...paging }: Query): Page {
   const filter = quirks.filter === 'ignored' ? undefined : options.get('$filter');
   const scope = { properties: entity.properties, collation, quirks };
   const test = filter === undefined ? () => true : compileCondition(parseFilter(filter), scope);
@@ -65,11 +65,7 @@ function readCount(options: Options, name: string): number | undefined {
 }
 
 /** Null comes first in ascending order. Without an order rows stand as they were stored. */
-function readOrder(
-  { properties }: EntitySchema,
-  order: string | undefined,
-  collation: Collation,
-): readonly OrderTerm[] {
+function readOrder({ properties }: EntitySchema, order: string | undefined, collation: Collation): readonly RowOrder[] {
   return (order?.split(',') ?? []).map((term) => {
     const [path = '', direction = 'asc', ...rest] = term.trim().split(/\s+/);
     if (rest.length > 0 || !['asc', 'desc'].includes(direction)) throw problem(400, `'${term}' is no order.`);
@@ -79,7 +75,7 @@ function readOrder(
 }
 
 /** @throws Fault 400 for a property that does not exist. */
-export function selectProperties(entity: EntitySchema, row: Row, options: Options): Row {
+export function selectProperties(entity: EntitySchema, row: TableRow, options: Options): TableRow {
   const select = options.get('$select');
   if (select === undefined || select === '*') return row;
   const names = select.split(',').map((name) => name.trim());

@@ -1,4 +1,4 @@
-import { createTable, cycle, makeRows, type Row, sparse, type Table } from '#connector/simulator';
+import { createTable, cycle, makeRows, sparse, type Table, type TableRow } from '#connector/simulator';
 import { CATEGORIES, type EntitySchema, SETS } from './schema.ts';
 
 /** Rows by set. Decimals and 64-bit numbers are kept as text, so that no digit is lost. */
@@ -15,7 +15,7 @@ const guid = (index: number) => `3f2504e0-4f89-41d3-9a0c-${String(index).padStar
 const monthAndDay = (index: number) => `${two((index % 12) + 1)}-${two((index % 28) + 1)}`;
 const orderCode = (index: number) => (index % 10 === 0 ? `A/${index}'x` : `A-${index}`);
 
-const ROWS: Readonly<Record<string, readonly Row[]>> = {
+const ROWS: Readonly<Record<string, readonly TableRow[]>> = {
   Products: makeRows(240, {
     Id: (index) => index + 1,
     Name: (index) => NAMES[index] ?? `Product ${index + 1}`,
@@ -73,6 +73,6 @@ export function createTables(): Tables {
 }
 
 /** What a row is found by. */
-export function keyOf({ key }: EntitySchema, row: Row): string {
+export function keyOf({ key }: EntitySchema, row: TableRow): string {
   return JSON.stringify(key.map((name) => String(row[name])));
 }

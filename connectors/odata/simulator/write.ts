@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Row } from '#connector/simulator';
+import type { TableRow } from '#connector/simulator';
 import { problem } from './problem.ts';
 import { CATEGORIES, type EntitySchema, type PropertySchema } from './schema.ts';
 
@@ -29,7 +29,7 @@ function isText(pattern: RegExp): (value: unknown) => boolean {
 const NUMBERS_AS_TEXT = new Set(['Edm.Decimal', 'Edm.Int64']);
 
 /** @throws Fault 400 that names the property. */
-export function readBody(entity: EntitySchema, body: unknown, isIeee754Compatible: boolean): Row {
+export function readBody(entity: EntitySchema, body: unknown, isIeee754Compatible: boolean): TableRow {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) throw problem(400, 'The body is no entity.');
   const given = Object.entries(body).filter(([name]) => !name.includes('@'));
   return Object.fromEntries(
@@ -56,18 +56,18 @@ function readValue(name: string, { type, required }: PropertySchema, value: unkn
 }
 
 /** A complete row: given values, the key if it was left out, null for the rest. */
-export function completeRow(entity: EntitySchema, given: Row, rows: readonly Row[]): Row {
+export function completeRow(entity: EntitySchema, given: TableRow, rows: readonly TableRow[]): TableRow {
   const missing = Object.entries(entity.properties).map(([name, property]) => [
     name,
     initialValue(name, property, rows),
   ]);
-  const row: Row = { ...Object.fromEntries(missing), ...given };
+  const row: TableRow = { ...Object.fromEntries(missing), ...given };
   const empty = Object.keys(entity.properties).find((name) => entity.properties[name]?.required && row[name] === null);
   if (empty !== undefined) throw problem(400, `The property '${empty}' must have a value.`);
   return row;
 }
 
-function initialValue(name: string, { type, computed }: PropertySchema, rows: readonly Row[]): unknown {
+function initialValue(name: string, { type, computed }: PropertySchema, rows: readonly TableRow[]): unknown {
   if (computed === true) return String(9007199254740993n + BigInt(rows.length));
   if (type.startsWith('Collection')) return [];
   if (name !== 'Id') return null;

@@ -2,11 +2,11 @@ import {
   compileFilter,
   escapePattern,
   Fault,
-  type Filter,
   type FilterField,
+  type FilterLiteral,
   type FilterTest,
-  type Literal,
-  type Row,
+  type FilterTree,
+  type TableRow,
 } from '#connector/simulator';
 import { completeId } from './ids.ts';
 import { resolveField, type Scope } from './paths.ts';
@@ -18,7 +18,7 @@ import type { Expression, SoqlLiteral } from './statement.ts';
  * text compares without case unless the field is case-sensitive, LIKE always does; an empty text is null.
  * @throws Fault 400 for unknown or unfilterable fields, and for literals that the field's type cannot be compared with.
  */
-export function compileCondition(expression: Expression, scope: Scope): (row: Row) => boolean {
+export function compileCondition(expression: Expression, scope: Scope): (row: TableRow) => boolean {
   const fields = new Map<string, FilterField>();
   return compileFilter(toFilter(expression, scope, fields), { field: (name) => fields.get(name), ofNull: OF_NULL });
 }
@@ -35,7 +35,7 @@ const OF_NULL = {
   'NOT IN': true,
 } as const;
 
-function toFilter(expression: Expression, scope: Scope, fields: Map<string, FilterField>): Filter {
+function toFilter(expression: Expression, scope: Scope, fields: Map<string, FilterField>): FilterTree {
   if (expression.kind === 'not') return { kind: 'not', operand: toFilter(expression.operand, scope, fields) };
   if (expression.kind !== 'test')
     return { ...expression, operands: expression.operands.map((operand) => toFilter(operand, scope, fields)) };
@@ -51,7 +51,7 @@ function toFilter(expression: Expression, scope: Scope, fields: Map<string, Filt
 
 /** A field as it is compared, and as records are ordered by it. */
 export function comparedField(path: string, field: FieldSchema, fold = (text: string) => text) {
-  return { type: typeOf(field), fold, read: (row: Row) => toComparable(field, readField(row, path, field), fold) };
+  return { type: typeOf(field), fold, read: (row: TableRow) => toComparable(field, readField(row, path, field), fold) };
 }
 
 interface Place {
@@ -64,8 +64,8 @@ interface Place {
 
 type Fold = Scope['fold'];
 
-function toTest({ operator, literals }: Extract<Expression, { kind: 'test' }>, place: Place): Filter {
-  const test = (made: FilterTest['operator'], values: readonly Literal[]): FilterTest => ({
+function toTest({ operator, literals }: Extract<Expression, { kind: 'test' }>, place: Place): FilterTree {
+  const test = (made: FilterTest['operator'], values: readonly FilterLiteral[]): FilterTest => ({
     kind: 'test',
     field: place.key,
     operator: made,
@@ -128,7 +128,7 @@ function toComparable({ type }: FieldSchema, value: unknown, fold: Fold): string
   return fold(String(value)) === '' ? null : String(value);
 }
 
-type Reader = (name: string, type: string, text: string) => Literal;
+type Reader = (name: string, type: string, text: string) => FilterLiteral;
 
 const READERS: Readonly<Record<string, Reader>> = {
   id: readId,
@@ -148,7 +148,7 @@ const READERS: Readonly<Record<string, Reader>> = {
       : refuse(name, 'must be of type dateTime and not enclosed in quotes'),
 };
 
-function readLiteral({ path, field, fold }: Place, { type, text }: SoqlLiteral): Literal {
+function readLiteral({ path, field, fold }: Place, { type, text }: SoqlLiteral): FilterLiteral {
   // `= null` on a boolean finds the false ones.
   if (type === 'NULL') return field.type === 'boolean' ? false : null;
   if (TEXT_TYPES.has(field.type)) {

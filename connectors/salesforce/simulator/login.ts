@@ -3,15 +3,15 @@ import {
   type Call,
   createOAuthServer,
   type MovableClock,
-  type OAuthClient,
   type OAuthOptions,
   type OAuthServer,
+  type RegisteredClient,
   type SimulatorMemory,
 } from '#connector/simulator';
 import { DEMO_USER_ID, ORGANIZATION_ID } from './ids.ts';
 
 /** Applications that may ask; the second has the refresh tokens of the account rotated. */
-export const CLIENTS: Readonly<Record<string, OAuthClient>> = {
+export const CLIENTS: Readonly<Record<string, RegisteredClient>> = {
   'demo-client': { secret: 'demo-secret' },
   'rotating-client': { secret: 'rotating-secret', rotates: {} },
 };

@@ -1,11 +1,11 @@
-import { Fault, type Row } from '#connector/simulator';
+import { Fault, type TableRow } from '#connector/simulator';
 import { type FieldSchema, OBJECTS, type ObjectSchema, readField, relationshipOf } from './schema.ts';
 
 /** Where the fields of a statement are looked up. */
 export interface Scope {
   readonly name: string;
   readonly object: ObjectSchema;
-  readonly findRow: (objectName: string, id: unknown) => Row | undefined;
+  readonly findRow: (objectName: string, id: unknown) => TableRow | undefined;
   /** What texts compare by, apart from those that tell cases apart. */
   readonly fold: (text: string) => string;
 }
@@ -36,7 +36,7 @@ function resolveParentField(relationship: string, rest: string, scope: Scope): r
     throw new Fault(400, 'INVALID_FIELD', message);
   }
   const [path, { required: _required, ...field }] = resolveField(rest, { ...scope, name: parentName, object });
-  const derive = (row: Row) => {
+  const derive = (row: TableRow) => {
     const parent = scope.findRow(parentName, row[name]);
     return parent === undefined ? null : readField(parent, path, field);
   };

@@ -1,4 +1,4 @@
-import { createResults, Fault, type OrderTerm, type Row, sortRows } from '#connector/simulator';
+import { createResults, Fault, type RowOrder, sortRows, type TableRow } from '#connector/simulator';
 import { comparedField, compileCondition, foldOf } from './condition.ts';
 import { resolveField, type Scope } from './paths.ts';
 import type { Dataset } from './rows.ts';
@@ -62,7 +62,7 @@ export function createQueryEngine(dataset: Dataset, fold: Scope['fold']): QueryE
   };
 }
 
-function answerCount(rows: readonly Row[], { field: written, name }: Count, scope: Scope): Json {
+function answerCount(rows: readonly TableRow[], { field: written, name }: Count, scope: Scope): Json {
   if (written === undefined) return { totalSize: rows.length, done: true, records: [] };
   const [path, field] = resolveField(written, scope);
   const count = rows.filter((row) => readField(row, path, field) !== null).length;
@@ -75,7 +75,7 @@ interface Selection {
   readonly includeDeleted: boolean;
 }
 
-function select(dataset: Dataset, { statement, scope, includeDeleted }: Selection): readonly Row[] {
+function select(dataset: Dataset, { statement, scope, includeDeleted }: Selection): readonly TableRow[] {
   const { object, where, orderBy, count, offset, limit } = statement;
   const test = where === undefined ? () => true : compileCondition(where, scope);
   const found = dataset.get(object)?.rows(includeDeleted).filter(test) ?? [];
@@ -96,7 +96,7 @@ function scopeOf(dataset: Dataset, { object: name }: Statement, fold: Scope['fol
   return { name, object, findRow: (objectName, id) => dataset.get(objectName)?.find(String(id)), fold };
 }
 
-function readOrder({ field: written, descending, nullsFirst }: Order, scope: Scope): OrderTerm {
+function readOrder({ field: written, descending, nullsFirst }: Order, scope: Scope): RowOrder {
   const [name, field] = resolveField(written, scope);
   if (field.unfilterable === true) {
     throw new Fault(400, 'INVALID_FIELD', `field '${name}' can not be sorted in a query call`);
@@ -111,7 +111,7 @@ interface Shown {
 }
 
 /** A record as answers have it; files are the path they are at, and a parent is an object inside it, or null. */
-export function showRecord(objectName: string, row: Row, { fields, prefix }: Shown): Json {
+export function showRecord(objectName: string, row: TableRow, { fields, prefix }: Shown): Json {
   const url = `${prefix}/sobjects/${objectName}/${row.Id}`;
   const shown: Record<string, unknown> = { attributes: { type: objectName, url } };
   for (const [path, field] of fields) {

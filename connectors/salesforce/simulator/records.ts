@@ -1,4 +1,4 @@
-import { Fault, type Row, type Table } from '#connector/simulator';
+import { Fault, type Table, type TableRow } from '#connector/simulator';
 import { completeId } from './ids.ts';
 import { type Dataset, writeInstant } from './rows.ts';
 import { bytesOf, type FieldSchema, OBJECTS, type ObjectSchema } from './schema.ts';
@@ -21,7 +21,7 @@ function getTable(dataset: Dataset, name: string): Table {
 }
 
 /** @throws Fault 404, also for a record in the recycle bin. */
-export function getRow(dataset: Dataset, name: string, written: string): Row {
+export function getRow(dataset: Dataset, name: string, written: string): TableRow {
   const id = completeId(written);
   if (id === undefined) throw notFound('Provided external ID field does not exist or is not accessible');
   const row = getTable(dataset, name).find(id);
@@ -147,7 +147,7 @@ function readText(name: string, field: FieldSchema, value: string): string | nul
   return text === '' ? null : text;
 }
 
-function assertComplete({ fields }: ObjectSchema, row: Row): void {
+function assertComplete({ fields }: ObjectSchema, row: TableRow): void {
   const missing = Object.entries(fields)
     .filter(([name, field]) => field.required === true && field.readOnly !== true && row[name] === null)
     .map(([name]) => name);

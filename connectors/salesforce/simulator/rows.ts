@@ -6,9 +6,9 @@ import {
   dayAfter,
   type MovableClock,
   makeRows,
-  type Row,
   sparse,
   type Table,
+  type TableRow,
 } from '#connector/simulator';
 import { makeId } from './ids.ts';
 import { OBJECTS } from './schema.ts';
@@ -179,7 +179,7 @@ export function createDataset(clock: MovableClock): Dataset {
 
 /** What `POST /simulate/changes` does to them. */
 export const CHANGES: Readonly<
-  Record<string, { readonly create: (number: number) => Row; readonly change: (number: number) => Row }>
+  Record<string, { readonly create: (number: number) => TableRow; readonly change: (number: number) => TableRow }>
 > = {
   Account: { create: (number) => ({ Name: `New ${number}` }), change: (number) => ({ BillingCity: `City ${number}` }) },
   Contact: { create: (number) => ({ LastName: `New ${number}` }), change: (number) => ({ Phone: `555 ${number}` }) },

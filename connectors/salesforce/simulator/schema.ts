@@ -1,4 +1,4 @@
-import type { Row } from '#connector/simulator';
+import type { TableRow } from '#connector/simulator';
 import { DEMO_USER_ID } from './ids.ts';
 
 /** What the simulated account has: one table for its descriptions, its type checks and its records. */
@@ -20,7 +20,7 @@ export interface FieldSchema {
   readonly restricted?: true;
   readonly referenceTo?: readonly string[];
   /** A formula, or a compound of other fields. */
-  readonly derive?: (row: Row) => unknown;
+  readonly derive?: (row: TableRow) => unknown;
 }
 
 export interface ObjectSchema {
@@ -174,7 +174,7 @@ export function relationshipOf(name: string): string {
 }
 
 /** The value of a field as the record shows it. */
-export function readField(row: Row, name: string, field: FieldSchema): unknown {
+export function readField(row: TableRow, name: string, field: FieldSchema): unknown {
   return (field.derive === undefined ? row[name] : field.derive(row)) ?? null;
 }
 
@@ -182,26 +182,26 @@ export function bytesOf(value: unknown): Buffer {
   return typeof value === 'string' ? Buffer.from(value, 'base64') : Buffer.alloc(0);
 }
 
-function billingAddressOf({ BillingStreet: street, BillingCity: city, BillingCountry: country }: Row): unknown {
+function billingAddressOf({ BillingStreet: street, BillingCity: city, BillingCountry: country }: TableRow): unknown {
   if (street == null && city == null && country == null) return null;
   return { city, country, geocodeAccuracy: null, latitude: null, longitude: null, street };
 }
 
-function positionOf({ Position__Latitude__s: latitude, Position__Longitude__s: longitude }: Row): unknown {
+function positionOf({ Position__Latitude__s: latitude, Position__Longitude__s: longitude }: TableRow): unknown {
   return latitude == null || longitude == null ? null : { latitude, longitude };
 }
 
-function fullNameOf({ FirstName, LastName }: Row): string {
+function fullNameOf({ FirstName, LastName }: TableRow): string {
   return [FirstName, LastName].filter((name) => typeof name === 'string').join(' ');
 }
 
 /** A third of the revenue per head: more digits than a double has. */
-function shareOf({ AnnualRevenue, NumberOfEmployees }: Row): number | null {
+function shareOf({ AnnualRevenue, NumberOfEmployees }: TableRow): number | null {
   if (typeof AnnualRevenue !== 'number' || typeof NumberOfEmployees !== 'number' || NumberOfEmployees === 0)
     return null;
   return AnnualRevenue / NumberOfEmployees / 3;
 }
 
-function extensionOf({ PathOnClient }: Row): string | null {
+function extensionOf({ PathOnClient }: TableRow): string | null {
   return /\.(\w+)$/.exec(String(PathOnClient))?.[1] ?? null;
 }

@@ -1,14 +1,14 @@
 import type { Knex } from 'knex';
-import type { Row, RowColumns } from '../../db/row.ts';
+import type { ColumnsOf, RowOf } from '../../db/row.ts';
 
-export type IdempotencyKey = Row<'idempotency_record', 'account_id' | 'user_id' | 'key_hash'>;
+export type IdempotencyKey = RowOf<'idempotency_record', 'account_id' | 'user_id' | 'key_hash'>;
 
 type ReadColumn = 'request_hash' | 'state' | 'response';
 
 /** There is no response while the request runs. */
-export type IdempotencyRow = Row<'idempotency_record', ReadColumn>;
+export type IdempotencyRow = RowOf<'idempotency_record', ReadColumn>;
 
-const COLUMNS: RowColumns<'idempotency_record', ReadColumn> = {
+const COLUMNS: ColumnsOf<'idempotency_record', ReadColumn> = {
   requestHash: 'request_hash',
   state: 'state',
   response: 'response',

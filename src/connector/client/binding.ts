@@ -3,12 +3,12 @@ import type { EgressRequest } from '../../egress/index.ts';
 import { AppError } from '../../errors.ts';
 import { combineRedactors, createRedactor, type Redactor } from '../../redaction.ts';
 import type { Auth, BasicAuth, Config, Connector, ProviderRequest } from '../contract.ts';
-import { createSimulatorRoute, matchesHost, type Place } from './url.ts';
+import { createSimulatorRoute, matchesHost, type UrlBinding } from './url.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
 /** What a connector and one configuration amount to; worked out once per configuration. */
-export interface Binding extends Place {
+export interface Binding extends UrlBinding {
   readonly connector: Connector;
   readonly config: Config;
   /** Of every request, with authentication. Lower-case names. */

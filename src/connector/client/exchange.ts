@@ -77,13 +77,13 @@ export interface Errand {
   readonly deadlineMs: number;
 }
 
-export type Outcome =
+export type ExchangeOutcome =
   | { readonly kind: 'answered'; readonly response: ProviderResponse }
   | { readonly kind: 'redirected'; readonly location: string }
   | { readonly kind: 'failed'; readonly failed: FailedCall };
 
 /** Sends once, to `url`. @throws what no other try can mend, and the reason of an abort */
-export async function exchange(ports: ExchangePorts, errand: Errand, url: URL): Promise<Outcome> {
+export async function exchange(ports: ExchangePorts, errand: Errand, url: URL): Promise<ExchangeOutcome> {
   const { binding, call, outgoing, hold } = errand;
   const { simulator, redactor } = binding;
   const { method } = outgoing;
@@ -168,7 +168,7 @@ function chooseHeaders(errand: Errand, url: URL): Readonly<Record<string, string
   return binding.simulator === undefined ? headers : { ...headers, forwarded: binding.simulator.forwarded(url) };
 }
 
-function judge(clock: Clock, errand: Errand, read: ReadResponse, url: URL): Outcome {
+function judge(clock: Clock, errand: Errand, read: ReadResponse, url: URL): ExchangeOutcome {
   const { binding, outgoing } = errand;
   const { response, misshapen, quotable } = read;
   const said = binding.connector.classify?.(response);
@@ -186,7 +186,7 @@ function judge(clock: Clock, errand: Errand, read: ReadResponse, url: URL): Outc
   return accept(read);
 }
 
-function accept({ response, file }: ReadResponse): Outcome {
+function accept({ response, file }: ReadResponse): ExchangeOutcome {
   return { kind: 'answered', response: file === undefined ? response : { ...response, body: file } };
 }
 

@@ -84,14 +84,14 @@ function kindOf(status: number, method: string): FailureKind | undefined {
 }
 
 /** A response judged to be a failure. */
-export interface Verdict {
+export interface ResponseVerdict {
   readonly binding: Binding;
   readonly response: ProviderResponse;
   readonly failure: JudgedFailure;
   readonly quotable: boolean;
 }
 
-export function describeFailure(clock: Pick<Clock, 'now'>, verdict: Verdict): FailedCall {
+export function describeFailure(clock: Pick<Clock, 'now'>, verdict: ResponseVerdict): FailedCall {
   const { binding, failure } = verdict;
   const report = REPORT_OF_KIND[failure.kind];
   const retryAfterMs = getRetryAfterMs(clock, verdict);
@@ -106,12 +106,17 @@ export function describeFailure(clock: Pick<Clock, 'now'>, verdict: Verdict): Fa
   };
 }
 
-function getRetryAfterMs(clock: Pick<Clock, 'now'>, { response, failure }: Verdict): number | undefined {
+function getRetryAfterMs(clock: Pick<Clock, 'now'>, { response, failure }: ResponseVerdict): number | undefined {
   if (failure.kind !== 'rateLimited' && failure.kind !== 'unavailable') return undefined;
   return boundWaitMs(failure.retryAfterMs) ?? readWaitMs(response.headers, clock.now());
 }
 
-function getProviderMessage({ binding: { redactor }, response, failure, quotable }: Verdict): string | undefined {
+function getProviderMessage({
+  binding: { redactor },
+  response,
+  failure,
+  quotable,
+}: ResponseVerdict): string | undefined {
   if (!quotable) return undefined;
   return readProviderMessage(redactor, failure.message) ?? readProviderMessage(redactor, response.body);
 }

@@ -2,7 +2,7 @@ import { AppError } from '../../errors.ts';
 import type { Connector, ProviderRequest } from '../contract.ts';
 
 /** Where a connector with one configuration may call. */
-export interface Place {
+export interface UrlBinding {
   readonly connector: Pick<Connector, 'name'>;
   /** The provider's base URL, without a slash at the end. Never the simulator's. */
   readonly base: string;
@@ -16,7 +16,7 @@ export interface Place {
  * The provider's URL of a request. A simulator's links are turned back into the provider's, so that the same rules hold for both.
  * @throws AppError PROVIDER_PROTOCOL when a URL from a response leaves the connector's hosts.
  */
-export function resolveTarget(place: Place, request: ProviderRequest): URL {
+export function resolveTarget(place: UrlBinding, request: ProviderRequest): URL {
   if (request.url === undefined) return resolvePath(place, request);
   const url = followLink(place, request.url, `${place.base}/`);
   const query = appendQuery(url.search, request.query);
@@ -24,7 +24,7 @@ export function resolveTarget(place: Place, request: ProviderRequest): URL {
 }
 
 /** Below the base URL: as the path begins with a slash, it cannot change the host. */
-function resolvePath(place: Place, request: ProviderRequest): URL {
+function resolvePath(place: UrlBinding, request: ProviderRequest): URL {
   const path = request.path ?? '';
   if (path !== '' && !path.startsWith('/')) throw new Error(`A provider path must begin with '/': '${path}'`);
   return new URL(appendQuery(place.base + path, request.query));
@@ -40,7 +40,7 @@ const ABSOLUTE = /^\/(?:\/|[a-z][a-z0-9+.-]*:\/)/i;
  * The provider's URL of a path that a caller wrote, percent-encoded, with its query.
  * @throws AppError REQUEST_INVALID for one that does not plainly stay below the base URL
  */
-export function resolveBelow(place: Place, path: string, search: string): URL {
+export function resolveBelow(place: UrlBinding, path: string, search: string): URL {
   const url = isPlain(path) && !CONTROL.test(search) ? URL.parse(place.base + path + search) : null;
   if (url?.origin === place.origin && url.href === new URL(place.base).href.replace(/\/$/, '') + path + url.search)
     return url;
@@ -58,7 +58,7 @@ function isPlain(path: string): boolean {
 }
 
 /** A link in a provider's response, absolute or relative to `from`, checked against the connector's hosts. */
-export function followLink(place: Place, link: string, from: string): URL {
+export function followLink(place: UrlBinding, link: string, from: string): URL {
   const url = leaveSimulator(place, parseLink(place, link, from));
   if (!matchesHost(url.host, place.hosts)) {
     throw protocolError(place, `pointed to another host, ${url.host || url.protocol}, which Causeway does not follow`);
@@ -69,7 +69,7 @@ export function followLink(place: Place, link: string, from: string): URL {
   return url;
 }
 
-function parseLink(place: Place, link: string, from: string): URL {
+function parseLink(place: UrlBinding, link: string, from: string): URL {
   // The URL parser would drop line breaks and go on.
   const url = /\p{Cc}/u.test(link) ? null : URL.parse(link, from);
   if (url === null || url.username !== '' || url.password !== '') {
@@ -78,12 +78,12 @@ function parseLink(place: Place, link: string, from: string): URL {
   return url;
 }
 
-function leaveSimulator(place: Place, url: URL): URL {
+function leaveSimulator(place: UrlBinding, url: URL): URL {
   const path = place.simulator?.leave(url);
   return path === undefined ? url : new URL(place.origin + path);
 }
 
-function protocolError(place: Place, what: string): AppError {
+function protocolError(place: UrlBinding, what: string): AppError {
   return new AppError('PROVIDER_PROTOCOL', `The answer of ${place.connector.name} ${what}.`);
 }
 

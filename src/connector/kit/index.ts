@@ -19,4 +19,4 @@ export {
   type WholePaging,
 } from './paging.ts';
 export { type Change, type RecordsOptions, records } from './records.ts';
-export { type Settings, settings } from './settings.ts';
+export { type SettingReader, settings } from './settings.ts';

@@ -16,7 +16,7 @@ type Given<Declared extends Setting> = Declared extends
   : TypeOf[Declared['type']] | undefined;
 
 /** Reads a setting under its declared type. Empty text is no value. @throws Error when one that is required is not there */
-export type Settings<Declared extends Setting> = <Key extends Declared['key']>(
+export type SettingReader<Declared extends Setting> = <Key extends Declared['key']>(
   config: Config,
   key: Key,
 ) => Given<Extract<Declared, Readonly<Record<'key', Key>>>>;
@@ -25,7 +25,7 @@ export type Settings<Declared extends Setting> = <Key extends Declared['key']>(
  * The settings of an instance by their declared keys: `settings(CONFIGURATION)(config, 'company.name')`. Declare the keys
  * `as const satisfies readonly ConfigField[]`, so that the compiler knows which of them are always there.
  */
-export function settings<const Declared extends Setting>(declared: readonly Declared[]): Settings<Declared> {
+export function settings<const Declared extends Setting>(declared: readonly Declared[]): SettingReader<Declared> {
   const byKey = new Map<string, Setting>(declared.map((setting) => [setting.key, setting]));
   return (config, key) => {
     const setting = byKey.get(key);

@@ -13,10 +13,10 @@ export interface WebhookCall {
 }
 
 /** `unsigned`: there is no signature, or none that can be read. `stale`: a good one of another time. */
-export type Verdict = 'genuine' | 'unsigned' | 'forged' | 'stale';
+export type WebhookVerdict = 'genuine' | 'unsigned' | 'forged' | 'stale';
 
 /** `now`: milliseconds since 1970. */
-export type Verify = (call: WebhookCall, known: { readonly secret: string; readonly now: number }) => Verdict;
+export type Verify = (call: WebhookCall, known: { readonly secret: string; readonly now: number }) => WebhookVerdict;
 
 export interface HmacOptions {
   /** Of the signature. */

@@ -19,7 +19,7 @@ export interface Body {
   readonly xml: () => unknown;
 }
 
-export interface BodyLimits {
+export interface RequestLimits {
   /** Default 10,000,000. */
   readonly bytes?: number;
   /** Of a multipart body. Default 100. */
@@ -27,7 +27,7 @@ export interface BodyLimits {
 }
 
 /** @throws Fault 413 for a body that is too large */
-export async function readBody(request: IncomingMessage, limits: BodyLimits = {}): Promise<Body> {
+export async function readBody(request: IncomingMessage, limits: RequestLimits = {}): Promise<Body> {
   const { bytes: most = 10_000_000, parts = 100 } = limits;
   return createBody(await readBytes(request, most), request.headers['content-type'], parts);
 }

@@ -17,12 +17,12 @@ export interface BudgetState {
   readonly resetMs: number;
 }
 
-export interface Budget {
+export interface RequestBudget {
   /** Counts a call. @returns the provider's headers for its answer. @throws Fault 429 with Retry-After */
   readonly take: () => Readonly<Record<string, string>>;
 }
 
-export function createBudget({ calls, windowMs, clock, headers = () => ({}) }: BudgetOptions): Budget {
+export function createBudget({ calls, windowMs, clock, headers = () => ({}) }: BudgetOptions): RequestBudget {
   let startMs = clock.steady();
   let used = 0;
   return {

@@ -1,16 +1,16 @@
 import { json } from './answer.ts';
 import { fault } from './fault.ts';
 import type { Routes } from './route.ts';
-import type { Row, Table } from './table.ts';
+import type { Table, TableRow } from './table.ts';
 
 /** A table that tests may have changed by others than themselves, as a poll expects it. */
 export interface Changeable {
   readonly table: Table;
-  readonly keyOf: (row: Row) => string;
+  readonly keyOf: (row: TableRow) => string;
   /** Values of the nth row that is made so. */
-  readonly create: (number: number) => Row;
+  readonly create: (number: number) => TableRow;
   /** Values of the nth change. */
-  readonly change: (number: number) => Row;
+  readonly change: (number: number) => TableRow;
 }
 
 /**

@@ -4,13 +4,13 @@ import { readLikePattern } from '../../where/like.ts';
 import type { Value } from '../../where/model.ts';
 import { readLiteral, type ScalarType } from '../../where/values.ts';
 import { Fault } from './fault.ts';
-import type { Row } from './table.ts';
+import type { TableRow } from './table.ts';
 
 /** What a provider's filter says, once its own grammar has been read. */
-export type Filter =
+export type FilterTree =
   /** Without operands: always true, never true. */
-  | { readonly kind: 'and' | 'or'; readonly operands: readonly Filter[] }
-  | { readonly kind: 'not'; readonly operand: Filter }
+  | { readonly kind: 'and' | 'or'; readonly operands: readonly FilterTree[] }
+  | { readonly kind: 'not'; readonly operand: FilterTree }
   | FilterTest;
 
 export interface FilterTest {
@@ -19,17 +19,17 @@ export interface FilterTest {
   readonly field: string;
   readonly operator: Operator;
   /** Of comparisons one, of lists any number, of the null tests none; texts of patterns with `%`, `_` and escapes by `\`. */
-  readonly values: readonly Literal[];
+  readonly values: readonly FilterLiteral[];
 }
 
 /** What a test compares with: a text that is read under the field's type; null. */
-export type Literal = string | number | boolean | null;
+export type FilterLiteral = string | number | boolean | null;
 
 /** A field as the provider compares it. */
 export interface FilterField {
   readonly type: Extract<FieldType, ScalarType>;
   /** Null for nothing. Default: the row's value of this name. */
-  readonly read?: (row: Row) => unknown;
+  readonly read?: (row: TableRow) => unknown;
   /** What texts compare by: without cases, accents, blanks at the end. It is done to both sides. */
   readonly fold?: (text: string) => string;
   readonly collation?: Collation;
@@ -47,18 +47,18 @@ export interface FilterRules {
 }
 
 type Truth = boolean | undefined;
-type Test = (row: Row) => Truth;
+type Test = (row: TableRow) => Truth;
 
 /**
  * Compiles a filter: `and`, `or` and `not` of three truths, tests by the evaluator that the platform itself uses on rows.
  * @throws Fault 400 for unknown fields and for literals that the field's type does not take
  */
-export function compileFilter(filter: Filter, rules: FilterRules): (row: Row) => boolean {
+export function compileFilter(filter: FilterTree, rules: FilterRules): (row: TableRow) => boolean {
   const test = compile(filter, rules);
   return (row) => test(row) === true;
 }
 
-function compile(filter: Filter, rules: FilterRules): Test {
+function compile(filter: FilterTree, rules: FilterRules): Test {
   if (filter.kind === 'test') return compileTest(filter, rules);
   if (filter.kind === 'not') return negated(compile(filter.operand, rules));
   const operands = filter.operands.map((operand) => compile(operand, rules));
@@ -118,7 +118,7 @@ type FoldedField = FilterField & { readonly fold: (text: string) => string };
 function predicateOf(
   { type, fold, collation = 'cs' }: FoldedField,
   operator: Exclude<Operator, 'IS NULL' | 'IS NOT NULL'>,
-  written: readonly Literal[],
+  written: readonly FilterLiteral[],
 ): Predicate | undefined {
   const place = { field: { name: 'value', native: 'value', type, collation }, loc: NOWHERE };
   const negated = operator.startsWith('NOT ');
@@ -130,7 +130,7 @@ function predicateOf(
   return { ...place, kind: 'like', negated, pattern: readLikePattern(fold(String(written[0]))) };
 }
 
-function readValue(literal: Literal, type: ScalarType, fold: (text: string) => string): Value | undefined {
+function readValue(literal: FilterLiteral, type: ScalarType, fold: (text: string) => string): Value | undefined {
   if (literal === null) return undefined;
   const value = readLiteral({ kind: 'string', text: String(literal), loc: NOWHERE }, type);
   return value?.kind === 'string' ? { kind: 'string', value: fold(value.value) } : value;

@@ -3,19 +3,19 @@ import type { Clock } from '../../clock.ts';
 import type { SimulatorMemory } from '../contract.ts';
 import { type Answer, escapeMarkup, html, json, redirect, typed } from './answer.ts';
 import { readBasic } from './authenticate.ts';
-import { type Call, decode, type Handler } from './route.ts';
+import { type Call, decode, type RouteHandler } from './route.ts';
 import { createSessions, type Session, type Token } from './sessions.ts';
 
 /** An application that may ask. */
-export interface OAuthClient {
+export interface RegisteredClient {
   /** Without one it is public, and must use PKCE. */
   readonly secret?: string;
   /** Of its refresh tokens. Default: they are kept. */
-  readonly rotates?: Rotation;
+  readonly rotates?: TokenRotation;
 }
 
 /** A refresh token is replaced when it is used. */
-export interface Rotation {
+export interface TokenRotation {
   /** Only if it is as old as that. Default 0. */
   readonly afterMs?: number;
   /** How long the old one stays good. Default 0: it is used once. */
@@ -25,7 +25,7 @@ export interface Rotation {
 export interface OAuthOptions {
   /** Of the provider, on the page where people choose. */
   readonly title: string;
-  readonly clients: Readonly<Record<string, OAuthClient>>;
+  readonly clients: Readonly<Record<string, RegisteredClient>>;
   readonly clock: Clock;
   /** Tokens are remembered over a restart, codes are not. */
   readonly memory?: SimulatorMemory | undefined;
@@ -86,9 +86,9 @@ const ERRORS = {
 /** Handlers of the three endpoints, and what the rest of the provider asks. */
 export interface OAuthServer {
   /** `auto=approve` and `auto=deny` choose at once; without it, a page asks. */
-  readonly authorize: Handler;
-  readonly token: Handler;
-  readonly revoke: Handler;
+  readonly authorize: RouteHandler;
+  readonly token: RouteHandler;
+  readonly revoke: RouteHandler;
   readonly accepts: (accessToken: string) => boolean;
   /** As after a change of the account's session settings: refresh tokens stay good. */
   readonly endSessions: () => void;
@@ -108,7 +108,7 @@ export function createOAuthServer(options: OAuthOptions): OAuthServer {
   const codes = new Map<string, Authorization>();
   const sessions = createSessions(options.memory, clock);
 
-  function findClient(clientId: string): OAuthClient | undefined {
+  function findClient(clientId: string): RegisteredClient | undefined {
     return Object.hasOwn(clients, clientId) ? clients[clientId] : undefined;
   }
 
@@ -157,7 +157,7 @@ export function createOAuthServer(options: OAuthOptions): OAuthServer {
     return isWrongWay ? { clientId: '', secret: undefined } : { clientId, secret };
   }
 
-  function exchange(clientId: string, client: OAuthClient, form: URLSearchParams, call: Call): Answer {
+  function exchange(clientId: string, client: RegisteredClient, form: URLSearchParams, call: Call): Answer {
     const code = form.get('code') ?? '';
     const authorization = codes.get(code);
     codes.delete(code);
@@ -173,7 +173,7 @@ export function createOAuthServer(options: OAuthOptions): OAuthServer {
     return answerTokens(opened, isLasting, { form, call });
   }
 
-  function refresh(clientId: string, client: OAuthClient, form: URLSearchParams, call: Call): Answer {
+  function refresh(clientId: string, client: RegisteredClient, form: URLSearchParams, call: Call): Answer {
     const session = sessions.findByRefresh(form.get('refresh_token') ?? '');
     if (session?.clientId !== clientId) return refuse('unknownRefreshToken');
     const isNew = client.rotates !== undefined && clock.now() - session.refreshedMs >= (client.rotates.afterMs ?? 0);
@@ -183,7 +183,7 @@ export function createOAuthServer(options: OAuthOptions): OAuthServer {
   }
 
   /** A new access token, and a new refresh token beside those that are in their grace. */
-  function renew(session: Session, { rotates = {} }: OAuthClient, isNew: boolean): Session {
+  function renew(session: Session, { rotates = {} }: RegisteredClient, isNew: boolean): Session {
     const { accessMs, refreshMs } = lifetimes;
     const accessTokens = [...session.accessTokens, issue(prefixes.access, accessMs)];
     if (!isNew) return { ...session, accessTokens };

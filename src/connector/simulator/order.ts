@@ -1,17 +1,17 @@
 import { compareValues } from '../../where/index.ts';
 import type { FilterField } from './filter.ts';
-import type { Row } from './table.ts';
+import type { TableRow } from './table.ts';
 
 /** One term of an order: a field as the provider compares it. */
-export interface OrderTerm extends FilterField {
-  readonly read: (row: Row) => unknown;
+export interface RowOrder extends FilterField {
+  readonly read: (row: TableRow) => unknown;
   readonly descending?: boolean;
   /** Where rows without a value stand. Default `first` in ascending order and last in descending. */
   readonly nulls?: 'first' | 'last';
 }
 
 /** A new list, in the order that the platform has for the types; rows that no term tells apart stay as they were. */
-export function sortRows(rows: readonly Row[], terms: readonly OrderTerm[]): readonly Row[] {
+export function sortRows(rows: readonly TableRow[], terms: readonly RowOrder[]): readonly TableRow[] {
   if (terms.length === 0) return rows;
   const compares = terms.map(compareBy);
   const keyed = rows.map((row) => ({ row, keys: terms.map((term) => keyOf(term, row)) }));
@@ -19,7 +19,7 @@ export function sortRows(rows: readonly Row[], terms: readonly OrderTerm[]): rea
   return keyed.map(({ row }) => row);
 }
 
-function keyOf({ read, fold }: OrderTerm, row: Row): unknown {
+function keyOf({ read, fold }: RowOrder, row: TableRow): unknown {
   const value = read(row);
   return typeof value === 'string' && fold !== undefined ? fold(value) : value;
 }
@@ -37,7 +37,7 @@ function compareBy({
   collation = 'cs',
   descending = false,
   nulls,
-}: OrderTerm): (a: unknown, b: unknown) => number {
+}: RowOrder): (a: unknown, b: unknown) => number {
   const compare = compareValues({ name: 'value', native: 'value', type, collation });
   const nullsFirst = (nulls ?? (descending ? 'last' : 'first')) === 'first';
   return (a, b) => {

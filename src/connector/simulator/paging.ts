@@ -16,7 +16,7 @@ interface Sized {
 }
 
 /** The five ways in which providers answer lists, as the parameters of a request say them. */
-export type Paging =
+export type PageStyle =
   | { readonly kind: 'whole' }
   /** Rows to leave out. */
   | (Sized & { readonly kind: 'offset'; readonly offset: string })
@@ -42,7 +42,7 @@ export interface Page<Item> {
 export type PagedCall = Pick<Call, 'query' | 'isStuck'> & Partial<Pick<Call, 'origin' | 'path'>>;
 
 /** @throws Fault 400 for a position or a size that is none */
-export function takePage<Item>(rows: readonly Item[], paging: Paging, call: PagedCall): Page<Item> {
+export function takePage<Item>(rows: readonly Item[], paging: PageStyle, call: PagedCall): Page<Item> {
   if (paging.kind === 'whole') return { rows, total: rows.length, size: rows.length, start: 0 };
   const size = readSize(paging, call.query);
   const start = startOf(paging, call.query, size);
@@ -58,7 +58,7 @@ function readSize(sized: Sized, query: URLSearchParams): number {
   return Math.min(size, most);
 }
 
-type Stepped = Exclude<Paging, { kind: 'whole' }>;
+type Stepped = Exclude<PageStyle, { kind: 'whole' }>;
 
 function startOf(paging: Stepped, query: URLSearchParams, size: number): number {
   const { refuse = badPage } = paging;
@@ -90,7 +90,7 @@ function nextOf(paging: Stepped, call: PagedCall, { start, size }: { readonly st
   }
 }
 
-function linkOf({ token, links }: Extract<Paging, { kind: 'link' }>, call: PagedCall, value: string): string {
+function linkOf({ token, links }: Extract<PageStyle, { kind: 'link' }>, call: PagedCall, value: string): string {
   const query = new URLSearchParams(call.query);
   query.set(token, value);
   return `${links === 'relative' ? '' : (call.origin ?? '')}${call.path ?? ''}?${query}`;

@@ -23,32 +23,32 @@ export interface Call {
   readonly isStuck: boolean;
 }
 
-export type Handler = (call: Call) => Answer | Promise<Answer>;
+export type RouteHandler = (call: Call) => Answer | Promise<Answer>;
 
 /**
  * By method and path template: `GET /employees/{id}`. Braces match one segment, decoded; with a star behind the name
  * (`{rest*}`) all that is left, as it was sent. A slash at the end of a path does not count. The first that matches is taken.
  */
-export type Routes = Readonly<Record<string, Handler>>;
+export type Routes = Readonly<Record<string, RouteHandler>>;
 
 interface Route {
   readonly method: string;
   readonly pattern: RegExp;
   readonly names: readonly string[];
-  readonly handler: Handler;
+  readonly handler: RouteHandler;
 }
 
 export interface Router {
   /** Whether a template matches, whatever the method. */
   readonly has: (path: string) => boolean;
   /** @throws Fault 404 where no template matches, 405 where one does for other methods, 400 for a bad encoding */
-  readonly dispatch: Handler;
+  readonly dispatch: RouteHandler;
 }
 
 export function createRouter(routes: Routes): Router {
   const compiled = Object.entries(routes).map(compileRoute);
   const has: Router['has'] = (path) => compiled.some(({ pattern }) => pattern.test(path));
-  const dispatch: Handler = (call) => {
+  const dispatch: RouteHandler = (call) => {
     for (const route of compiled) {
       const match = route.method === call.method ? route.pattern.exec(call.path) : null;
       if (match !== null) return route.handler({ ...call, params: readParams(route.names, match.slice(1)) });
@@ -61,7 +61,7 @@ export function createRouter(routes: Routes): Router {
   return { has, dispatch };
 }
 
-function compileRoute([key, handler]: [string, Handler]): Route {
+function compileRoute([key, handler]: [string, RouteHandler]): Route {
   const [method = '', template = ''] = key.split(' ');
   const names: string[] = [];
   const source = template.split(/(\{\w+\*?\})/).map((piece) => {

@@ -1,4 +1,4 @@
-import type { Row } from './table.ts';
+import type { TableRow } from './table.ts';
 
 /** Texts that have broken quoting, patterns, encodings or guesses of a type somewhere. */
 export const HOSTILE_TEXTS: readonly string[] = [
@@ -40,11 +40,11 @@ export const HOSTILE_TEXTS: readonly string[] = [
 /** The value of a column in the row of an index: the same rows every time. */
 export type Column = (index: number) => unknown;
 
-export function makeRows(count: number, columns: Readonly<Record<string, Column>>): readonly Row[] {
+export function makeRows(count: number, columns: Readonly<Record<string, Column>>): readonly TableRow[] {
   return times(count, (index) => makeRow(index, columns));
 }
 
-function makeRow(index: number, columns: Readonly<Record<string, Column>>): Row {
+function makeRow(index: number, columns: Readonly<Record<string, Column>>): TableRow {
   return Object.fromEntries(Object.entries(columns).map(([name, column]) => [name, column(index)]));
 }
 
@@ -96,7 +96,7 @@ const BASES: Readonly<Record<ColumnSchema['type'], Column>> = {
 };
 
 /** Rows for a schema: hostile texts, numbers at their ends, days around turns of the year, and nulls, in each column at other rows. */
-export function makeRowsFor(count: number, schema: Readonly<Record<string, ColumnSchema>>): readonly Row[] {
+export function makeRowsFor(count: number, schema: Readonly<Record<string, ColumnSchema>>): readonly TableRow[] {
   const columns = Object.entries(schema).map(([name, column], place): [string, Column] => [
     name,
     columnFor(column, place),

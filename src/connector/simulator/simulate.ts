@@ -3,8 +3,8 @@ import { sleep } from '../../clock.ts';
 import type { Simulator, SimulatorOptions } from '../contract.ts';
 import { type Answer, empty, html, json } from './answer.ts';
 import type { Guard } from './authenticate.ts';
-import { type BodyLimits, createBody, readBody } from './body.ts';
-import type { Budget } from './budget.ts';
+import { createBody, type RequestLimits, readBody } from './body.ts';
+import type { RequestBudget } from './budget.ts';
 import { createMovableClock, type MovableClock } from './clock.ts';
 import { Fault, fault, KIT_CODES } from './fault.ts';
 import { type Call, createRouter, type Router, type Routes } from './route.ts';
@@ -18,8 +18,8 @@ export interface SimulatedProvider {
   readonly authenticate?: Guard;
   /** An error in the provider's form. */
   readonly print: (fault: Fault, request: Pick<Call, 'method' | 'path'>) => Answer;
-  readonly budget?: Budget;
-  readonly limits?: BodyLimits & { readonly urlCharacters?: number };
+  readonly budget?: RequestBudget;
+  readonly limits?: RequestLimits & { readonly urlCharacters?: number };
   /** What every answer says. */
   readonly headers?: Readonly<Record<string, string>>;
   /** What tests may ask for below `/simulate/`, beside what the kit has. */

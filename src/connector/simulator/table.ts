@@ -1,14 +1,14 @@
 import type { Clock } from '../../clock.ts';
 
-export type Row = Readonly<Record<string, unknown>>;
+export type TableRow = Readonly<Record<string, unknown>>;
 
 /** What the table keeps by itself. */
 export interface TableOptions {
-  readonly rows: readonly Row[];
+  readonly rows: readonly TableRow[];
   /** What a row is found by; several columns make one key. */
-  readonly keyOf: (row: Row) => string;
+  readonly keyOf: (row: TableRow) => string;
   /** What a new row has that its maker did not say: an id, and what stays null. */
-  readonly initial?: (given: Row, rows: readonly Row[]) => Row;
+  readonly initial?: (given: TableRow, rows: readonly TableRow[]) => TableRow;
   readonly stamps?: {
     readonly clock: Clock;
     readonly write: (ms: number) => unknown;
@@ -21,14 +21,14 @@ export interface TableOptions {
 
 export interface Table {
   /** In the order they were made; those in the recycle bin only if they are asked for. */
-  readonly rows: (withDeleted?: boolean) => readonly Row[];
+  readonly rows: (withDeleted?: boolean) => readonly TableRow[];
   /** Also in the recycle bin. */
-  readonly find: (key: string) => Row | undefined;
-  readonly insert: (values: Row) => Row;
+  readonly find: (key: string) => TableRow | undefined;
+  readonly insert: (values: TableRow) => TableRow;
   /** @returns the changed row; undefined where there is none */
-  readonly update: (key: string, values: Row) => Row | undefined;
+  readonly update: (key: string, values: TableRow) => TableRow | undefined;
   /** @returns what was removed; undefined where there was nothing */
-  readonly remove: (key: string) => Row | undefined;
+  readonly remove: (key: string) => TableRow | undefined;
   /** Grows with every change: what was made of the rows before it is out of date. */
   readonly version: () => number;
 }
@@ -38,13 +38,13 @@ export function createTable(options: TableOptions): Table {
   const byKey = new Map(options.rows.map((row) => [keyOf(row), row]));
   let version = 0;
 
-  function put(row: Row): Row {
+  function put(row: TableRow): TableRow {
     byKey.set(keyOf(row), row);
     version++;
     return row;
   }
 
-  function stamp(columns: readonly string[] = []): Row {
+  function stamp(columns: readonly string[] = []): TableRow {
     const at = stamps?.write(stamps.clock.now());
     return Object.fromEntries(columns.map((column) => [column, at]));
   }

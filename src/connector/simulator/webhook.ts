@@ -15,7 +15,7 @@ export interface WebhookSignature {
 }
 
 /** A delivery, ready to be sent: a simulator sends nothing by itself, because where bytes may go is not its to decide. */
-export interface Delivery {
+export interface WebhookDelivery {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
@@ -25,7 +25,7 @@ export function signWebhook(
   { secret, header, algorithm = 'sha256', encoding = 'hex', prefix = '', timestamp, signed }: WebhookSignature,
   event: unknown,
   place: { readonly nowMs: number; readonly url?: string },
-): Delivery {
+): WebhookDelivery {
   const body = typeof event === 'string' ? event : JSON.stringify(event);
   const at = String(timestamp?.unit === 'seconds' ? Math.floor(place.nowMs / 1000) : place.nowMs);
   const text = signed?.({ body, timestamp: at, url: place.url ?? '' }) ?? body;

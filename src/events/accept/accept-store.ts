@@ -1,19 +1,19 @@
 import type { Knex } from 'knex';
 import type { Tables } from '../../../generated/tables.ts';
 import { runNamed } from '../../db/named-statement.ts';
-import type { Row } from '../../db/row.ts';
+import type { RowOf } from '../../db/row.ts';
 import { arrayLiteral, binaryTexts } from '../array-literal.ts';
 
 /** One event and its delivery, as they are to be stored. */
 export interface NewRow
-  extends Row<'delivery', 'account_id' | 'event_id' | 'created_at' | 'type' | 'subscription_id' | 'ordered'> {
+  extends RowOf<'delivery', 'account_id' | 'event_id' | 'created_at' | 'type' | 'subscription_id' | 'ordered'> {
   readonly instanceId: number;
   /** JSON in UTF-8. */
   readonly payload: Buffer;
   /** Undefined: nothing to recognise it by. Two rows of one call have different keys. */
   readonly keyHash: Buffer | undefined;
   /** What is wanted; a subscription that is deactivated gets it as `queued`. */
-  readonly state: Row<'delivery', 'state'>['state'];
+  readonly state: RowOf<'delivery', 'state'>['state'];
 }
 
 export interface StoredRow {

@@ -5,7 +5,7 @@ import type { Dispatcher } from '../dispatch/dispatcher.ts';
 import type { EngineMetrics } from '../engine-metrics.ts';
 import { showEventId } from '../event-id.ts';
 import { createPool } from '../fairness.ts';
-import type { Lease } from '../lease.ts';
+import type { DeliveryLease } from '../lease.ts';
 import { buildPayload } from '../message.ts';
 import {
   type Accepted,
@@ -175,7 +175,7 @@ function withoutRepeats(rows: readonly Acceptance[]): readonly Acceptance[] {
   });
 }
 
-export interface StoringPorts {
+export interface AcceptancePorts {
   readonly store: AcceptStore;
   readonly dispatcher: Pick<Dispatcher, 'reserve' | 'cancel' | 'enqueue' | 'accountRoom' | 'sweepRoom'>;
   readonly agenda: Pick<Agenda, 'want' | 'wantOrdered'>;
@@ -188,7 +188,7 @@ export interface StoringPorts {
  * be held in memory; undefined: not now.
  */
 export async function storeAcceptances(
-  { store, dispatcher, agenda, measures, clock }: StoringPorts,
+  { store, dispatcher, agenda, measures, clock }: AcceptancePorts,
   acceptances: readonly Acceptance[],
   owner: string | undefined,
 ): Promise<ReadonlyMap<string, StoredRow>> {
@@ -232,7 +232,7 @@ export async function storeAcceptances(
   }
 }
 
-function toLease(accepted: Acceptance, id: number, owner: string): Lease {
+function toLease(accepted: Acceptance, id: number, owner: string): DeliveryLease {
   const { accountId, subscriptionId, host, eventId, instanceId, ordered, payload, acceptedAtMs } = accepted;
   return {
     accountId,

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { Row, RowColumns } from '../../db/row.ts';
+import type { ColumnsOf, RowOf } from '../../db/row.ts';
 import { type Condition, toSql } from '../../where/index.ts';
 import {
   type Columns,
@@ -11,7 +11,7 @@ import {
 } from './delivery-sources.ts';
 
 export interface DeliveryRow
-  extends Row<
+  extends RowOf<
     'delivery',
     | 'id'
     | 'subscription_id'
@@ -43,9 +43,9 @@ interface StatusCount {
 
 type AttemptColumn = 'attempt' | 'attempted_at' | 'delivered' | 'duration_ms' | 'status_code' | 'error' | 'answer';
 
-export type AttemptRow = Row<'delivery_attempt', AttemptColumn>;
+export type AttemptRow = RowOf<'delivery_attempt', AttemptColumn>;
 
-const ATTEMPT_COLUMNS: RowColumns<'delivery_attempt', AttemptColumn> = {
+const ATTEMPT_COLUMNS: ColumnsOf<'delivery_attempt', AttemptColumn> = {
   attempt: 'attempt',
   attemptedAt: 'attempted_at',
   delivered: 'delivered',
@@ -144,7 +144,7 @@ export function createDeliveryListingStore(knex: Knex) {
       events: readonly Pick<DeliveryRow, 'eventId' | 'eventAt'>[],
       maxBytes: number,
     ): Promise<readonly (string | null)[]> => {
-      const { rows } = await knex.raw<{ rows: { readonly payload: Row<'event', 'payload'>['payload'] | null }[] }>(
+      const { rows } = await knex.raw<{ rows: { readonly payload: RowOf<'event', 'payload'>['payload'] | null }[] }>(
         `select payload from (
            select w.position, e.payload,
              sum(coalesce(octet_length(e.payload), 0)) over (order by w.position) - coalesce(octet_length(e.payload), 0) as before

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { firstOf, type Row } from '../../db/row.ts';
+import { firstOf, type RowOf } from '../../db/row.ts';
 
 /** What of an account's queue is meant; all of it unless narrowed. */
 export interface QueueTarget {
@@ -7,7 +7,7 @@ export interface QueueTarget {
   readonly subscriptionId?: number | undefined;
 }
 
-export interface QueuePart extends Row<'delivery', 'subscription_id'> {
+export interface QueuePart extends RowOf<'delivery', 'subscription_id'> {
   /** The newest queued delivery of the subscription. */
   readonly newestId: number;
 }
@@ -90,7 +90,7 @@ export function createRedeliveryStore(knex: Knex) {
   return {
     /** The new delivery's id; undefined when there is no such delivery, or its event is no longer kept. */
     redeliver: async (accountId: number, id: number, now: Date): Promise<number | undefined> => {
-      const { rows } = await knex.raw<{ rows: Row<'delivery', 'id'>[] }>(
+      const { rows } = await knex.raw<{ rows: RowOf<'delivery', 'id'>[] }>(
         `with original as (
            select subscription_id, event_id, event_at, instance_id, type from delivery where account_id = :accountId and id = :id
            union all

@@ -1,6 +1,6 @@
 import { createRotation } from '../fairness.ts';
-import { isRetry, isSwept, type Lease } from '../lease.ts';
-import type { Outcome, OutcomeQueue } from '../outcomes/outcome-queue.ts';
+import { type DeliveryLease, isRetry, isSwept } from '../lease.ts';
+import type { DeliveryOutcome, OutcomeQueue } from '../outcomes/outcome-queue.ts';
 import type { Agenda } from '../sweep/agenda.ts';
 import type { BreakerState } from './breaker.ts';
 import { type Host, type Lane, type LaneKey, queueLease } from './lane.ts';
@@ -22,17 +22,17 @@ export interface Dispatcher {
   readonly reserve: (key: LaneKey, bytes: number, nowMs: number) => boolean;
   readonly cancel: (subscriptionId: number, bytes: number) => void;
   /** Takes a lease whose memory is reserved. */
-  readonly enqueue: (lease: Lease, nowMs: number) => void;
+  readonly enqueue: (lease: DeliveryLease, nowMs: number) => void;
   /** Takes a lease that the sweep brought, or gives it back when its account has in memory what it may. */
-  readonly takeIn: (lease: Lease, nowMs: number) => void;
+  readonly takeIn: (lease: DeliveryLease, nowMs: number) => void;
   /** Gives it back: its account has no room for it. */
-  readonly turnAway: (lease: Lease, nowMs: number) => void;
+  readonly turnAway: (lease: DeliveryLease, nowMs: number) => void;
   /** The next to push, which counts as under way from here on; undefined: none now. */
-  readonly next: (nowMs: number) => Lease | undefined;
+  readonly next: (nowMs: number) => DeliveryLease | undefined;
   /** What a push came to that began at `startedMs`. */
-  readonly end: (outcome: Outcome, startedMs: number, nowMs: number) => void;
+  readonly end: (outcome: DeliveryOutcome, startedMs: number, nowMs: number) => void;
   /** Their outcomes are stored, or lost: nothing of them is in memory any more. */
-  readonly settle: (outcomes: readonly Outcome[]) => void;
+  readonly settle: (outcomes: readonly DeliveryOutcome[]) => void;
   /** From the statement that leased it to the one that stored its outcome. */
   readonly holds: (deliveryId: number) => boolean;
   /** For one subscription; `accountRoom` is for all of an account together. */
@@ -86,7 +86,7 @@ export function createDispatcher(
     ready.push(lane.accountId, lane);
   }
 
-  function next(nowMs: number): Lease | undefined {
+  function next(nowMs: number): DeliveryLease | undefined {
     while (places.isFree() && outcomes.hasRoom()) {
       const accountId = ready.turn();
       if (accountId === undefined) return undefined;
@@ -107,7 +107,7 @@ export function createDispatcher(
   }
 
   /** Undefined: the lane comes back when what keeps it is over. */
-  function take(lane: Lane, nowMs: number): Lease | undefined {
+  function take(lane: Lane, nowMs: number): DeliveryLease | undefined {
     if (!places.mayPush(lane)) return undefined;
     const preferred = lane.retryIsNext ? places.takeRetry(lane) : takeFirst(lane, nowMs);
     const lease = preferred ?? (lane.retryIsNext ? takeFirst(lane, nowMs) : places.takeRetry(lane));
@@ -115,14 +115,14 @@ export function createDispatcher(
     return lease;
   }
 
-  function takeFirst(lane: Lane, nowMs: number): Lease | undefined {
+  function takeFirst(lane: Lane, nowMs: number): DeliveryLease | undefined {
     if (lane.firsts.size === 0) return undefined;
     const state = hosts.stateOf(lane, nowMs);
     if (state === 'open') park(lane, nowMs);
     return state === 'closed' || (state === 'probing' && lane.firstsInFlight === 0) ? lane.firsts.shift() : undefined;
   }
 
-  function end(outcome: Outcome, startedMs: number, nowMs: number): void {
+  function end(outcome: DeliveryOutcome, startedMs: number, nowMs: number): void {
     const { lease } = outcome;
     const lane = lanes.laneOf(lease);
     const wasFull = lane.inFlight >= lane.concurrency.limit();
@@ -172,20 +172,20 @@ export function createDispatcher(
     for (const lease of lane.firsts.drain()) giveBack(lane, lease, untilMs);
   }
 
-  function giveBack(lane: Lane, lease: Lease, dueAtMs: number): void {
+  function giveBack(lane: Lane, lease: DeliveryLease, dueAtMs: number): void {
     free(lane, lease);
     release(lease, dueAtMs);
   }
 
-  function release(lease: Lease, dueAtMs: number): void {
+  function release(lease: DeliveryLease, dueAtMs: number): void {
     outcomes.add({ kind: 'released', lease, dueAt: new Date(dueAtMs) });
   }
 
-  function free(lane: Lane, lease: Lease): void {
+  function free(lane: Lane, lease: DeliveryLease): void {
     if (lanes.free(lane, lease.body.length, isSwept(lease))) agenda.want();
   }
 
-  function queue(lane: Lane, lease: Lease, nowMs: number): void {
+  function queue(lane: Lane, lease: DeliveryLease, nowMs: number): void {
     held.add(lease.id);
     const isParked = !isRetry(lease) && hosts.stateOf(lane, nowMs) === 'open';
     if (isParked) giveBack(lane, lease, hosts.parkedUntilMs(lane, nowMs));
@@ -196,7 +196,7 @@ export function createDispatcher(
     }
   }
 
-  function turnAway(lease: Lease, nowMs: number): void {
+  function turnAway(lease: DeliveryLease, nowMs: number): void {
     lanes.wantRoom(lease.accountId);
     release(lease, nowMs);
   }
@@ -206,7 +206,7 @@ export function createDispatcher(
   }
 
   /** Those queued of each lane are handed to `sort`, which puts back what stays. */
-  function drainAll(sort: (lane: Lane, lease: Lease) => void): void {
+  function drainAll(sort: (lane: Lane, lease: DeliveryLease) => void): void {
     for (const lane of [...lanes.all()]) {
       for (const lease of [...lane.firsts.drain(), ...lane.retries.drain()]) sort(lane, lease);
     }

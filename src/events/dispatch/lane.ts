@@ -1,17 +1,17 @@
 import { createFifo, type Fifo } from '../fairness.ts';
-import { isRetry, type Lease } from '../lease.ts';
+import { type DeliveryLease, isRetry } from '../lease.ts';
 import { type Breaker, type BreakerOptions, createBreaker } from './breaker.ts';
 
 /** Whose lane it is. */
-export type LaneKey = Pick<Lease, 'accountId' | 'subscriptionId' | 'host'>;
+export type LaneKey = Pick<DeliveryLease, 'accountId' | 'subscriptionId' | 'host'>;
 
 /** What is in memory for one subscription. */
 export interface Lane {
   readonly accountId: number;
   readonly subscriptionId: number;
   readonly host: Host;
-  readonly firsts: Fifo<Lease>;
-  readonly retries: Fifo<Lease>;
+  readonly firsts: Fifo<DeliveryLease>;
+  readonly retries: Fifo<DeliveryLease>;
   readonly breaker: Breaker;
   readonly concurrency: Concurrency;
   /** Reserved, queued and in flight. */
@@ -72,7 +72,7 @@ export function createLane(key: Pick<Lane, 'accountId' | 'subscriptionId' | 'hos
 }
 
 /** Puts it behind those of its kind. */
-export function queueLease(lane: Lane, lease: Lease): void {
+export function queueLease(lane: Lane, lease: DeliveryLease): void {
   (isRetry(lease) ? lane.retries : lane.firsts).push(lease);
 }
 

@@ -1,5 +1,5 @@
 import { createPool, createRotation } from '../fairness.ts';
-import { isRetry, type Lease } from '../lease.ts';
+import { type DeliveryLease, isRetry } from '../lease.ts';
 import type { Lane } from './lane.ts';
 
 export interface PlaceLimits {
@@ -17,15 +17,15 @@ export interface Places {
   /** False: the lane has in flight what it may, and comes back when one of them ends. */
   readonly mayPush: (lane: Lane) => boolean;
   /** Undefined: there is none, or the lane comes back by `unblock` when it may push one. */
-  readonly takeRetry: (lane: Lane) => Lease | undefined;
-  readonly enter: (lane: Lane, lease: Lease) => void;
+  readonly takeRetry: (lane: Lane) => DeliveryLease | undefined;
+  readonly enter: (lane: Lane, lease: DeliveryLease) => void;
   /** False: it had left before. */
-  readonly leave: (lane: Lane, lease: Lease) => boolean;
+  readonly leave: (lane: Lane, lease: DeliveryLease) => boolean;
   /** After a retry of the account has left: a lane that can use its place now. Other lanes come back by their own pushes, other accounts by their own retries. */
   readonly unblock: (accountId: number) => Lane | undefined;
   readonly inFlight: () => number;
   /** Empties them. */
-  readonly clear: () => readonly Lease[];
+  readonly clear: () => readonly DeliveryLease[];
 }
 
 /**
@@ -36,7 +36,7 @@ export function createPlaces(limits: PlaceLimits): Places {
   const places = createPool(limits.concurrency);
   const retries = createPool(Math.max(1, Math.floor(limits.concurrency / 2)));
   const extras = createPool(Math.floor(limits.concurrency / 4));
-  const leases = new Set<Lease>();
+  const leases = new Set<DeliveryLease>();
   /** Lanes that could push a retry, were there not so many already. */
   const blockedByRetries = createRotation<Lane>();
 

@@ -1,14 +1,14 @@
 import type { Knex } from 'knex';
 import { json } from '../../db/json.ts';
-import type { Row, RowColumns } from '../../db/row.ts';
+import type { ColumnsOf, RowOf } from '../../db/row.ts';
 import type { Sql } from '../../where/index.ts';
 
-export interface NotificationRow extends Row<'notification', 'id' | 'type' | 'created_at'> {
+export interface NotificationRow extends RowOf<'notification', 'id' | 'type' | 'created_at'> {
   /** No other JSON is inserted. */
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-const COLUMNS: RowColumns<'notification', 'id' | 'type' | 'data' | 'created_at'> = {
+const COLUMNS: ColumnsOf<'notification', 'id' | 'type' | 'data' | 'created_at'> = {
   id: 'id',
   type: 'type',
   data: 'data',
@@ -23,8 +23,8 @@ export interface NotificationFilter {
 
 /** An event of the platform's own, with the subscription that it goes to. */
 export interface OwnEvent
-  extends Row<'delivery', 'account_id' | 'subscription_id' | 'event_id'>,
-    Row<'event', 'created_at' | 'type' | 'payload'> {
+  extends RowOf<'delivery', 'account_id' | 'subscription_id' | 'event_id'>,
+    RowOf<'event', 'created_at' | 'type' | 'payload'> {
   /** What is wanted; a subscription that is deactivated gets it as `queued`. */
   readonly state: 'waiting' | 'queued';
 }

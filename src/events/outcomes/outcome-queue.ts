@@ -1,9 +1,9 @@
-import type { Lease } from '../lease.ts';
+import type { DeliveryLease } from '../lease.ts';
 import type { EngineOptions } from '../options.ts';
 import type { AttemptRecord, NextRow } from './outcome-store.ts';
 
 /** What is to be stored of a lease that ends. */
-export type Outcome = { readonly lease: Lease } & (
+export type DeliveryOutcome = { readonly lease: DeliveryLease } & (
   | { readonly kind: 'delivered'; readonly attempt: AttemptRecord }
   | ({ readonly kind: 'failed' } & Failed)
   | ({ readonly kind: 'exhausted' } & Failed)
@@ -23,19 +23,19 @@ interface Failed {
  * goes on.
  */
 export interface OutcomeQueue {
-  readonly add: (outcome: Outcome) => void;
+  readonly add: (outcome: DeliveryOutcome) => void;
   /** False: no push may be started. */
   readonly hasRoom: () => boolean;
   readonly isEmpty: () => boolean;
   /** The batch to store now; undefined: none yet. It counts as under way until it is settled. */
-  readonly take: () => readonly Outcome[] | undefined;
+  readonly take: () => readonly DeliveryOutcome[] | undefined;
   /**
    * Time has passed: what waits for long enough is a batch now. To be told between turns of the event loop, not within one, so that a batch has
    * all that came in the turn.
    */
   readonly ripen: (steadyMs: number) => void;
   /** A batch of so many came to its end, but for those that are to be tried again. */
-  readonly settle: (batch: readonly Outcome[], unstored: readonly Outcome[], steadyMs: number) => void;
+  readonly settle: (batch: readonly DeliveryOutcome[], unstored: readonly DeliveryOutcome[], steadyMs: number) => void;
   /** Does not wait for others any more. */
   readonly hurry: () => void;
   /** When it is to be told to `ripen`, as far as is known. */
@@ -50,7 +50,7 @@ type OutcomeLimits = Pick<
 const NEVER = Number.POSITIVE_INFINITY;
 
 export function createOutcomeQueue(limits: OutcomeLimits): OutcomeQueue {
-  const waiting: Outcome[] = [];
+  const waiting: DeliveryOutcome[] = [];
   /** Waiting and under way. */
   let pending = 0;
   let writes = 0;

@@ -1,9 +1,9 @@
 import type { Knex } from 'knex';
-import { firstOf, type Row } from '../../db/row.ts';
+import { firstOf, type RowOf } from '../../db/row.ts';
 import { arrayLiteral, binaryTexts } from '../array-literal.ts';
 
 /** What names a lease: a process that lost it finds no row. */
-export interface Fence extends Row<'delivery', 'account_id' | 'id' | 'subscription_id'> {
+export interface Fence extends RowOf<'delivery', 'account_id' | 'id' | 'subscription_id'> {
   readonly owner: string;
   /** Made before this one. */
   readonly attempts: number;

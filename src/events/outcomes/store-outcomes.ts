@@ -1,12 +1,12 @@
 import type { Knex } from 'knex';
 import type { Logger } from '../../log.ts';
 import type { Notifications } from '../notifications/notifications.ts';
-import type { Outcome } from './outcome-queue.ts';
+import type { DeliveryOutcome } from './outcome-queue.ts';
 import type { OutcomeRow, OutcomeStore, WrittenOutcomes } from './outcome-store.ts';
 
 /** What came of a part of a batch. */
 export type Stored = {
-  readonly outcomes: readonly Outcome[];
+  readonly outcomes: readonly DeliveryOutcome[];
 } /** Outcomes that are in none of these numbers came too late: their leases were lost before. */ & (
   | { readonly kind: 'stored'; readonly written: WrittenOutcomes }
   /** The database will never take it. Its lease is found by the comparison of database and memory, and made again. */
@@ -14,7 +14,7 @@ export type Stored = {
   | { readonly kind: 'unstored' }
 );
 
-export interface StoringPorts {
+export interface OutcomePorts {
   readonly store: Pick<OutcomeStore, 'write' | 'exhaust' | 'queueWaiting'>;
   readonly subscriptions: {
     /** Within the transaction. False: it was not active. */
@@ -24,17 +24,20 @@ export interface StoringPorts {
   readonly log: Logger;
 }
 
-type Exhausted = Extract<Outcome, { readonly kind: 'exhausted' }>;
+type Exhausted = Extract<DeliveryOutcome, { readonly kind: 'exhausted' }>;
 
 /** Stores a batch: most of it in one statement, the ends of schedules each in a transaction. Each part is told when it is through. */
-export async function* storeOutcomes(ports: StoringPorts, batch: readonly Outcome[]): AsyncGenerator<Stored> {
+export async function* storeOutcomes(ports: OutcomePorts, batch: readonly DeliveryOutcome[]): AsyncGenerator<Stored> {
   const rows = batch.filter((outcome) => outcome.kind !== 'exhausted');
   if (rows.length > 0) yield* storeRows(ports, rows);
   for (const outcome of batch) if (outcome.kind === 'exhausted') yield storeEnd(ports, outcome);
 }
 
 /** One row that the database will not take must not keep the others. */
-async function* storeRows(ports: StoringPorts, outcomes: readonly (Outcome & OutcomeRow)[]): AsyncGenerator<Stored> {
+async function* storeRows(
+  ports: OutcomePorts,
+  outcomes: readonly (DeliveryOutcome & OutcomeRow)[],
+): AsyncGenerator<Stored> {
   const { store, log } = ports;
   try {
     yield { kind: 'stored', outcomes, written: await store.write(outcomes) };
@@ -52,7 +55,7 @@ async function* storeRows(ports: StoringPorts, outcomes: readonly (Outcome & Out
   }
 }
 
-async function storeEnd(ports: StoringPorts, outcome: Exhausted): Promise<Stored> {
+async function storeEnd(ports: OutcomePorts, outcome: Exhausted): Promise<Stored> {
   const { log } = ports;
   const outcomes = [outcome];
   try {
@@ -70,7 +73,7 @@ async function storeEnd(ports: StoringPorts, outcome: Exhausted): Promise<Stored
  * queued.
  * @returns false when the lease was lost
  */
-async function exhaust({ store, subscriptions, notifications }: StoringPorts, ended: Exhausted): Promise<boolean> {
+async function exhaust({ store, subscriptions, notifications }: OutcomePorts, ended: Exhausted): Promise<boolean> {
   const { accountId, id: deliveryId, subscriptionId } = ended.lease;
   const attempts = ended.lease.attempts + 1;
   const lastError = ended.attempt.error ?? 'no reason';
@@ -86,7 +89,7 @@ async function exhaust({ store, subscriptions, notifications }: StoringPorts, en
   return isOurs;
 }
 
-function refuse(log: Logger, outcomes: readonly Outcome[], error: unknown): Stored {
+function refuse(log: Logger, outcomes: readonly DeliveryOutcome[], error: unknown): Stored {
   for (const { lease } of outcomes) {
     const { id: deliveryId, accountId } = lease;
     log.error({ err: error, deliveryId, accountId }, 'the outcome of a delivery was refused');

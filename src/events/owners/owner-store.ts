@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
-import type { Row, RowColumns } from '../../db/row.ts';
+import type { ColumnsOf, RowOf } from '../../db/row.ts';
 
-type DeliveryKey = Row<'delivery', 'account_id' | 'id'>;
+type DeliveryKey = RowOf<'delivery', 'account_id' | 'id'>;
 
 export type OwnerStore = ReturnType<typeof createOwnerStore>;
 
@@ -36,7 +36,7 @@ export function createOwnerStore(knex: Knex) {
     /** What the database says that this owner holds, and has held since `ageMs` ago. */
     heldBy: async (id: string, ageMs: number): Promise<readonly DeliveryKey[]> =>
       knex('delivery')
-        .select({ accountId: 'account_id', id: 'id' } satisfies RowColumns<'delivery', 'account_id' | 'id'>)
+        .select({ accountId: 'account_id', id: 'id' } satisfies ColumnsOf<'delivery', 'account_id' | 'id'>)
         .where({ owner: id, state: 'delivering' })
         .whereRaw("updated_at < now() - ? * interval '1 millisecond'", [ageMs]),
 

@@ -6,11 +6,11 @@ import { combineRedactors, createRedactor, type Redactor } from '../../redaction
 import { readRetryAfterMs } from '../../retry-after.ts';
 import type { EngineMetrics } from '../engine-metrics.ts';
 import { showEventId } from '../event-id.ts';
-import type { Lease } from '../lease.ts';
+import type { DeliveryLease } from '../lease.ts';
 import { instanceSignature, signatureHeaders, signingKeys, toOriginalBody, withoutPrefix } from '../message.ts';
 import type { DeliverySettings, EventSource, FindSource, ReadySubscription } from '../model.ts';
 import type { EngineOptions } from '../options.ts';
-import type { Outcome } from '../outcomes/outcome-queue.ts';
+import type { DeliveryOutcome } from '../outcomes/outcome-queue.ts';
 import type { AttemptRecord, NextRow } from '../outcomes/outcome-store.ts';
 import { nextState, type Transition } from './schedule.ts';
 
@@ -79,7 +79,7 @@ interface Prepared {
 }
 
 /** @returns what pushes one lease to its receiver, once, and says what is to be stored of it. It never rejects. */
-export function createPush(ports: PushPorts): (lease: Lease) => Promise<Outcome> {
+export function createPush(ports: PushPorts): (lease: DeliveryLease) => Promise<DeliveryOutcome> {
   const { clock, log, options } = ports;
   const prepared = new WeakMap<ReadySubscription, Prepared>();
 
@@ -100,7 +100,7 @@ export function createPush(ports: PushPorts): (lease: Lease) => Promise<Outcome>
   }
 
   async function attempt(
-    lease: Lease,
+    lease: DeliveryLease,
     subscription: ReadySubscription,
     { signatureKey, original }: Partial<EventSource>,
   ): Promise<AttemptReport> {
@@ -149,7 +149,7 @@ export function createPush(ports: PushPorts): (lease: Lease) => Promise<Outcome>
     }
   }
 
-  async function settle(lease: Lease, report: AttemptReport): Promise<Outcome> {
+  async function settle(lease: DeliveryLease, report: AttemptReport): Promise<DeliveryOutcome> {
     ports.measures.attempted(report.kind === 'failed' ? report.failure : report.kind, lease.acceptedAtMs);
     if (report.kind === 'aborted') return release(lease, clock.now());
     const made = toRecord(report);
@@ -181,7 +181,7 @@ export function createPush(ports: PushPorts): (lease: Lease) => Promise<Outcome>
   };
 }
 
-function release(lease: Lease, dueAtMs: number): Outcome {
+function release(lease: DeliveryLease, dueAtMs: number): DeliveryOutcome {
   return { kind: 'released', lease, dueAt: new Date(dueAtMs) };
 }
 

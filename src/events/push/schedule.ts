@@ -71,7 +71,7 @@ export function retryDueAt(input: RetryInput): number {
 }
 
 /** What a delivery went through in its present schedule. */
-export interface Progress {
+export interface ScheduleProgress {
   /** Retries made. */
   readonly retries: number;
   /** The original failure; undefined: the first attempt is still to come. */
@@ -84,12 +84,12 @@ export type AttemptResult =
 
 export type Transition =
   | { readonly kind: 'delivered' }
-  | ({ readonly kind: 'waiting'; readonly dueAtMs: number } & Progress)
+  | ({ readonly kind: 'waiting'; readonly dueAtMs: number } & ScheduleProgress)
   /** Exhausted: the last retry failed, so the subscription is to be deactivated. */
-  | ({ readonly kind: 'queued'; readonly exhausted: boolean } & Progress);
+  | ({ readonly kind: 'queued'; readonly exhausted: boolean } & ScheduleProgress);
 
 export interface TransitionInput {
-  readonly progress: Progress;
+  readonly progress: ScheduleProgress;
   readonly result: AttemptResult;
   readonly settings: DeliverySettings;
   readonly schedules: Readonly<Record<DeliverySettings['retryCount'], Schedule>>;
@@ -115,7 +115,7 @@ export function nextState(input: TransitionInput): Transition {
   return { kind: 'waiting', dueAtMs, ...failed };
 }
 
-function afterFailure(progress: Progress, nowMs: number) {
+function afterFailure(progress: ScheduleProgress, nowMs: number) {
   const { retries, firstFailedAtMs } = progress;
   return firstFailedAtMs === undefined
     ? { retries: 0, firstFailedAtMs: nowMs }

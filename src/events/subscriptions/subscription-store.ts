@@ -1,10 +1,10 @@
 import type { Knex } from 'knex';
 import { nextId } from '../../db/next-id.ts';
-import type { Row, RowColumns } from '../../db/row.ts';
+import type { ColumnsOf, RowOf } from '../../db/row.ts';
 import type { Sql } from '../../where/index.ts';
 
 /** A row of `subscription`, its secrets still encrypted. */
-export type SubscriptionRow = Row<'subscription'>;
+export type SubscriptionRow = RowOf<'subscription'>;
 
 export interface SubscriptionFilter {
   readonly condition?: Sql | undefined;
@@ -12,12 +12,12 @@ export interface SubscriptionFilter {
   readonly limit: number;
 }
 
-export interface DeliveryTally extends Row<'delivery', 'subscription_id'> {
+export interface DeliveryTally extends RowOf<'delivery', 'subscription_id'> {
   readonly queued: number;
   readonly retrying: number;
 }
 
-const COLUMNS: RowColumns<'subscription'> = {
+const COLUMNS: ColumnsOf<'subscription'> = {
   accountId: 'account_id',
   id: 'id',
   url: 'url',
@@ -150,9 +150,9 @@ export function createSubscriptionStore(knex: Knex) {
       via: Knex,
       accountId: number,
       { urls, id }: { readonly urls?: readonly string[] | undefined; readonly id?: number | undefined },
-    ): Promise<Row<'subscription', 'id' | 'url'>[]> => {
+    ): Promise<RowOf<'subscription', 'id' | 'url'>[]> => {
       // Locked in their order: accepting holds several of them as well, and two that wait for each other would wait for ever.
-      const { rows } = await via.raw<{ rows: Row<'subscription', 'id' | 'url'>[] }>(
+      const { rows } = await via.raw<{ rows: RowOf<'subscription', 'id' | 'url'>[] }>(
         `with chosen as materialized (
            select account_id, id from subscription
            where account_id = :accountId and state = 'deactivated' and deleted_at is null

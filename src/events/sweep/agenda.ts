@@ -1,4 +1,4 @@
-import type { Outcome } from '../outcomes/outcome-queue.ts';
+import type { DeliveryOutcome } from '../outcomes/outcome-queue.ts';
 import type { Fence } from '../outcomes/outcome-store.ts';
 
 /** What a look at the database is for. */
@@ -21,7 +21,7 @@ export interface Agenda {
   /** First attempts are tried again then, which may be due by that time. */
   readonly notePause: (untilMs: number) => void;
   /** What is stored is what comes next. */
-  readonly noteStored: (outcome: Outcome) => void;
+  readonly noteStored: (outcome: DeliveryOutcome) => void;
   /** Receivers of parked first attempts answer again. */
   readonly callBack: (lanes: readonly ParkedLane[]) => void;
   /** The look to take now; undefined: none yet. It is taken off the agenda. */

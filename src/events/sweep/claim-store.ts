@@ -1,8 +1,8 @@
 import type { Knex } from 'knex';
-import { firstOf, type Row } from '../../db/row.ts';
+import { firstOf, type RowOf } from '../../db/row.ts';
 
 /** A subscription with deliveries that are due. */
-export interface DueEndpoint extends Row<'delivery', 'account_id' | 'subscription_id'> {
+export interface DueEndpoint extends RowOf<'delivery', 'account_id' | 'subscription_id'> {
   /** Null: there is no such subscription. */
   readonly url: string | null;
   readonly dueFirsts: boolean;
@@ -10,13 +10,13 @@ export interface DueEndpoint extends Row<'delivery', 'account_id' | 'subscriptio
 }
 
 /** How many of a subscription may be claimed. */
-export interface Share extends Row<'delivery', 'subscription_id' | 'is_retry'> {
+export interface Share extends RowOf<'delivery', 'subscription_id' | 'is_retry'> {
   readonly limit: number;
 }
 
 /** A delivery that is ours now; its payload is loaded separately. */
 export interface ClaimedRow
-  extends Row<
+  extends RowOf<
     'delivery',
     | 'account_id'
     | 'id'
@@ -34,7 +34,7 @@ export interface ClaimedRow
 }
 
 /** The oldest unfinished delivery of an ordered subscription. */
-export interface OrderedHead extends Row<'delivery', 'subscription_id' | 'account_id' | 'id' | 'due'> {
+export interface OrderedHead extends RowOf<'delivery', 'subscription_id' | 'account_id' | 'id' | 'due'> {
   readonly state: 'delivering' | 'waiting';
 }
 
@@ -91,7 +91,7 @@ export function createClaimStore(knex: Knex) {
 
     /** In the order given, until they are more than `maxBytes`; at least one. The rest is missing, and so is what has no event. */
     payloads: async (claimed: readonly ClaimedRow[], maxBytes: number): Promise<ReadonlyMap<number, string>> => {
-      const { rows } = await knex.raw<{ rows: (Row<'delivery', 'id'> & Row<'event', 'payload'>)[] }>(PAYLOADS, [
+      const { rows } = await knex.raw<{ rows: (RowOf<'delivery', 'id'> & RowOf<'event', 'payload'>)[] }>(PAYLOADS, [
         claimed.map(({ accountId }) => accountId),
         claimed.map(({ id }) => id),
         claimed.map(({ eventId }) => eventId),
@@ -103,13 +103,13 @@ export function createClaimStore(knex: Knex) {
 
     /** When the next delivery becomes due that is not due yet. */
     nextDue: async (now: Date): Promise<Date | undefined> => {
-      const { rows } = await knex.raw<{ rows: Row<'delivery', 'due'>[] }>(NEXT_DUE, [now]);
+      const { rows } = await knex.raw<{ rows: RowOf<'delivery', 'due'>[] }>(NEXT_DUE, [now]);
       return firstOf(rows).due ?? undefined;
     },
 
     /** 0: nothing is late. Ordered deliveries behind a failing one are not counted. */
     oldestDueSeconds: async (now: Date): Promise<number> => {
-      const { rows } = await knex.raw<{ rows: Row<'delivery', 'due'>[] }>(OLDEST_DUE);
+      const { rows } = await knex.raw<{ rows: RowOf<'delivery', 'due'>[] }>(OLDEST_DUE);
       const { due } = firstOf(rows);
       return due === null ? 0 : Math.max(0, (now.getTime() - due.getTime()) / 1000);
     },

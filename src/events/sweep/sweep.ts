@@ -2,7 +2,7 @@ import type { Clock } from '../../clock.ts';
 import { isUniqueViolation } from '../../db/unique-violation.ts';
 import type { Dispatcher } from '../dispatch/dispatcher.ts';
 import { createRotation } from '../fairness.ts';
-import { hostOf, type Lease } from '../lease.ts';
+import { type DeliveryLease, hostOf } from '../lease.ts';
 import type { EngineOptions } from '../options.ts';
 import type { Agenda } from './agenda.ts';
 import type { ClaimedRow, ClaimStore, DueEndpoint, OrderedHead, Share } from './claim-store.ts';
@@ -24,11 +24,11 @@ export interface SweepPorts {
 
 /** Deliveries that are ours now. */
 export interface Claimed {
-  readonly leases: readonly Lease[];
+  readonly leases: readonly DeliveryLease[];
   /** Of accounts that have in memory what they may: to be given back, their bodies were not read. */
-  readonly excess: readonly Lease[];
+  readonly excess: readonly DeliveryLease[];
   /** Their events are not there any more. */
-  readonly missing: readonly Lease[];
+  readonly missing: readonly DeliveryLease[];
 }
 
 /** Past every subscription that has something waiting, until nothing more is claimed. */
@@ -182,7 +182,7 @@ function inTurns(due: readonly DueEndpoint[], start: number): readonly DueEndpoi
   return ordered;
 }
 
-function toLease(row: ClaimedRow, owner: string, payload: string): Lease {
+function toLease(row: ClaimedRow, owner: string, payload: string): DeliveryLease {
   return {
     accountId: row.accountId,
     id: row.id,

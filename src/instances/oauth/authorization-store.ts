@@ -1,17 +1,17 @@
 import type { Knex } from 'knex';
 import { json } from '../../db/json.ts';
-import type { Row } from '../../db/row.ts';
+import type { RowOf } from '../../db/row.ts';
 
 /** What a code is asked for, and what it can be exchanged with. */
-export type AuthorizationKey = Row<
+export type AuthorizationKey = RowOf<
   'oauth_authorization',
   'account_id' | 'user_id' | 'element_key' | 'client_id' | 'callback_url'
 >;
 
 /** The seal tells settings of ours from those that were changed in the database. */
-export type SealedSettings = Row<'oauth_authorization', 'settings' | 'seal'>;
+export type SealedSettings = RowOf<'oauth_authorization', 'settings' | 'seal'>;
 
-export type NewAuthorizationRow = AuthorizationKey & SealedSettings & Row<'oauth_authorization', 'state'>;
+export type NewAuthorizationRow = AuthorizationKey & SealedSettings & RowOf<'oauth_authorization', 'state'>;
 
 /** Rows with the same settings. */
 export interface SettingsRow extends SealedSettings {

@@ -5,8 +5,8 @@ import { Webhook } from 'standardwebhooks';
 import {
   type HmacOptions,
   handshakes,
-  type Verdict,
   type WebhookCall,
+  type WebhookVerdict,
   webhooks,
 } from '../../../src/connector/kit/webhooks.ts';
 
@@ -122,7 +122,7 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
 describe('signatures of calls', () => {
   for (const [name, { options, secret, sent, now }] of Object.entries(EXAMPLES)) {
     const verify = webhooks.hmac(options);
-    const judged = (changed: Partial<WebhookCall>, known = { secret, now }): Verdict =>
+    const judged = (changed: Partial<WebhookCall>, known = { secret, now }): WebhookVerdict =>
       verify({ ...sent, ...changed }, known);
 
     it(`are good in the example that ${name} publishes, and forged when anything is different`, () => {

@@ -8,25 +8,25 @@ import {
   createTable,
   escapePattern,
   Fault,
-  type Filter,
   type FilterRules,
+  type FilterTree,
   HOSTILE_TEXTS,
   json,
   makeRowsFor,
   type Page,
   type PagedCall,
-  type Paging,
-  type Row,
+  type PageStyle,
   signWebhook,
   simulate,
   sortRows,
+  type TableRow,
   takePage,
   times,
 } from '#connector/simulator';
 import { createVirtualClock } from '../../support/virtual-clock.ts';
 import { serve } from './serve.ts';
 
-const idOf = ({ id }: Row) => String(id);
+const idOf = ({ id }: TableRow) => String(id);
 
 describe('a simulated table', () => {
   const clock = createVirtualClock();
@@ -124,7 +124,7 @@ describe('rows made from a schema', () => {
 });
 
 describe('the filter of a simulated provider', () => {
-  const rows: readonly Row[] = [
+  const rows: readonly TableRow[] = [
     { id: 1, name: 'Zoë', size: '1.50' },
     { id: 2, name: 'zoë', size: '10' },
     { id: 3, name: null, size: null },
@@ -132,11 +132,11 @@ describe('the filter of a simulated provider', () => {
   const rules: FilterRules = {
     field: (name) => (({ id: { type: 'integer' }, name: { type: 'string' }, size: { type: 'number' } }) as const)[name],
   };
-  const find = (filter: Filter, more: Partial<FilterRules> = {}) =>
+  const find = (filter: FilterTree, more: Partial<FilterRules> = {}) =>
     rows.filter(compileFilter(filter, { ...rules, ...more })).map(({ id }) => id);
   const test = (
     field: string,
-    operator: Extract<Filter, { kind: 'test' }>['operator'],
+    operator: Extract<FilterTree, { kind: 'test' }>['operator'],
     ...values: (string | number | null)[]
   ) => ({ kind: 'test', field, operator, values }) as const;
 
@@ -161,9 +161,9 @@ describe('the filter of a simulated provider', () => {
     expect([find(isZoe), find({ kind: 'not', operand: isZoe })]).to.deep.equal([[2], [1]]);
     const ofNull = { '!=': true } as const;
     expect([find(isZoe, { ofNull }), find({ kind: 'not', operand: isZoe }, { ofNull })]).to.deep.equal([[2, 3], [1]]);
-    const isBoth: Filter = { kind: 'and', operands: [test('id', '>=', 1), isZoe] };
+    const isBoth: FilterTree = { kind: 'and', operands: [test('id', '>=', 1), isZoe] };
     expect([find(isBoth), find({ kind: 'not', operand: isBoth })]).to.deep.equal([[2], [1]]);
-    const isAny: Filter = { kind: 'or', operands: [isZoe, test('id', '=', 3)] };
+    const isAny: FilterTree = { kind: 'or', operands: [isZoe, test('id', '=', 3)] };
     expect(find(isAny)).to.deep.equal([2, 3]);
     expect([find({ kind: 'and', operands: [] }), find({ kind: 'or', operands: [] })]).to.deep.equal([[1, 2, 3], []]);
   });
@@ -189,14 +189,14 @@ describe('the filter of a simulated provider', () => {
 
   it('orders by the types of the fields, with nothing where the provider has it', () => {
     const ids = (...terms: Parameters<typeof sortRows>[1]) => sortRows(rows, terms).map(({ id }) => id);
-    const bySize = { type: 'number', read: ({ size }: Row) => size } as const;
+    const bySize = { type: 'number', read: ({ size }: TableRow) => size } as const;
     expect(ids(bySize)).to.deep.equal([3, 1, 2]);
     expect(ids({ ...bySize, descending: true })).to.deep.equal([2, 1, 3]);
     expect(ids({ ...bySize, nulls: 'last' })).to.deep.equal([1, 2, 3]);
     expect(ids({ ...bySize, descending: true, nulls: 'first' })).to.deep.equal([3, 2, 1]);
     const byName = {
       type: 'string',
-      read: ({ name }: Row) => name,
+      read: ({ name }: TableRow) => name,
       fold: (text: string) => text.toLowerCase(),
     } as const;
     expect(ids(byName, { ...bySize, descending: true })).to.deep.equal([3, 2, 1]);
@@ -205,7 +205,7 @@ describe('the filter of a simulated provider', () => {
 
 describe('the pages of a simulated provider', () => {
   const size = { size: 'size', usual: 3, most: 4 } as const;
-  const FAMILIES: Readonly<Record<string, Paging>> = {
+  const FAMILIES: Readonly<Record<string, PageStyle>> = {
     offset: { ...size, kind: 'offset', offset: 'from' },
     number: { ...size, kind: 'number', page: 'page' },
     cursor: { ...size, kind: 'cursor', cursor: 'after' },
@@ -238,7 +238,7 @@ describe('the pages of a simulated provider', () => {
 
   it('are all at once, or as large as may be', () => {
     const rows = times(10, (index) => index);
-    const take = (paging: Paging, query: Record<string, string>) =>
+    const take = (paging: PageStyle, query: Record<string, string>) =>
       takePage(rows, paging, { query: new URLSearchParams(query), isStuck: false }).rows.length;
     const { offset } = FAMILIES;
     if (offset?.kind !== 'offset') throw new Error('There is no such family.');

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import type { Tables } from '../../../../generated/tables.ts';
 import { nextId } from '../../../db/next-id.ts';
-import type { Row, RowColumns } from '../../../db/row.ts';
+import type { ColumnsOf, RowOf } from '../../../db/row.ts';
 import { isUniqueViolation } from '../../../db/unique-violation.ts';
 
 type ReadColumn = Exclude<keyof Tables['oauth_proxy'], 'created_at'>;
@@ -10,15 +10,15 @@ type ReadColumn = Exclude<keyof Tables['oauth_proxy'], 'created_at'>;
  * A row of `oauth_proxy`, still encrypted. `key` is the unguessable end of the redirect URL, `configuration` a JSON object as
  * text, kept as given; `applicationUrls` are redirected to at any time, by origin and path.
  */
-export type ProxyRow = Row<'oauth_proxy', ReadColumn>;
+export type ProxyRow = RowOf<'oauth_proxy', ReadColumn>;
 
 /** What decides whether a proxy redirects to a URL. */
-export interface RedirectRules extends Row<'oauth_proxy', 'application_urls'> {
+export interface RedirectRules extends RowOf<'oauth_proxy', 'application_urls'> {
   /** A caller named the URL as a target not long ago. */
   readonly named: boolean;
 }
 
-const COLUMNS: RowColumns<'oauth_proxy', ReadColumn> = {
+const COLUMNS: ColumnsOf<'oauth_proxy', ReadColumn> = {
   accountId: 'account_id',
   id: 'id',
   organizationId: 'organization_id',

@@ -15,7 +15,7 @@ import {
 import { credentialsFailed, describeRefusal, refreshUnavailable, TokenError } from '../token-failure.ts';
 import { planBackoffMs, planLifeOf, shortenLifetime } from './lifetime.ts';
 import type { CachedTokens, TokenCache } from './token-cache.ts';
-import type { Lease, Refusal, TokenStore } from './token-store.ts';
+import type { RefreshLease, Refusal, TokenStore } from './token-store.ts';
 
 /** An instance whose tokens are refreshed. */
 export interface OAuthOwner extends InstanceKey, OAuthClient {}
@@ -125,7 +125,11 @@ export function createRefresh(
     return undefined;
   }
 
-  async function useLease(owner: OAuthOwner, lease: Lease, from: CachedTokens): Promise<CachedTokens | undefined> {
+  async function useLease(
+    owner: OAuthOwner,
+    lease: RefreshLease,
+    from: CachedTokens,
+  ): Promise<CachedTokens | undefined> {
     await onStep?.('intended', owner);
     const askedAtMs = clock.steady();
     const outcome = await ask(owner, from);
@@ -155,7 +159,7 @@ export function createRefresh(
 
   async function storeGrant(
     owner: OAuthOwner,
-    lease: Lease,
+    lease: RefreshLease,
     from: CachedTokens,
     { grant, answeredAtMs }: { readonly grant: TokenGrant; readonly answeredAtMs: number },
   ): Promise<CachedTokens> {
@@ -208,7 +212,7 @@ export function createRefresh(
 
   async function goWithout(
     owner: OAuthOwner,
-    lease: Lease,
+    lease: RefreshLease,
     from: CachedTokens,
     error: TokenError,
   ): Promise<CachedTokens | undefined> {
@@ -223,7 +227,7 @@ export function createRefresh(
 
   async function giveUp(
     owner: OAuthOwner,
-    lease: Lease,
+    lease: RefreshLease,
     from: CachedTokens,
     refusal: Refusal,
   ): Promise<CachedTokens | undefined> {
@@ -237,7 +241,7 @@ export function createRefresh(
   /** A secret that was changed in between was not refused: it is asked with before anybody hears of the old one. */
   async function giveUpClient(
     owner: OAuthOwner,
-    lease: Lease,
+    lease: RefreshLease,
     from: CachedTokens,
     refusal: Refusal,
   ): Promise<CachedTokens | undefined> {
@@ -251,7 +255,12 @@ export function createRefresh(
   }
 
   /** @returns false when what was refused is not there any more */
-  function noteRefusal(owner: OAuthOwner, lease: Lease, refusal: Refusal, settingsVersion?: number): Promise<boolean> {
+  function noteRefusal(
+    owner: OAuthOwner,
+    lease: RefreshLease,
+    refusal: Refusal,
+    settingsVersion?: number,
+  ): Promise<boolean> {
     const { accountId, id } = owner;
     return store.transaction(async (via) => {
       const version = await store.lockSettings(via, owner);

@@ -1,16 +1,16 @@
 import type { Knex } from 'knex';
-import { firstOf, type Row } from '../../../db/row.ts';
+import { firstOf, type RowOf } from '../../../db/row.ts';
 import type { InstanceKey } from '../../instance.ts';
 import { type Lifetime, LONG_LIFE_AHEAD_MS } from './lifetime.ts';
 
 /** A row of `oauth_token`, still encrypted. Times are from now, by the clock of the database, and negative when past. */
 export interface TokenRow
   extends Lifetime,
-    Row<'oauth_token', 'tokens' | 'generation' | 'interrupted' | 'failures' | 'refused_reason'> {
+    RowOf<'oauth_token', 'tokens' | 'generation' | 'interrupted' | 'failures' | 'refused_reason'> {
   readonly retryInMs: number | null;
 }
 
-export interface Lease {
+export interface RefreshLease {
   readonly leaseId: string;
   /** What the refresh begins from. */
   readonly generation: number;
@@ -62,7 +62,7 @@ export function createTokenStore(knex: Knex) {
 
     /** Tokens of a new authentication: whatever is under way with older ones is fenced out. */
     replace: async (via: Knex, { accountId, id }: InstanceKey, fresh: NewTokens): Promise<number> => {
-      const { rows } = await via.raw<{ rows: Row<'oauth_token', 'generation'>[] }>(
+      const { rows } = await via.raw<{ rows: RowOf<'oauth_token', 'generation'>[] }>(
         `insert into oauth_token (account_id, instance_id, tokens, access_expires_at, refresh_at)
          values (?, ?, ?, ${AT}, ${AT})
          on conflict (account_id, instance_id) do update set
@@ -81,7 +81,7 @@ export function createTokenStore(knex: Knex) {
      */
     takeLease: async (
       { accountId, id }: InstanceKey,
-      { leaseId, generation }: Lease,
+      { leaseId, generation }: RefreshLease,
       leaseMs: number,
     ): Promise<TokenRow | undefined> => {
       const { rows } = await knex.raw<{ rows: TokenRow[] }>(
@@ -103,11 +103,11 @@ export function createTokenStore(knex: Knex) {
      */
     commit: async (
       { accountId, id }: InstanceKey,
-      { leaseId, generation }: Lease,
+      { leaseId, generation }: RefreshLease,
       fresh: NewTokens,
-    ): Promise<(Row<'oauth_token', 'generation'> & { readonly wasRefused: boolean }) | undefined> => {
+    ): Promise<(RowOf<'oauth_token', 'generation'> & { readonly wasRefused: boolean }) | undefined> => {
       const { rows } = await knex.raw<{
-        rows: (Row<'oauth_token', 'generation'> & { readonly wasRefused: boolean })[];
+        rows: (RowOf<'oauth_token', 'generation'> & { readonly wasRefused: boolean })[];
       }>(
         `update oauth_token as token set tokens = ?, generation = token.generation + 1,
            access_expires_at = ${AT}, refresh_at = ${AT},
@@ -141,7 +141,7 @@ export function createTokenStore(knex: Knex) {
     /** No grant this time. `interrupted`: the provider may have taken the refresh token. */
     postpone: async (
       { accountId, id }: InstanceKey,
-      { leaseId }: Lease,
+      { leaseId }: RefreshLease,
       { retryInMs, interrupted }: { readonly retryInMs: number; readonly interrupted: boolean },
     ): Promise<boolean> => {
       const { rowCount } = await knex.raw<{ rowCount: number }>(
@@ -159,7 +159,7 @@ export function createTokenStore(knex: Knex) {
      * @returns the version of its settings; undefined when it is gone
      */
     lockSettings: async (via: Knex, { accountId, id }: InstanceKey): Promise<number | undefined> => {
-      const { rows } = await via.raw<{ rows: Row<'instance', 'settings_version'>[] }>(
+      const { rows } = await via.raw<{ rows: RowOf<'instance', 'settings_version'>[] }>(
         'select settings_version as "settingsVersion" from instance where account_id = ? and id = ? for no key update',
         [accountId, id],
       );
@@ -170,7 +170,7 @@ export function createTokenStore(knex: Knex) {
     refuse: async (
       via: Knex,
       { accountId, id }: InstanceKey,
-      { leaseId, generation }: Lease,
+      { leaseId, generation }: RefreshLease,
       { kind, reason }: Refusal,
     ): Promise<boolean> => {
       const { rowCount } = await via.raw<{ rowCount: number }>(
@@ -192,7 +192,7 @@ export function createTokenStore(knex: Knex) {
     },
 
     /** Gives the lease back without a word. */
-    release: async ({ accountId, id }: InstanceKey, { leaseId }: Lease): Promise<void> => {
+    release: async ({ accountId, id }: InstanceKey, { leaseId }: RefreshLease): Promise<void> => {
       await knex.raw(
         `update oauth_token set ${FREE_LEASE} where account_id = ? and instance_id = ? and lease_id = ?::uuid`,
         [accountId, id, leaseId],
