@@ -5,6 +5,7 @@ import { createPoolShares, type PoolShares } from '../../src/db/pool-shares.ts';
 import { isAppError } from '../../src/errors.ts';
 import { waitUntil } from '../api/support/wait-until.ts';
 import { silentLog, useDatabase } from '../support/database.ts';
+import { createVirtualClock } from '../support/virtual-clock.ts';
 
 describe('createPoolShares', () => {
   const database = useDatabase({ migrated: false });
@@ -74,7 +75,8 @@ describe('createPoolShares', () => {
 
   it('leaves half of the pool to others, whatever many accounts list and change', async () => {
     const opened = openDatabase({ url: database.url, poolSize: 4, log: silentLog });
-    const held = createPoolShares({ knex: opened.knex, poolSize: 4, waitMs: 50 });
+    const clock = createVirtualClock();
+    const held = createPoolShares({ knex: opened.knex, poolSize: 4, waitMs: 50, clock });
     const { promise, resolve } = Promise.withResolvers<void>();
     let running = 0;
     const hold = async (via: Knex) => {
@@ -84,6 +86,8 @@ describe('createPoolShares', () => {
     };
     const works = Array.from({ length: 8 }, (_, account) => failureOf(held.list(account, hold)));
     const change = held.bulk(9, (step) => step(() => opened.knex.transaction(hold)));
+    await waitUntil(async () => running === 2);
+    await clock.advance(50);
     const errors = await Promise.all([...works.slice(2), failureOf(change)]);
     for (const error of errors) expect(error).to.include({ code: 'OVERLOADED', retryAfterSeconds: 1 });
     expect(running).to.equal(2);
