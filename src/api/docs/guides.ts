@@ -29,7 +29,7 @@ export interface Guides {
 const README = join(ROOT, 'README.md');
 const WHERE = join(ROOT, 'docs/where.md');
 /** The reader's order; what is not here follows by name. */
-const ORDER = ['readme', 'where', 'events', 'credentials', 'limits', 'migrating', 'deployment', 'keys'];
+const ORDER = ['readme', 'where', 'events', 'credentials', 'limits', 'connectors', 'migrating', 'deployment', 'keys'];
 
 /** The README, `docs/*.md` and the README of every connector, ready to be shown. */
 export async function readGuides(connectorFolders: readonly string[]): Promise<Guides> {
