@@ -101,7 +101,7 @@ interface MediaRange {
 const RECORD_TYPE = 'application/json';
 const RANGE = /^\s*([\w!#$&^.+*-]+\/[\w!#$&^.+*-]+)\s*(?:;(.*))?$/;
 
-export type Choice =
+export type FileChoice =
   | { readonly kind: 'record' }
   /** `type` is one of the offered, or what the caller asked for where anything is offered. */
   | { readonly kind: 'file'; readonly type: string }
@@ -111,7 +111,7 @@ export type Choice =
  * What a caller would rather have, the record or one of the `offered` types of its file (`*`: any at all). Liked
  * equally it is the record, so that callers who take anything get JSON.
  */
-export function chooseAnswer(accept: string | undefined, offered: readonly string[]): Choice {
+export function chooseAnswer(accept: string | undefined, offered: readonly string[]): FileChoice {
   if (accept === undefined || accept.trim() === '') return { kind: 'record' };
   const ranges = parseAccept(accept);
   const recordQuality = qualityOf(RECORD_TYPE, ranges);

@@ -1,12 +1,11 @@
 export { pushedField } from './check.ts';
 export { type Condition, conjuncts, isGroup, operatorOf, type Predicate, predicatesOf } from './condition.ts';
+export type { Constant, Decision } from './decisions.ts';
 export { compileCondition, type RowTest } from './evaluate.ts';
 export type * from './model.ts';
 export { compareValues } from './order.ts';
 export {
   assertFullyPushed,
-  type Constant,
-  type Decision,
   type OrderBy,
   type Plan,
   type ProviderQuery,

@@ -1,0 +1,233 @@
+import { foldText } from './collation.ts';
+import { type Condition, isGroup, join, predicatesOf } from './condition.ts';
+import { heldValues } from './domain.ts';
+import { isList, type List, widenLists } from './lists.ts';
+import type { BooleanShape, Queryable, Translator, Value } from './model.ts';
+import { push } from './push.ts';
+import { fitShape, type Shaped } from './shape.ts';
+import { translate } from './translate.ts';
+
+/** What of one conjunct of a filter is pushed. */
+export interface Part {
+  readonly source: Condition;
+  /** Absent where the source is true for every row. */
+  readonly condition: Condition | undefined;
+  readonly exact: boolean;
+  /** Only a wider question, as lists in it are too long. */
+  readonly isWidened?: true;
+}
+
+/** What is pushed of a filter's conjuncts in one query. */
+export interface Choice {
+  readonly sources: readonly Condition[];
+  readonly parts: readonly Part[];
+  /** Why the others are not among the parts, and those that are widened not as they are. */
+  readonly reasons: ReadonlyMap<Condition, string>;
+  /** Lists that the provider takes, but not at once, whether a wider question is among the parts or nothing of them. */
+  readonly tooLong: ReadonlySet<Condition>;
+  readonly pushed?: Condition;
+  readonly native?: unknown;
+}
+
+export function isExactAt({ sources, parts }: Choice, index: number): boolean {
+  return parts.some((part) => part.exact && part.source === sources[index]);
+}
+
+/**
+ * All pushable parts if the provider takes them together; otherwise as many as fit, and wider ones for lists that do not. `never`
+ * where one of them is true for no row.
+ */
+export function choose(sources: readonly Condition[], queryable: Queryable): Choice | 'never' {
+  const { translator } = queryable;
+  const reasons = new Map<Condition, string>();
+  const settled: Part[] = [];
+  const pushable: Part[] = [];
+  for (const source of sources) {
+    const pushed = push(source, queryable);
+    if (pushed.kind === 'never') return 'never';
+    if (pushed.kind === 'always') settled.push({ source, condition: undefined, exact: true });
+    else if (pushed.kind === 'unasked') reasons.set(source, pushed.reason);
+    else if (translator === undefined) reasons.set(source, 'the provider takes no filter');
+    else pushable.push({ source, condition: pushed.condition, exact: pushed.exactness === 'exact' });
+  }
+  const tooLong = new Set<Condition>();
+  if (translator === undefined) return { sources, parts: settled, reasons, tooLong };
+  for (let parts: readonly Part[] = pushable; ; ) {
+    const fitting = fitTogether(parts, queryable, translator, reasons);
+    const left = parts.filter((part) => part.isWidened !== true && !fitting.parts.includes(part));
+    for (const { source } of left) if (isList(source)) tooLong.add(source);
+    const wider = left.flatMap((part) => widen(part, queryable));
+    if (wider.length === 0) return { sources, ...fitting, parts: [...settled, ...fitting.parts], reasons, tooLong };
+    parts = [...fitting.parts, ...wider];
+  }
+}
+
+function widen({ source }: Part, queryable: Queryable): readonly Part[] {
+  const condition = widenLists(source, queryable);
+  return condition === undefined ? [] : [{ source, condition, exact: false, isWidened: true }];
+}
+
+function fitTogether(
+  pushable: readonly Part[],
+  queryable: Queryable,
+  translator: Translator<unknown>,
+  reasons: Map<Condition, string>,
+): Pick<Choice, 'parts' | 'pushed' | 'native'> {
+  const fitting = 'condition' in fitAll(pushable, queryable) ? pushable : chooseSome(pushable, queryable, reasons);
+  return shorten(fitting, queryable, translator, reasons);
+}
+
+/** As many calls as one answer may take by default; for more of them, looking through the rows is no worse. */
+const MOST_QUERIES = 25;
+
+/**
+ * The same filter with its first list that is too long in as few pieces as the provider takes, one in each query: some exact answers
+ * cost less than looking through all rows. Undefined when there is no such list, or when it would take too many pieces.
+ */
+export function divide(whole: Choice, queryable: Queryable): readonly [Choice, ...Choice[]] | undefined {
+  const list = whole.sources.filter(isList).find((source) => whole.tooLong.has(source));
+  if (list === undefined) return undefined;
+  const values = distinctUnder(list);
+  const most = Math.min(MOST_QUERIES, values.length);
+  const take = (count: number, pieces: number) => takePieces({ whole, list, values, count, pieces }, queryable);
+  // Half as long a piece is taken wherever a longer one is, so the fewest are found by halving; texts may differ in length.
+  for (let count = leastTaken(2, most, (each) => take(each, 1).length === 1); count <= most; count++) {
+    const [first, ...more] = take(count, count);
+    if (first !== undefined && more.length === count - 1) return [first, ...more];
+  }
+  return undefined;
+}
+
+/** The least number from `low` to `high` that passes, as do all above it; one more than `high` where none does. */
+function leastTaken(low: number, high: number, passes: (count: number) => boolean): number {
+  if (low > high) return low;
+  const middle = Math.floor((low + high) / 2);
+  return passes(middle) ? leastTaken(low, middle - 1, passes) : leastTaken(middle + 1, high, passes);
+}
+
+interface Division {
+  readonly whole: Choice;
+  readonly list: List;
+  readonly values: List['values'];
+  readonly count: number;
+  /** How many of them are looked at. */
+  readonly pieces: number;
+}
+
+/** A query for each piece, up to the first that is still too long. What was not pushed beside the list is not tried again. */
+function takePieces({ whole, list, values, count, pieces }: Division, queryable: Queryable): readonly Choice[] {
+  const pushed = new Set(whole.parts.map(({ source }) => source));
+  const choices: Choice[] = [];
+  for (const piece of cut(values, count).slice(0, pieces)) {
+    const shorter: List = { ...list, values: piece };
+    const tried = whole.sources.filter((source) => source === list || pushed.has(source));
+    const choice = choose(replaced(tried, list, shorter), queryable);
+    if (choice === 'never' || choice.tooLong.has(shorter) || !takesAll(choice)) break;
+    const reasons = new Map([...whole.reasons, ...choice.reasons]);
+    choices.push({ ...choice, sources: replaced(whole.sources, list, shorter), reasons });
+  }
+  return choices;
+}
+
+function takesAll({ sources, parts }: Choice): boolean {
+  return sources.every((source) => parts.some((part) => part.source === source));
+}
+
+function replaced(sources: readonly Condition[], before: Condition, after: Condition): readonly Condition[] {
+  return sources.map((source) => (source === before ? after : source));
+}
+
+/** The values that the field can hold, of which no row equals two. */
+function distinctUnder({ field, values }: List): List['values'] {
+  const keyOf = (value: Value) =>
+    value.kind === 'string'
+      ? foldText(value.value, field.collation)
+      : value.kind === 'boolean'
+        ? value.value
+        : value.text;
+  return [...new Map(heldValues(field, values).map((value) => [keyOf(value), value])).values()];
+}
+
+/** In pieces of the same length, or one less. */
+function cut(values: List['values'], count: number): readonly List['values'][] {
+  return Array.from({ length: count }, (_, index) =>
+    values.slice(Math.ceil((index * values.length) / count), Math.ceil(((index + 1) * values.length) / count)),
+  );
+}
+
+function chooseSome(pushable: readonly Part[], queryable: Queryable, reasons: Map<Condition, string>): readonly Part[] {
+  const chosen: Part[] = [];
+  for (const part of byImportance(pushable, queryable)) {
+    const shaped = fitAll([...chosen, part], queryable);
+    if ('reason' in shaped) reasons.set(part.source, shaped.reason);
+    else chosen.push(part);
+  }
+  return chosen;
+}
+
+/** What the provider demands first, then what takes least of its limits. */
+function byImportance(parts: readonly Part[], { requiredFilters = [] }: Queryable): readonly Part[] {
+  const rank = ({ condition }: Part) =>
+    requiredFilters.some((name) => condition && constrains(condition, name)) ? 0 : sizeOf(condition);
+  return [...parts].sort((a, b) => rank(a) - rank(b));
+}
+
+function sizeOf(condition: Condition | undefined): number {
+  return predicatesOf(condition).reduce((sum, each) => sum + (each.kind === 'in' ? each.values.length : 1), 0);
+}
+
+function fitAll(parts: readonly Part[], queryable: Queryable): Shaped {
+  const joined = join(
+    'and',
+    parts.flatMap(({ condition }) => condition ?? []),
+  );
+  if (joined === undefined) return { reason: 'nothing of it can be pushed' };
+  return fitShape(joined, shapeOf(queryable), queryable.limits);
+}
+
+function shapeOf(queryable: Queryable): BooleanShape {
+  return queryable.shape ?? { kind: 'and' };
+}
+
+/** Translates, and gives up the least important parts while the outcome is more than the provider takes. */
+function shorten(
+  fitting: readonly Part[],
+  queryable: Queryable,
+  translator: Translator<unknown>,
+  reasons: Map<Condition, string>,
+): Pick<Choice, 'parts' | 'pushed' | 'native'> {
+  let parts = fitting;
+  for (;;) {
+    const shaped = fitAll(parts, queryable);
+    if ('reason' in shaped) return { parts: [] };
+    const native = translate(shaped.condition, translator);
+    const excess = excessOf(native, queryable, translator);
+    if (excess === undefined) return { parts, pushed: shaped.condition, native };
+    const dropped = byImportance(parts, queryable).at(-1);
+    parts = parts.filter((part) => part !== dropped);
+    if (dropped) reasons.set(dropped.source, excess);
+  }
+}
+
+function excessOf(
+  native: unknown,
+  { limits = {} }: Queryable,
+  { terms, fault }: Translator<unknown>,
+): string | undefined {
+  const { maxLength = Number.POSITIVE_INFINITY, maxTerms = Number.POSITIVE_INFINITY } = limits;
+  if (lengthOf(native) > maxLength) return `the provider takes filters of at most ${maxLength} characters`;
+  const isTooMuch = terms !== undefined && terms(native) > maxTerms;
+  return isTooMuch ? `the provider takes at most ${maxTerms} predicates` : fault?.(native);
+}
+
+function lengthOf(native: unknown): number {
+  return typeof native === 'string' ? native.length : JSON.stringify(native).length;
+}
+
+/** Whether every row that the condition is true for was tested on the field. */
+export function constrains(condition: Condition, name: string): boolean {
+  if (!isGroup<Condition>(condition)) return condition.field.name === name;
+  return condition.kind === 'and'
+    ? condition.operands.some((operand) => constrains(operand, name))
+    : condition.operands.every((operand) => constrains(operand, name));
+}

@@ -1,0 +1,83 @@
+import type { Choice } from './choice.ts';
+import { type Condition, isGroup, type Predicate, predicatesOf } from './condition.ts';
+import type { Queryable } from './model.ts';
+import { print } from './print.ts';
+import { push } from './push.ts';
+
+/** True for no row, or for every row. */
+export type Constant = 'never' | 'always';
+
+/** What happens to one predicate of a filter, for people. */
+export interface Decision {
+  readonly predicate: string;
+  readonly position: number;
+  readonly length: number;
+  /** How the provider answers it; `none`: it cannot. */
+  readonly exactness: 'exact' | 'superset' | 'none';
+  readonly pushed: boolean;
+  /** What it is by itself, where the values that its field can hold decide it: then nobody is asked. */
+  readonly holds?: Constant;
+  readonly reason?: string;
+}
+
+const RECHECKED = 'the provider may return more rows than meant, so they are checked again';
+
+export interface Fate {
+  readonly pushed: 'as it is' | 'widened' | 'not' | 'settled';
+  /** Why not, where the part as a whole could not be. */
+  readonly reason: string | undefined;
+}
+
+export function fateAt({ sources, parts, reasons }: Choice, index: number): Fate {
+  const source = sources[index];
+  const part = parts.find((each) => each.source === source);
+  if (part !== undefined && part.condition === undefined) {
+    return { pushed: 'settled', reason: 'it stands in an OR that every row passes' };
+  }
+  if (part !== undefined && part.isWidened !== true) return { pushed: 'as it is', reason: undefined };
+  return { pushed: part === undefined ? 'not' : 'widened', reason: source && reasonFor(source, reasons) };
+}
+
+/** One decision per predicate of a top-level part; what stands in an OR shares the fate of the whole OR. */
+export function decide(source: Condition, fate: Fate, queryable: Queryable): readonly Decision[] {
+  return predicatesOf(source).map((predicate) => {
+    const { offset: position, length } = predicate.loc;
+    return { predicate: print(predicate), position, length, ...judge(predicate, fate, queryable) };
+  });
+}
+
+function judge(
+  predicate: Predicate,
+  fate: Fate,
+  queryable: Queryable,
+): Pick<Decision, 'exactness' | 'pushed' | 'holds' | 'reason'> {
+  const alone = push(predicate, queryable);
+  if (alone.kind === 'never' || alone.kind === 'always') {
+    return { exactness: 'exact', pushed: false, holds: alone.kind, reason: CONSTANT_REASONS[alone.kind] };
+  }
+  if (alone.kind === 'unasked') return { exactness: 'none', pushed: false, reason: alone.reason };
+  if (fate.pushed === 'widened') {
+    return {
+      exactness: 'superset',
+      pushed: true,
+      reason: `${fate.reason}, so it is asked for more widely and checked again`,
+    };
+  }
+  const pushed = fate.pushed === 'as it is';
+  const reason = pushed ? RECHECK_REASONS[alone.exactness] : fate.reason;
+  return { exactness: alone.exactness, pushed, ...(reason !== undefined && { reason }) };
+}
+
+function reasonFor(source: Condition, reasons: ReadonlyMap<Condition, string>): string | undefined {
+  const reason = reasons.get(source);
+  return isGroup<Condition>(source) && reason !== undefined
+    ? `it stands in an OR that cannot be pushed: ${reason}`
+    : reason;
+}
+
+const CONSTANT_REASONS: Readonly<Record<Constant, string>> = {
+  never: 'no value that the field can hold passes it',
+  always: 'every value that the field can hold passes it',
+};
+
+const RECHECK_REASONS = { exact: undefined, superset: RECHECKED } as const;
