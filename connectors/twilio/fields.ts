@@ -32,8 +32,7 @@ export const day = (native: string) =>
 /** The provider's id of something, `CA` and 32 hexadecimal digits. */
 export const sid = (native: string, prefix: string) =>
   ({ ...TEXT, native, format: 'sid', domain: { text: { possible: sidOf(prefix) } } }) satisfies FieldSpec;
-export const askedSid = (native: string, prefix: string) =>
-  ({ ...sid(native, prefix), filter: EQUAL }) satisfies FieldSpec;
+export const asked = (field: FieldSpec) => ({ ...field, filter: EQUAL }) satisfies FieldSpec;
 
 function sidOf(prefix: string): (text: string) => boolean {
   const form = new RegExp(`^(?:${prefix})[0-9a-fA-F]{32}$`);

@@ -1,4 +1,4 @@
-import { type Inputs, inputs, json, list, plainText, type Value } from '#connector';
+import { type Inputs, inputs, json, list, path, plainText, type Value } from '#connector';
 
 export const ORIGIN = 'https://api.twilio.com';
 
@@ -12,10 +12,13 @@ function printDay(value: Value): string {
   return value.kind === 'datetime' ? value.text.slice(0, 10) : plainText(value);
 }
 
-/** Resources of the account, or below one of its resources: `name` is both the path and, in lower case, the member with the rows. */
-export const listOf = (name: string) =>
+/** Resources of the account, or below one of its `parent` resources. The name in lower case is the member that holds the rows. */
+export const listOf = (name: string, parent = '') =>
   list<Inputs>({
-    request: ({ filter = {}, page }) => ({ path: `/${name}.json`, query: { ...throughLastDay(filter), ...page } }),
+    request: ({ filter = {}, page, parentId }) => ({
+      path: parentId === undefined ? `/${name}.json` : path`/${parent}/${parentId}/${name}.json`,
+      query: { ...throughLastDay(filter), ...page },
+    }),
     rows: (body) => json.array(json.at(body, name.toLowerCase()), `the ${name.toLowerCase()}`),
     paging: {
       kind: 'link',

@@ -1,5 +1,5 @@
-import { can, defineObject, type Inputs, json, path, type RecordsOptions, records } from '#connector';
-import { askedSid, DECIMAL, day, INTEGER, input, instant, OBJECT, OWN, PARTY, sid, TEXT } from './fields.ts';
+import { can, defineObject, type Fields, type Inputs, json, path, type RecordsOptions, records } from '#connector';
+import { asked, DECIMAL, day, INTEGER, input, instant, OBJECT, OWN, PARTY, sid, TEXT } from './fields.ts';
 import { between, byInputs, listOf } from './list.ts';
 
 const GIVEN = { createable: true } as const;
@@ -84,6 +84,60 @@ export const messages = defineObject<Inputs>({
   ...records(sent('Messages')),
 });
 
+const RECORDING = {
+  id: { ...sid('sid', 'RE'), nullable: false },
+  callSid: sid('call_sid', 'CA'),
+  conferenceSid: sid('conference_sid', 'CF'),
+  dateCreated: day('date_created'),
+  dateUpdated: instant('date_updated'),
+  startTime: instant('start_time'),
+  duration: { ...INTEGER, label: 'Seconds' },
+  channels: INTEGER,
+  status: { ...TEXT, values: ['in-progress', 'paused', 'stopped', 'processing', 'completed', 'absent', 'deleted'] },
+  source: {
+    ...TEXT,
+    values: [
+      'DialVerb',
+      'Conference',
+      'OutboundAPI',
+      'Trunking',
+      'RecordVerb',
+      'StartCallRecordingAPI',
+      'StartConferenceRecordingAPI',
+    ],
+  },
+  price: DECIMAL,
+  priceUnit: { ...TEXT, native: 'price_unit' },
+  errorCode: { ...INTEGER, native: 'error_code' },
+  mediaUrl: { ...TEXT, native: 'media_url', format: 'uri' },
+  encryptionDetails: { ...OBJECT, native: 'encryption_details' },
+  ...OWN,
+} as const satisfies Fields;
+
+/** Recordings of calls. */
+export const recordings = defineObject<Inputs>({
+  label: 'Recordings',
+  native: 'Recordings',
+  fields: {
+    ...RECORDING,
+    callSid: asked(RECORDING.callSid),
+    conferenceSid: asked(RECORDING.conferenceSid),
+  },
+  translator: byInputs({ callSid: 'CallSid', conferenceSid: 'ConferenceSid', dateCreated: between('DateCreated') }),
+  list: listOf('Recordings'),
+  ...records(kept('Recordings')),
+  media: { types: ['audio/mpeg'], request: ({ id }) => ({ path: path`/Recordings/${id}.mp3` }) },
+});
+
+/** Those of one call. They are read and removed among all recordings. */
+const recordingsOfCall = defineObject<Inputs>({
+  label: 'Recordings of the call',
+  native: 'Recordings',
+  fields: RECORDING,
+  translator: byInputs({ dateCreated: between('DateCreated') }),
+  list: listOf('Recordings', 'Calls'),
+});
+
 const CALL_STATUSES = ['queued', 'ringing', 'in-progress', 'completed', 'busy', 'failed', 'no-answer', 'canceled'];
 
 /** Calls in and out. */
@@ -104,7 +158,7 @@ export const calls = defineObject<Inputs>({
     },
     startTime: day('start_time'),
     endTime: day('end_time'),
-    parentCallSid: askedSid('parent_call_sid', 'CA'),
+    parentCallSid: asked(sid('parent_call_sid', 'CA')),
     direction: TEXT,
     duration: { ...INTEGER, label: 'Seconds' },
     queueTime: { ...INTEGER, native: 'queue_time', label: 'Milliseconds until it is placed' },
@@ -139,43 +193,5 @@ export const calls = defineObject<Inputs>({
   }),
   list: listOf('Calls'),
   ...records(sent('Calls')),
-});
-
-/** Recordings of calls. The file is an MP3. */
-export const recordings = defineObject<Inputs>({
-  label: 'Recordings',
-  native: 'Recordings',
-  fields: {
-    id: { ...sid('sid', 'RE'), nullable: false },
-    callSid: askedSid('call_sid', 'CA'),
-    conferenceSid: askedSid('conference_sid', 'CF'),
-    dateCreated: day('date_created'),
-    dateUpdated: instant('date_updated'),
-    startTime: instant('start_time'),
-    duration: { ...INTEGER, label: 'Seconds' },
-    channels: INTEGER,
-    status: { ...TEXT, values: ['in-progress', 'paused', 'stopped', 'processing', 'completed', 'absent', 'deleted'] },
-    source: {
-      ...TEXT,
-      values: [
-        'DialVerb',
-        'Conference',
-        'OutboundAPI',
-        'Trunking',
-        'RecordVerb',
-        'StartCallRecordingAPI',
-        'StartConferenceRecordingAPI',
-      ],
-    },
-    price: DECIMAL,
-    priceUnit: { ...TEXT, native: 'price_unit' },
-    errorCode: { ...INTEGER, native: 'error_code' },
-    mediaUrl: { ...TEXT, native: 'media_url', format: 'uri' },
-    encryptionDetails: { ...OBJECT, native: 'encryption_details' },
-    ...OWN,
-  },
-  translator: byInputs({ callSid: 'CallSid', conferenceSid: 'ConferenceSid', dateCreated: between('DateCreated') }),
-  list: listOf('Recordings'),
-  ...records(kept('Recordings')),
-  media: { types: ['audio/mpeg'], request: ({ id }) => ({ path: path`/Recordings/${id}.mp3` }) },
+  children: { recordings: recordingsOfCall },
 });
