@@ -16,7 +16,12 @@ describeConnector(twilio, createSimulator, {
       freeTexts: [],
     },
     calls: {
-      create: (number) => ({ from: '+15005550006', to: `+1555222${1000 + number}` }),
+      create: (number) => ({
+        from: '+15005550006',
+        to: `+1555222${1000 + number}`,
+        twiml: '<Response><Say>Good morning & good night</Say></Response>',
+      }),
+      neverShown: ['twiml'],
       freeTexts: [],
     },
   },
