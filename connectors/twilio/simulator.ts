@@ -95,8 +95,10 @@ export function createSimulator(options: Partial<SimulatorOptions> = {}): Simula
         [`POST ${ROOT}/Calls.json`]: (call) => createCall(calls, clock, call),
         [`POST ${ROOT}/Messages/{sid}.json`]: (call) => updateMessage(messages, found(messages, call), call),
         [`POST ${ROOT}/Calls/{sid}.json`]: (call) => updateCall(calls, found(calls, call), call),
-        [`GET ${ROOT}/Calls/{sid}/Recordings.json`]: (call) =>
-          list(recordings, call, (row) => row.call_sid === found(calls, call).sid),
+        [`GET ${ROOT}/Calls/{sid}/Recordings.json`]: (call) => {
+          const { sid } = found(calls, call);
+          return list(recordings, call, (row) => row.call_sid === sid);
+        },
         [`GET ${ROOT}/Recordings/{sid}.wav`]: (call) => sound(recordings, call, 'wav'),
         [`GET ${ROOT}/Recordings/{sid}.mp3`]: (call) => sound(recordings, call, 'mp3'),
         [`GET ${ROOT}/Recordings/{sid}`]: (call) => sound(recordings, call, 'wav'),

@@ -11,8 +11,20 @@ export function sidOf(prefix: string, number: number | string): string {
 }
 
 const SECOND_MS = 1000;
-/** Turns of years, leap days and changes of clocks; of each day its first, last and some other second. */
-const DAYS = ['2023-12-31', '2024-01-01', '2024-02-29', '2024-03-01', '2024-03-31', '2024-06-30', '2024-12-31'];
+/** Turns of years, leap days and changes of clocks; of each day its first, last and some other second. Of the lists here no two are equally long. */
+const DAYS = [
+  '2023-12-31',
+  '2024-01-01',
+  '2024-02-29',
+  '2024-03-01',
+  '2024-03-31',
+  '2024-06-30',
+  '2024-12-31',
+  '2023-03-01',
+  '2038-01-18',
+  '2024-10-27',
+  '2025-02-28',
+];
 const SECONDS = [0, 86_399, 43_200, 1, 86_398];
 
 /** In milliseconds, whole seconds: the provider tells no less. */
@@ -40,6 +52,7 @@ const CALLERS = [
   'client:a+b=c&d',
   'sip:alice@example.com?x=1',
   'sim:DE1',
+  'client:jane doe',
 ];
 
 const MESSAGE_STATUSES = ['delivered', 'sent', 'received', 'undelivered', 'failed', 'queued', 'read', 'scheduled'];
@@ -61,6 +74,8 @@ const CALL_COUNT = 150;
 const RECORDING_COUNT = 90;
 
 const isUnsent = (index: number): boolean => ['queued', 'scheduled'].includes(String(cycle(MESSAGE_STATUSES)(index)));
+const isRefused = (index: number): boolean =>
+  ['failed', 'undelivered'].includes(String(cycle(MESSAGE_STATUSES)(index)));
 const isInbound = (index: number): boolean => cycle(MESSAGE_STATUSES)(index) === 'received';
 const when =
   (has: (index: number) => boolean, column: Column): Column =>
@@ -70,7 +85,13 @@ const when =
 export function makeMessages(): readonly Row[] {
   return makeRows(MESSAGE_COUNT, {
     sid: (index) => sidOf(index % 10 === 3 ? 'MM' : 'SM', index),
-    body: cycle([...HOSTILE_TEXTS, 'Your code is 123456', 'your code is 123456']),
+    body: cycle([
+      ...HOSTILE_TEXTS,
+      'Your code is 123456',
+      'your code is 123456',
+      ' Your code is 123456',
+      'Code 123456 ',
+    ]),
     from: (index) => (index % 40 === 7 ? null : isInbound(index) ? cycle(OTHERS)(index) : cycle(OWN)(index)),
     to: (index) => (isInbound(index) ? cycle(OWN)(index) : cycle(OTHERS, 3)(index)),
     status: cycle(MESSAGE_STATUSES),
@@ -83,11 +104,8 @@ export function makeMessages(): readonly Row[] {
     num_media: (index) => (index % 10 === 3 ? '2' : '0'),
     price: when((index) => !isUnsent(index), cycle(PRICES)),
     price_unit: cycle(['USD', 'USD', 'EUR', 'JPY']),
-    error_code: when(
-      (index) => ['failed', 'undelivered'].includes(String(cycle(MESSAGE_STATUSES)(index))),
-      cycle([30003, 30007]),
-    ),
-    error_message: sparse(8, cycle([null]), 0),
+    error_code: when(isRefused, cycle([30_003, 30_007])),
+    error_message: when(isRefused, cycle(['Unreachable destination handset', "Carrier's violation"])),
     messaging_service_sid: sparse(2, (index) => sidOf('MG', index % 3)),
   });
 }

@@ -82,10 +82,10 @@ export function createCall({ name, table }: Collection, clock: MovableClock, cal
 }
 
 /** @throws Fault 404 for none, and for one that was deleted */
-export function find({ name, table }: Collection, { params, path }: Call, isThere: (row: Row) => boolean): Row {
+export function find({ table }: Collection, { params, path }: Call, isThere: (row: Row) => boolean): Row {
   const row = table.find(params.sid ?? '');
   if (row !== undefined && isThere(row)) return row;
-  throw new Fault(404, '20404', `The requested resource ${path} was not found${name === 'Recordings' ? '.' : ''}`);
+  throw new Fault(404, '20404', `The requested resource ${path} was not found`);
 }
 
 /** @throws Fault 400 for anything but an emptied text, or the end of what has not been sent */
