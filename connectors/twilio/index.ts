@@ -47,13 +47,23 @@ export default defineConnector({
   baseUrl: (config) => `${ORIGIN}/2010-04-01/Accounts/${setting(config, 'username')}`,
   hosts: [new URL(ORIGIN).host],
   probe: { path: '/Messages.json', query: { PageSize: 1 } },
-  classify: errors({ message: ({ body }) => wordsOf(body) }),
+  classify: errors({
+    message: ({ body }) => wordsOf(body),
+    code: ({ body }) => codeOf(body),
+    // A call that is over, or has not begun: the status says no more than 400.
+    kinds: { 21220: 'conflict' },
+  }),
   objects: { messages, calls, recordings },
 });
 
-/** The code stands in Twilio's dictionary of errors, which says more than the message. */
+function codeOf(body: unknown): number | undefined {
+  const code = json.at(body, 'code');
+  return typeof code === 'number' ? code : undefined;
+}
+
+/** With the code, of which Twilio's dictionary of errors says more. */
 function wordsOf(body: unknown): string | undefined {
   const message = json.findText(json.at(body, 'message'));
-  const code = json.at(body, 'code');
-  return message !== undefined && typeof code === 'number' ? `${message} (Twilio error ${code})` : message;
+  const code = codeOf(body);
+  return message !== undefined && code !== undefined ? `${message} (Twilio error ${code})` : message;
 }
