@@ -51,6 +51,15 @@ describe('Twilio, from the connector to its simulator', () => {
     expect(next).to.match(/^https:\/\/api\.twilio\.com\/2010-04-01\/Accounts\/AC\w+\/Messages\.json\?/);
   });
 
+  it('lists deleted recordings to those who ask for them', async () => {
+    const [{ id } = {}, ...others] = await connection.listAll(recordings);
+    await connection.run(recordings.remove, { id: String(id) });
+    expect(await connection.listAll(recordings)).to.have.length(others.length);
+    const parameters = { includeDeleted: { kind: 'boolean', value: true } } as const;
+    const all = await connection.listAll(recordings, { parameters });
+    expect(all.filter(({ status }) => status === 'deleted').map((each) => each.id)).to.deep.equal([id]);
+  });
+
   it('logs in by a key where there is one', () => {
     const credentials = 'credentials' in twilio.auth ? twilio.auth.credentials : () => undefined;
     expect(credentials({ username: 'AC1', password: 'p' })).to.deep.equal({ username: 'AC1', password: 'p' });

@@ -15,9 +15,13 @@ function printDay(value: Value): string {
 /** Resources of the account, or below one of its `parent` resources. The name in lower case is the member that holds the rows. */
 export const listOf = (name: string, parent = '') =>
   list<Inputs>({
-    request: ({ filter = {}, page, parentId }) => ({
+    request: ({ filter = {}, parameters: { includeDeleted }, page, parentId }) => ({
       path: parentId === undefined ? `/${name}.json` : path`/${parent}/${parentId}/${name}.json`,
-      query: { ...throughLastDay(filter), ...page },
+      query: {
+        ...throughLastDay(filter),
+        ...(includeDeleted?.kind === 'boolean' && { IncludeSoftDeleted: includeDeleted.value }),
+        ...page,
+      },
     }),
     rows: (body) => json.array(json.at(body, name.toLowerCase()), `the ${name.toLowerCase()}`),
     paging: {

@@ -123,6 +123,12 @@ export const recordings = defineObject<Inputs>({
     callSid: asked(RECORDING.callSid),
     conferenceSid: asked(RECORDING.conferenceSid),
   },
+  parameters: {
+    includeDeleted: {
+      type: 'boolean',
+      description: 'TRUE finds recordings that were deleted in the last 40 days as well.',
+    },
+  },
   translator: byInputs({ callSid: 'CallSid', conferenceSid: 'ConferenceSid', dateCreated: between('DateCreated') }),
   list: listOf('Recordings'),
   ...records(kept('Recordings')),
