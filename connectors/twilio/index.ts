@@ -1,0 +1,69 @@
+import { type ConfigField, defineConnector, errors, json, settings } from '#connector';
+import { ORIGIN } from './list.ts';
+import { calls, messages, recordings } from './objects.ts';
+
+const CONFIGURATION = [
+  {
+    key: 'username',
+    type: 'string',
+    description: 'Account SID, on the start page of the Twilio Console.',
+    required: true,
+    pattern: /^AC[0-9a-fA-F]{32}$/,
+    example: `AC${'0'.repeat(32)}`,
+  },
+  {
+    key: 'password',
+    type: 'string',
+    description: 'Auth token of the account; with `api.key`, the secret of that key.',
+    required: true,
+    secret: true,
+  },
+  {
+    key: 'api.key',
+    type: 'string',
+    description: 'SID of an API key, to log in by instead of the auth token.',
+    pattern: /^SK[0-9a-fA-F]{32}$/,
+  },
+] as const satisfies readonly ConfigField[];
+
+const setting = settings(CONFIGURATION);
+
+/** Twilio, by account SID and auth token. Facts and their sources: README.md. */
+export default defineConnector({
+  key: 'twilio',
+  id: 1005,
+  contract: 1,
+  name: 'Twilio',
+  description: 'Messages, calls and recordings of calls.',
+  hub: 'messaging',
+  auth: {
+    type: 'basic',
+    credentials: (config) => ({
+      username: setting(config, 'api.key') ?? setting(config, 'username'),
+      password: setting(config, 'password'),
+    }),
+  },
+  configuration: CONFIGURATION,
+  baseUrl: (config) => `${ORIGIN}/2010-04-01/Accounts/${setting(config, 'username')}`,
+  hosts: [new URL(ORIGIN).host],
+  probe: { path: '/Messages.json', query: { PageSize: 1 } },
+  classify: errors({
+    message: ({ body }) => wordsOf(body),
+    code: ({ body }) => codeOf(body),
+    // A call that is over, or has not begun: the status says no more than 400.
+    kinds: { 21220: 'conflict' },
+  }),
+  objects: { messages, calls, recordings },
+});
+
+function codeOf(body: unknown): number | undefined {
+  const code = json.at(body, 'code');
+  return typeof code === 'number' ? code : undefined;
+}
+
+/** With the code, of which Twilio's dictionary of errors says more. */
+function wordsOf(body: unknown): string | undefined {
+  const message = json.findText(json.at(body, 'message'));
+  const code = codeOf(body);
+  return message !== undefined && code !== undefined ? `${message} (Twilio error ${code})` : message;
+}
