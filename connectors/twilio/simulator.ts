@@ -6,19 +6,19 @@ import {
   changesOf,
   createMovableClock,
   createTable,
-  type Delivery,
   type Fault,
   fault,
   json,
   type MovableClock,
   type Routes,
-  type Row,
   type Simulator,
   type SimulatorOptions,
   signWebhook,
   simulate,
   type Table,
+  type TableRow,
   typed,
+  type WebhookDelivery,
 } from '#connector/simulator';
 import { type Collection, daysOf, equals, isThere, list, oneOf, sidIn } from './simulator/lists.ts';
 import { makeSound } from './simulator/media.ts';
@@ -126,8 +126,8 @@ export function createSimulator(options: Partial<SimulatorOptions> = {}): Simula
 
 interface Kind {
   readonly prefix: string;
-  readonly rows: readonly Row[];
-  readonly initial?: Row;
+  readonly rows: readonly TableRow[];
+  readonly initial?: TableRow;
 }
 
 /** What is deleted stays in its place, for pages that are being read, and for recordings that are asked for. */
@@ -143,11 +143,11 @@ function tableOf(clock: MovableClock, { prefix, rows, initial }: Kind): Table {
   });
 }
 
-function changeable(collection: Collection, create: (number: number) => Row) {
+function changeable(collection: Collection, create: (number: number) => TableRow) {
   const { table } = collection;
   return {
     table,
-    keyOf: ({ sid }: Row) => String(sid),
+    keyOf: ({ sid }: TableRow) => String(sid),
     create,
     change: (number: number) => ({ price: `-0.${number}` }),
   };
@@ -163,11 +163,11 @@ function routesOf(collection: Collection): Routes {
 }
 
 /** @throws Fault 404 */
-function found(collection: Collection, call: Call): Row {
+function found(collection: Collection, call: Call): TableRow {
   return find(collection, call, collection.name === 'Recordings' ? isThere(call.query) : isKept);
 }
 
-function isKept({ deleted }: Row): boolean {
+function isKept({ deleted }: TableRow): boolean {
   return deleted !== true;
 }
 
@@ -191,7 +191,7 @@ function assertCaller(call: Call): void {
   if (account !== ACCOUNT_SID) throw fault(401, 'Authenticate');
 }
 
-function printAccount(): Row {
+function printAccount(): TableRow {
   const made = printInstant(Date.parse('2015-07-30T20:00:00Z'));
   const names = ['Messages', 'Calls', 'Recordings'];
   return {
@@ -227,7 +227,11 @@ export type WebhookEvent = { readonly form: Readonly<Record<string, string>> } |
  * Signed are the address and, of a form, the names and values in the order of the names. For JSON the address gets the digest.
  * @returns the delivery, and the address it is to be sent to
  */
-export function deliver(event: WebhookEvent, url: string, authToken = AUTH_TOKEN): Delivery & { readonly url: string } {
+export function deliver(
+  event: WebhookEvent,
+  url: string,
+  authToken = AUTH_TOKEN,
+): WebhookDelivery & { readonly url: string } {
   const signature = { secret: authToken, header: 'x-twilio-signature', algorithm: 'sha1', encoding: 'base64' } as const;
   if ('json' in event) {
     const body = JSON.stringify(event.json);

@@ -1,8 +1,8 @@
-import { type Answer, type Call, Fault, json, type Row, type Table } from '#connector/simulator';
+import { type Answer, type Call, Fault, json, type Table, type TableRow } from '#connector/simulator';
 import { printRow } from './rows.ts';
 
 /** What a value of a parameter lets through. @throws Fault 400 for a value that is none */
-export type Filter = (text: string, parameter: string) => (row: Row) => boolean;
+export type Filter = (text: string, parameter: string) => (row: TableRow) => boolean;
 
 export interface Collection {
   /** As it stands in addresses. */
@@ -68,7 +68,7 @@ const USUAL_SIZE = 50;
 const MOST_ROWS = 1000;
 
 /** @param where beside what the parameters say */
-export function list(collection: Collection, call: Call, where: (row: Row) => boolean = () => true): Answer {
+export function list(collection: Collection, call: Call, where: (row: TableRow) => boolean = () => true): Answer {
   const { name, table, latest } = collection;
   const { query } = call;
   const page = readCount(query, 'Page', 0);
@@ -76,7 +76,7 @@ export function list(collection: Collection, call: Call, where: (row: Row) => bo
   if (size < 1) throw invalid('PageSize is at least 1.');
   const tests = [where, isThere(query), ...readFilters(collection, query)];
   const inOrder = table.rows(true).toSorted((a, b) => placeOf(b[latest]) - placeOf(a[latest]));
-  const isMatch = (row: Row) => tests.every((test) => test(row));
+  const isMatch = (row: TableRow) => tests.every((test) => test(row));
   const matching = inOrder.filter(isMatch);
   const start = startOf(inOrder, { query, page, size }, isMatch);
   const rows = matching.slice(start, start + size);
@@ -100,7 +100,7 @@ function placeOf(ms: unknown): number {
   return typeof ms === 'number' ? ms : Number.MAX_SAFE_INTEGER;
 }
 
-function readFilters({ filters }: Collection, query: URLSearchParams): readonly ((row: Row) => boolean)[] {
+function readFilters({ filters }: Collection, query: URLSearchParams): readonly ((row: TableRow) => boolean)[] {
   return Object.entries(filters).flatMap(([parameter, filter]) => {
     const text = query.get(parameter) ?? '';
     return text === '' ? [] : [filter(text, parameter)];
@@ -108,7 +108,7 @@ function readFilters({ filters }: Collection, query: URLSearchParams): readonly 
 }
 
 /** Deleted records that are asked for, and all others. */
-export function isThere(query: URLSearchParams): (row: Row) => boolean {
+export function isThere(query: URLSearchParams): (row: TableRow) => boolean {
   const withDeleted = query.get('IncludeSoftDeleted') === 'true';
   return ({ deleted }) => deleted !== true || withDeleted;
 }
@@ -123,7 +123,11 @@ interface Asked {
  * A token names the record after (`PA`) or before (`PB`) which a page lies: what is made or deleted meanwhile moves no page.
  * @returns how many matching rows are in front of the page. @throws Fault 400
  */
-function startOf(inOrder: readonly Row[], { query, page, size }: Asked, isMatch: (row: Row) => boolean): number {
+function startOf(
+  inOrder: readonly TableRow[],
+  { query, page, size }: Asked,
+  isMatch: (row: TableRow) => boolean,
+): number {
   const token = query.get('PageToken');
   if (token === null && page > 0) throw invalid('PageToken is required for paging.');
   if (token === null) return 0;

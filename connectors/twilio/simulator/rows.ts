@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Column, cycle, DAY_MS, HOSTILE_TEXTS, makeRows, type Row, sparse } from '#connector/simulator';
+import { type Column, cycle, DAY_MS, HOSTILE_TEXTS, makeRows, sparse, type TableRow } from '#connector/simulator';
 
 export const ACCOUNT_SID = 'ACc0ffee00c0ffee00c0ffee00c0ffee00';
 const API_VERSION = '2010-04-01';
@@ -82,7 +82,7 @@ const when =
   (index) =>
     has(index) ? column(index) : null;
 
-export function makeMessages(): readonly Row[] {
+export function makeMessages(): readonly TableRow[] {
   return makeRows(MESSAGE_COUNT, {
     sid: (index) => sidOf(index % 10 === 3 ? 'MM' : 'SM', index),
     body: cycle([
@@ -113,7 +113,7 @@ export function makeMessages(): readonly Row[] {
 const isOver = (index: number): boolean => cycle(CALL_STATES)(index) === 'completed';
 const isPlaced = (index: number): boolean => !['queued', 'canceled'].includes(String(cycle(CALL_STATES)(index)));
 
-export function makeCalls(): readonly Row[] {
+export function makeCalls(): readonly TableRow[] {
   return makeRows(CALL_COUNT, {
     sid: (index) => sidOf('CA', index),
     parent_call_sid: (index) => (index % 5 === 4 ? sidOf('CA', index - 1) : null),
@@ -140,7 +140,7 @@ export function makeCalls(): readonly Row[] {
   });
 }
 
-export function makeRecordings(): readonly Row[] {
+export function makeRecordings(): readonly TableRow[] {
   return makeRows(RECORDING_COUNT, {
     sid: (index) => sidOf('RE', index),
     call_sid: (index) => sidOf('CA', (index * 2) % 60),
@@ -162,7 +162,7 @@ export function makeRecordings(): readonly Row[] {
 const INSTANTS = ['date_created', 'date_updated', 'date_sent', 'start_time', 'end_time'];
 
 /** What the provider says of a row: dates by RFC 2822, and where the record is. */
-export function printRow(collection: string, { deleted, ...row }: Row): Row {
+export function printRow(collection: string, { deleted, ...row }: TableRow): TableRow {
   const uri = `${ROOT}/${collection}/${row.sid}`;
   const dates = INSTANTS.filter((name) => name in row).map((name) => [name, printInstant(row[name])]);
   return {

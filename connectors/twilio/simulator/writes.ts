@@ -1,4 +1,4 @@
-import { type Answer, type Call, empty, Fault, json, type MovableClock, type Row } from '#connector/simulator';
+import { type Answer, type Call, empty, Fault, json, type MovableClock, type TableRow } from '#connector/simulator';
 import { type Collection, invalid } from './lists.ts';
 import { printRow, wholeSeconds } from './rows.ts';
 
@@ -82,14 +82,14 @@ export function createCall({ name, table }: Collection, clock: MovableClock, cal
 }
 
 /** @throws Fault 404 for none, and for one that was deleted */
-export function find({ table }: Collection, { params, path }: Call, isThere: (row: Row) => boolean): Row {
+export function find({ table }: Collection, { params, path }: Call, isThere: (row: TableRow) => boolean): TableRow {
   const row = table.find(params.sid ?? '');
   if (row !== undefined && isThere(row)) return row;
   throw new Fault(404, '20404', `The requested resource ${path} was not found`);
 }
 
 /** @throws Fault 400 for anything but an emptied text, or the end of what has not been sent */
-export function updateMessage({ name, table }: Collection, { sid, status }: Row, call: Call): Answer {
+export function updateMessage({ name, table }: Collection, { sid, status }: TableRow, call: Call): Answer {
   const form = readForm(call);
   const wanted = form.get('Status');
   if (form.get('Body')) throw invalid('Body can only be emptied.');
@@ -108,7 +108,7 @@ const ENDS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** @throws Fault 400 for a call that is not where the change could be made */
-export function updateCall({ name, table }: Collection, { sid, status }: Row, call: Call): Answer {
+export function updateCall({ name, table }: Collection, { sid, status }: TableRow, call: Call): Answer {
   const form = readForm(call);
   const wanted = form.get('Status');
   const redirects = form.has('Url') || form.has('Twiml');
@@ -123,7 +123,7 @@ export function updateCall({ name, table }: Collection, { sid, status }: Row, ca
 const UNFINISHED = ['accepted', 'queued', 'sending', 'scheduled', 'receiving', 'ringing', 'in-progress'];
 
 /** @throws Fault 409 for a message or call that is on its way */
-export function remove({ name, table }: Collection, { sid, status }: Row): Answer {
+export function remove({ name, table }: Collection, { sid, status }: TableRow): Answer {
   if (name !== 'Recordings' && UNFINISHED.includes(String(status))) {
     throw new Fault(409, '20009', 'Cannot delete this resource before it is complete');
   }
