@@ -54,5 +54,5 @@ export default defineConnector({
   classify: errors({
     message: ({ body }) => json.findText(json.at(body, 'message')) ?? json.findText(json.at(body, 'error')),
   }),
-  objects: { orders, customers, items, payments, employees },
+  objects: { items, customers, employees, orders, payments },
 });

@@ -14,22 +14,18 @@ const SEPARATOR = "','";
 /** Instants are milliseconds since 1970. */
 const text: InputOptions['text'] = (value) => (value.kind === 'datetime' ? String(value.epochMs) : plainText(value));
 
-/** @param bounded fields of which only the ends of a range matter: one parameter for each end, of which the narrower one is left */
-export function createTranslator(fields: readonly string[], bounded: readonly string[] = []) {
+/** @param times fields whose bounds make windows: for each operator a parameter of its own, of which the narrowest bound is left */
+export function createTranslator(fields: readonly string[], times: readonly string[] = []) {
   const table = [
     ...fields.map((name) => [name, CONDITION] as const),
-    ...bounded.map((name) => [name, { from: lowest(name), to: highest(name) }] as const),
+    ...times.map((name) => [name, { by: boundsOf(name) }] as const),
   ];
   return inputs(Object.fromEntries(table), SEPARATOR, { text });
 }
 
-/** What stands in front of the bound of a range, which is part of it. */
-export function lowest(name: string): string {
-  return `${name}>=`;
-}
-
-export function highest(name: string): string {
-  return `${name}<=`;
+/** What stands in front of a bound, by the operator. */
+export function boundsOf(name: string) {
+  return { '=': `${name}=`, '<': `${name}<`, '<=': `${name}<=`, '>': `${name}>`, '>=': `${name}>=` } as const;
 }
 
 /** The list of a collection. Source: "Add pagination requests": 1,000 rows at most; "Sort collections". */

@@ -9,7 +9,7 @@ const OTHER = can.only('superset', '!=');
 const NUMBERS = { ...can.only('exact', '='), ...can.order('exact'), ...OTHER };
 
 const isId = (text: string) => /^[0-9A-Z]{13}$/.test(text);
-const IDS = { text: { nonEmpty: true, askable: isId, certain: isId } } as const;
+const IDS = { text: { possible: isId, certain: isId } } as const;
 const ID = {
   type: 'string',
   nullable: false,
@@ -19,11 +19,12 @@ const ID = {
 const REFERENCE = { type: 'string', domain: IDS, filter: { ...can.only('exact', '='), ...OTHER } } as const;
 
 /**
- * Nothing tells how text is compared, and what quotes, operators and words like NULL are in a condition. So only plain words are asked for,
- * and what is found is checked again.
+ * Nothing tells how text is compared, and what quotes, operators, blanks at the ends and words like NULL are in a condition. So none of
+ * them is asked for, and what is found is checked again.
  */
-const isPlain = (text: string) =>
-  /^[A-Za-z0-9](?:[A-Za-z0-9 .@_-]*[A-Za-z0-9])?$/.test(text) && !/^null$|\b(?:and|or|in|is|like|not)\b/i.test(text);
+const PLAIN = /^[\p{L}\p{M}\p{N}.,;:@_+#&/()[\]{}$?^-]+(?: [\p{L}\p{M}\p{N}.,;:@_+#&/()[\]{}$?^-]+)*$/u;
+const WORDS = /\b(?:null|and|or|in|is|like|not)\b/i;
+const isPlain = (text: string) => PLAIN.test(text) && !WORDS.test(text) && !/[\u{10000}-\u{10ffff}]/u.test(text);
 const TEXT = { type: 'string', domain: { text: { askable: isPlain } }, filter: can.only('superset', '=') } as const;
 
 const FLAG = { type: 'boolean', filter: can.only('exact', '=') } as const;
@@ -38,12 +39,11 @@ const TIME = {
   ...codec.epochMilliseconds,
   domain: { step: 'millisecond', first: '1970-01-01T00:00:00Z', last: '9999-12-31T23:59:59.999Z' },
 } as const satisfies FieldSpec;
-/** The ends of a window: what they include is known of these three. */
 const CREATED = {
   ...TIME,
   nullable: false,
   sortable: true,
-  filter: { ...can.only('exact', '=', '<=', '>='), ...can.only('superset', '<', '>') },
+  filter: { ...can.only('exact', '='), ...can.order('exact') },
 } as const;
 const MODIFIED = { ...TIME, filter: { ...can.only('superset', '='), ...can.order('superset') } } as const;
 
@@ -54,7 +54,7 @@ function oneOf(...values: readonly string[]) {
     type: 'string',
     values,
     domain: { text: { nonEmpty: true, askable: isKnown, certain: isKnown } },
-    filter: { ...can.only('exact', '='), ...OTHER },
+    filter: can.only('superset', '=', '!='),
   } as const satisfies FieldSpec;
 }
 

@@ -6,6 +6,7 @@ import {
   changesOf,
   createBudget,
   createMovableClock,
+  DAY_MS,
   empty,
   Fault,
   json,
@@ -29,7 +30,7 @@ import {
   windowOf,
 } from './simulator/filter.ts';
 import { API_HOSTS, createLogin, DEMO_ACCESS_TOKEN, MERCHANT_ID } from './simulator/login.ts';
-import { createResources, type Resource } from './simulator/resources.ts';
+import { createResources, type Resource, wholeSecond } from './simulator/resources.ts';
 import { readInput } from './simulator/writes.ts';
 
 export { CLIENTS, DEMO_ACCESS_TOKEN, EMPLOYEE_ID, MERCHANT_ID } from './simulator/login.ts';
@@ -51,6 +52,8 @@ export function createSimulator(options: CloverSimulatorOptions): Simulator {
   const resources = createResources(clock);
   const budget = options.callsPerSecond === undefined ? undefined : createLimit(options.callsPerSecond, clock);
   const { text = 'ignoring case' } = options;
+  // Some months before its first order.
+  const openedMs = wholeSecond(clock.now()) - 450 * DAY_MS;
   const lists = Object.entries(resources).map(([name, resource]) =>
     routesOf(name, resource, { text, nowMs: () => clock.now() }),
   );
@@ -62,7 +65,7 @@ export function createSimulator(options: CloverSimulatorOptions): Simulator {
       authenticate: (call) => assertMerchant(call, login.accepts),
       open: login.routes,
       routes: {
-        [`GET ${MERCHANT}`]: (call) => json(describeMerchant(call)),
+        [`GET ${MERCHANT}`]: (call) => json(describeMerchant(call, openedMs)),
         ...Object.assign({}, ...lists),
         [`POST ${MERCHANT}/orders/{id}/payments`]: (call) => pay(resources, call),
       },
@@ -125,8 +128,8 @@ function limitOf(headers: Fault['headers']): Fault['headers'] {
     : { 'x-ratelimit-tokenconcurrentlimit': '5' };
 }
 
-function describeMerchant({ origin }: Call) {
-  return { href: `${origin}/v3/merchants/${MERCHANT_ID}`, id: MERCHANT_ID, name: "Dana's Demo & Söhne" };
+function describeMerchant({ origin }: Call, createdTime: number) {
+  return { href: `${origin}/v3/merchants/${MERCHANT_ID}`, id: MERCHANT_ID, name: "Dana's Demo & Söhne", createdTime };
 }
 
 interface Place {
@@ -187,6 +190,7 @@ function list(name: string, resource: Resource, call: Call, { text, nowMs }: Pla
   const criteria = call.query.getAll('filter').map(readCriterion);
   const tests = criteria.map((criterion) => compileCriterion(criterion, resource, text));
   if (resource.isWindowed) tests.push(windowOf(criteria, nowMs()));
+  if (resource.isListed !== undefined) tests.push(resource.isListed);
   const found = resource.table.rows().filter((row) => tests.every((test) => test(row)));
   const { rows } = takePage(orderBy(found, resource, call.query.get('orderBy'), text), PAGING, call);
   const elements = rows.map((row) => present(name, resource, row, call));
@@ -195,15 +199,17 @@ function list(name: string, resource: Resource, call: Call, { text, nowMs }: Pla
   return json({ elements, href }, 200, { 'x-clover-allowed-filter-fields': allowed });
 }
 
-/** `createdTime DESC`. @throws Fault 400 for a field that is no filter either, and another grammar */
+/** `modifiedTime DESC,price`. @throws Fault 400 for a field that is no filter either, and another grammar */
 function orderBy(rows: readonly Row[], { filters }: Resource, order: string | null, text: TextRule): readonly Row[] {
   if (order === null) return rows;
-  const [, field = '', direction] = /^(\w+)(?: (ASC|DESC))?$/.exec(order) ?? [];
-  const kind = Object.hasOwn(filters, field) ? filters[field] : undefined;
-  if (kind === undefined) throw badRequest(`Invalid orderBy: ${order}`);
-  const read = (row: Row) => row[field];
-  const fold = kind === 'text' && { fold: FOLDS[text] };
-  return sortRows(rows, [{ type: TYPES[kind], read, descending: direction === 'DESC', ...fold }]);
+  const terms = order.split(',').map((term) => {
+    const [, field = '', direction] = /^(\w+)(?: (ASC|DESC))?$/.exec(term) ?? [];
+    const kind = Object.hasOwn(filters, field) ? filters[field] : undefined;
+    if (kind === undefined) throw badRequest(`Invalid orderBy: ${order}`);
+    const fold = kind === 'text' && { fold: FOLDS[text] };
+    return { type: TYPES[kind], read: (row: Row) => row[field], descending: direction === 'DESC', ...fold };
+  });
+  return sortRows(rows, terms);
 }
 
 function show(name: string, resource: Resource, row: Row, call: Call): Answer {

@@ -1,10 +1,15 @@
 import { describeConnector } from '#connector/suite';
 import clover from './index.ts';
-import { createSimulator, DEMO_CONFIGURATION } from './simulator.ts';
+import { CLIENTS, createSimulator, DEMO_CONFIGURATION } from './simulator.ts';
 
 describeConnector(clover, createSimulator, {
   folder: import.meta.dirname,
-  configuration: { ...DEMO_CONFIGURATION },
+  configuration: {
+    ...DEMO_CONFIGURATION,
+    'oauth.api.key': 'demo-client',
+    'oauth.api.secret': CLIENTS['demo-client']?.secret,
+    'oauth.callback.url': 'https://app.example.com/callback',
+  },
   writes: {
     orders: {
       create: (number) => ({ title: `Table ${number}`, note: "O'Brien", state: 'open', testMode: true }),

@@ -6,7 +6,7 @@ import {
   type ListOperation,
   type ListPage,
 } from '#connector';
-import { highest, listOf, lowest } from './lists.ts';
+import { boundsOf, listOf } from './lists.ts';
 
 /**
  * Orders and payments come out of 90 days at most: of a longer range Clover answers the most recent part and says nothing. So a list walks
@@ -37,16 +37,24 @@ type Input = ListInput<Inputs>;
 /** The names of fields whose bounds make the windows. */
 export const WINDOWED = ['createdTime', 'modifiedTime'] as const satisfies readonly Axis[];
 
+/** What a list goes on with. */
+interface Cursor {
+  readonly place: Place;
+  /** The last row that was found. */
+  readonly kept?: unknown;
+}
+
+/**
+ * One call for each part: what is asked of Clover for one answer is counted elsewhere. A part may be empty and not the last; but where
+ * rows were found the last of them comes with the next part, so that there never is a next part of nothing.
+ */
 export function listInWindows(collection: string): ListOperation<Inputs> {
   const page = listOf(collection);
-  async function read(
-    { send, config }: ConnectorContext,
-    input: Input,
-    place: Place,
-    limit: number,
-  ): Promise<ListPage> {
-    const part = { ...input, limit, filter: withinWindow(input.filter, place), cursor: String(place.offset) };
-    return page.read(await send(page.request(part, config)), part);
+  async function find({ send, config }: ConnectorContext, input: Input, place: Place) {
+    if (isOver(place)) return { records: [], after: place };
+    const part = { ...input, filter: withinWindow(input.filter, place), cursor: String(place.offset) };
+    const { records, next } = page.read(await send(page.request(part, config)), part);
+    return { records, after: next === undefined ? leaveWindow(place) : { ...place, offset: Number(next) } };
   }
   return {
     maxPageSize: page.maxPageSize,
@@ -54,23 +62,25 @@ export function listInWindows(collection: string): ListOperation<Inputs> {
     request: page.request,
     read: page.read,
     run: async (context, input) => {
-      const records: unknown[] = [];
-      let place = input.cursor === undefined ? await begin(context, input) : readPlace(input.cursor);
-      while (place.first <= place.last) {
-        const missing = input.limit - records.length;
-        // With a full page it is only asked whether anything follows.
-        const { records: found, next } = await read(context, input, place, Math.max(missing, 1));
-        if (missing === 0 && found.length > 0) return { records, next: JSON.stringify(place) };
-        records.push(...found);
-        place = next === undefined ? leaveWindow(place) : { ...place, offset: Number(next) };
-        if (next !== undefined && records.length === input.limit) return { records, next: JSON.stringify(place) };
-      }
-      return { records };
+      if (input.cursor === undefined) return toPart([], await begin(context, input), input);
+      const { place, kept } = readCursor(input.cursor);
+      const { records, after } = await find(context, input, place);
+      return toPart(kept === undefined ? records : [kept, ...records], after, input);
     },
   };
 }
 
-function readPlace(cursor: string): Place {
+function toPart(rows: readonly unknown[], place: Place, { limit }: Input): ListPage {
+  if (isOver(place) && rows.length <= limit) return { records: rows };
+  const next: Cursor = { place, kept: rows.at(-1) };
+  return { records: rows.slice(0, -1), next: JSON.stringify(next) };
+}
+
+function isOver({ first, last }: Place): boolean {
+  return first > last;
+}
+
+function readCursor(cursor: string): Cursor {
   return JSON.parse(cursor);
 }
 
@@ -80,10 +90,11 @@ async function begin({ send }: ConnectorContext, { filter = {}, orderBy }: Input
   const since = json.at(body, 'createdTime');
   const now = Date.parse(json.text(headers.date, 'the time at which it was made'));
   const axis = axisOf(filter, orderBy);
+  const { from, to } = spanOf(filter, axis);
   return {
     axis,
-    first: Math.max(typeof since === 'number' ? since : EARLIEST_MS, boundOf(filter[lowest(axis)]) ?? 0),
-    last: Math.min(now + DAY_MS, boundOf(filter[highest(axis)]) ?? Number.POSITIVE_INFINITY),
+    first: Math.max(typeof since === 'number' ? since : EARLIEST_MS, from),
+    last: Math.min(now + DAY_MS, to),
     isRising: orderBy[0]?.direction === 'asc',
     offset: 0,
   };
@@ -94,13 +105,20 @@ async function begin({ send }: ConnectorContext, { filter = {}, orderBy }: Input
  * creation only, so that the change is left to be checked here.
  */
 function axisOf(filter: Inputs, orderBy: Input['orderBy']): Axis {
-  const [from, to] = [lowest('modifiedTime'), highest('modifiedTime')];
-  const isOnly = Object.keys(filter).every((name) => name === from || name === to);
-  return isOnly && filter[from] !== undefined && orderBy.length === 0 ? 'modifiedTime' : 'createdTime';
+  const changes: readonly string[] = Object.values(boundsOf('modifiedTime'));
+  const isOnly = Object.keys(filter).every((name) => changes.includes(name));
+  const isBounded = spanOf(filter, 'modifiedTime').from > Number.NEGATIVE_INFINITY;
+  return isOnly && isBounded && orderBy.length === 0 ? 'modifiedTime' : 'createdTime';
 }
 
-function boundOf(bound: Inputs[string] | undefined): number | undefined {
-  return typeof bound === 'string' ? Number(bound) : undefined;
+/** Both ends included; times are whole milliseconds. */
+function spanOf(filter: Inputs, axis: Axis) {
+  const bounds = boundsOf(axis);
+  const read = (operator: keyof typeof bounds) => [filter[bounds[operator]] ?? []].flat().map(Number);
+  return {
+    from: Math.max(...read('='), ...read('>='), ...read('>').map((bound) => bound + 1)),
+    to: Math.min(...read('='), ...read('<='), ...read('<').map((bound) => bound - 1)),
+  };
 }
 
 function windowOf({ first, last, isRising }: Place): readonly [start: number, end: number] {
@@ -112,14 +130,11 @@ function leaveWindow(place: Place): Place {
   return { ...place, offset: 0, ...(place.isRising ? { first: end + 1 } : { last: start - 1 }) };
 }
 
+const BOUNDS: ReadonlySet<string> = new Set(WINDOWED.flatMap((axis) => Object.values(boundsOf(axis))));
+
 function withinWindow(filter: Inputs = {}, place: Place): Inputs {
   const [start, end] = windowOf(place);
-  const others = Object.entries(filter).filter(
-    ([name]) => !WINDOWED.some((axis) => name === lowest(axis) || name === highest(axis)),
-  );
-  return {
-    ...Object.fromEntries(others),
-    [lowest(place.axis)]: String(start),
-    [highest(place.axis)]: String(end),
-  };
+  const bounds = boundsOf(place.axis);
+  const others = Object.entries(filter).filter(([name]) => !BOUNDS.has(name));
+  return { ...Object.fromEntries(others), [bounds['>=']]: String(start), [bounds['<=']]: String(end) };
 }

@@ -8,23 +8,27 @@ export type Test = (row: Row) => boolean;
 
 export interface Criterion {
   readonly field: string;
-  readonly operator: '=' | '!=' | '<' | '<=' | '>' | '>=' | 'IS NULL' | 'IS NOT NULL';
+  readonly operator: '=' | '!=' | '<' | '<=' | '>' | '>=' | 'IN' | 'IS NULL' | 'IS NOT NULL';
   readonly text: string;
 }
 
 /** `total>=100`; everything behind the operator is the value. The null tests are in an example of Clover's page on paging. */
 const COMPARISON = /^([\w.]+?) *(>=|<=|!=|=|<|>)(.*)$/s;
 const NULL_TEST = /^([\w.]+?) ?(IS NULL|IS NOT NULL)$/;
+/** `id in ('A','B')`: Clover's page on retrieving several results. */
+const LIST = /^([\w.]+) (in) \(('[^']*'(?:, *'[^']*')*)\)$/i;
 
 /** @throws Fault 400 for another grammar */
 export function readCriterion(filter: string): Criterion {
-  const [, field = '', operator = '', text = ''] = NULL_TEST.exec(filter) ?? COMPARISON.exec(filter) ?? [];
-  if (isOperator(operator)) return { field, operator, text };
+  const [, field = '', operator = '', text = ''] =
+    NULL_TEST.exec(filter) ?? LIST.exec(filter) ?? COMPARISON.exec(filter) ?? [];
+  const known = operator.toUpperCase();
+  if (isOperator(known)) return { field, operator: known, text };
   throw badRequest(`Invalid filter: ${filter}`);
 }
 
 function isOperator(text: string): text is Criterion['operator'] {
-  return ['=', '!=', '<', '<=', '>', '>=', 'IS NULL', 'IS NOT NULL'].includes(text);
+  return ['=', '!=', '<', '<=', '>', '>=', 'IN', 'IS NULL', 'IS NOT NULL'].includes(text);
 }
 
 export function badRequest(message: string): Fault {
@@ -55,7 +59,7 @@ export function compileCriterion({ field, operator, text }: Criterion, resource:
   const wildcard = operator === '=' && resource.wildcards?.includes(field) === true && text.includes('*');
   const filter: Filter = wildcard
     ? { kind: 'test', field: 'value', operator: 'LIKE', values: [text.split('*').map(escapePattern).join('%')] }
-    : { kind: 'test', field: 'value', operator, values: operator.startsWith('IS') ? [] : [text] };
+    : { kind: 'test', field: 'value', operator, values: valuesOf(operator, text) };
   const test = compileFilter(filter, {
     field: () => ({ type, ...(kind === 'text' && { fold: FOLDS[rule] }) }),
     refuse: () => badRequest(`Invalid value for filter field ${field}: ${text}`),
@@ -64,6 +68,11 @@ export function compileCriterion({ field, operator, text }: Criterion, resource:
     const values = valuesAt(resource, row, field);
     return values.length === 0 ? test({ value: null }) : values.some((value) => test({ value }));
   };
+}
+
+function valuesOf(operator: Criterion['operator'], text: string): readonly string[] {
+  if (operator === 'IN') return [...text.matchAll(/'([^']*)'/g)].map(([, value = '']) => value);
+  return operator.startsWith('IS') ? [] : [text];
 }
 
 const WINDOW_MS = 90 * DAY_MS;

@@ -38,6 +38,8 @@ export interface Resource {
   /** In characters, where it is limited. */
   readonly longest?: Readonly<Record<string, number>>;
   readonly isWindowed?: boolean;
+  /** Which records lists show. Default: all. */
+  readonly isListed?: (row: Row) => boolean;
   readonly can: readonly ('create' | 'update' | 'delete')[];
 }
 
@@ -59,7 +61,7 @@ export function wholeSecond(ms: number): number {
   return Math.floor(ms / 1000) * 1000;
 }
 
-const text = cycle(HOSTILE_TEXTS);
+const text = cycle(HOSTILE_TEXTS.flatMap((hostile, index) => [hostile, `Table ${index}`]));
 const NAMES = [
   'Caesar Salad',
   'caesar salad',
@@ -125,7 +127,7 @@ export function createResources(clock: MovableClock): Readonly<Record<string, Re
           note: sparse(7, text, 2),
           taxRemoved: (index) => index % 6 === 0,
           isVat: () => false,
-          state: cycle(['open', 'locked', 'locked', null]),
+          state: cycle(['open', 'locked', 'locked', 'open', 'locked', null]),
           manualTransaction: (index) => index % 5 === 0,
           groupLineItems: () => true,
           testMode: (index) => index % 9 === 8,
@@ -166,6 +168,8 @@ export function createResources(clock: MovableClock): Readonly<Record<string, Re
         ...{ groupLineItems: 'boolean', testMode: 'boolean', payType: 'code', clientCreatedTime: 'time' },
       },
       isWindowed: true,
+      // Orders without a state are in no list ("Create custom orders").
+      isListed: ({ state }) => (state ?? null) !== null,
       can: ['create', 'update', 'delete'],
     },
     customers: {
