@@ -105,6 +105,16 @@ describe('the Clover simulator', () => {
     expect(await list('employees', 'role=OWNER')).to.have.length(1);
   });
 
+  it('takes texts as they are written where it is told to', async () => {
+    const strict = await serveSimulator('clover', (options) => createSimulator({ ...options, text: 'as written' }));
+    const url = `${strict.url}/v3/merchants/${MERCHANT_ID}/items?filter=name=`;
+    const count = async (name: string) =>
+      (await (await fetch(url + name, { headers: HEADERS })).json()).elements.length;
+    const counts = [await count('caesar%20salad'), await count('CAESAR%20SALAD'), await count('c*')];
+    await strict.stop();
+    expect(counts).to.deep.equal([4, 0, 0]);
+  });
+
   it('shows 90 days of orders and payments at a time: the last of what is asked for', async () => {
     const now = Date.now();
     const dayBefore = (days: number) => now - days * DAY_MS;

@@ -1,4 +1,3 @@
-import type { Config } from '#connector';
 import {
   type Answer,
   type Budget,
@@ -6,6 +5,7 @@ import {
   changesOf,
   createBudget,
   createMovableClock,
+  DAY_MS,
   empty,
   Fault,
   json,
@@ -28,14 +28,11 @@ import {
   TYPES,
   windowOf,
 } from './simulator/filter.ts';
-import { API_HOSTS, createLogin, DEMO_ACCESS_TOKEN, MERCHANT_ID } from './simulator/login.ts';
-import { createResources, type Resource } from './simulator/resources.ts';
+import { API_HOSTS, createLogin, MERCHANT_ID } from './simulator/login.ts';
+import { createResources, type Resource, wholeSecond } from './simulator/resources.ts';
 import { readInput } from './simulator/writes.ts';
 
 export { CLIENTS, DEMO_ACCESS_TOKEN, EMPLOYEE_ID, MERCHANT_ID } from './simulator/login.ts';
-
-/** What an instance on the simulator has been given by its login. */
-export const DEMO_CONFIGURATION: Config = { merchantId: MERCHANT_ID, 'oauth.user.token': DEMO_ACCESS_TOKEN };
 
 export interface CloverSimulatorOptions extends SimulatorOptions {
   /** Clover does not say how it compares texts. Default `ignoring case`, with blanks at the end and a wildcard in names of items. */
@@ -49,6 +46,7 @@ export function createSimulator(options: CloverSimulatorOptions): Simulator {
   const clock = createMovableClock();
   const login = createLogin(options.memory, clock);
   const resources = createResources(clock);
+  const openedMs = wholeSecond(clock.now() - 500 * DAY_MS);
   const budget = options.callsPerSecond === undefined ? undefined : createLimit(options.callsPerSecond, clock);
   const { text = 'ignoring case' } = options;
   const lists = Object.entries(resources).map(([name, resource]) =>
@@ -62,7 +60,7 @@ export function createSimulator(options: CloverSimulatorOptions): Simulator {
       authenticate: (call) => assertMerchant(call, login.accepts),
       open: login.routes,
       routes: {
-        [`GET ${MERCHANT}`]: (call) => json(describeMerchant(call)),
+        [`GET ${MERCHANT}`]: (call) => json(describeMerchant(call, openedMs)),
         ...Object.assign({}, ...lists),
         [`POST ${MERCHANT}/orders/{id}/payments`]: (call) => pay(resources, call),
       },
@@ -125,8 +123,8 @@ function limitOf(headers: Fault['headers']): Fault['headers'] {
     : { 'x-ratelimit-tokenconcurrentlimit': '5' };
 }
 
-function describeMerchant({ origin }: Call) {
-  return { href: `${origin}/v3/merchants/${MERCHANT_ID}`, id: MERCHANT_ID, name: "Dana's Demo & Söhne" };
+function describeMerchant({ origin }: Call, createdTime: number) {
+  return { href: `${origin}/v3/merchants/${MERCHANT_ID}`, id: MERCHANT_ID, name: "Dana's Demo & Söhne", createdTime };
 }
 
 interface Place {
@@ -195,7 +193,7 @@ function list(name: string, resource: Resource, call: Call, { text, nowMs }: Pla
   return json({ elements, href }, 200, { 'x-clover-allowed-filter-fields': allowed });
 }
 
-/** `createdTime DESC`. @throws Fault 400 for a field that is no filter either, and another grammar */
+/** `createdTime DESC`: by what others send, Clover's reference does not have it. @throws Fault 400 for a field that is no filter either, and another grammar */
 function orderBy(rows: readonly Row[], { filters }: Resource, order: string | null, text: TextRule): readonly Row[] {
   if (order === null) return rows;
   const [, field = '', direction] = /^(\w+)(?: (ASC|DESC))?$/.exec(order) ?? [];

@@ -25,7 +25,7 @@ export interface Resource {
   readonly filters: Readonly<Record<string, Kind>>;
   /** Where a filter finds what stands elsewhere in the record. */
   readonly aliases?: Readonly<Record<string, string | ((row: Row) => unknown)>>;
-  /** Of filters for equality in which a `*` stands for anything. */
+  /** Of filters for equality in which a `*` stands for anything: seen by others at the sandbox, not documented. */
   readonly wildcards?: readonly string[];
   /** Members that are shown on demand only. */
   readonly expandable: readonly string[];
@@ -82,7 +82,7 @@ const elements = (values: readonly Row[]) => ({ elements: values });
 
 const ORDERS = 60;
 
-/** From yesterday back over thirteen months, with nothing at all for four of them. */
+/** From yesterday, the newest first, back over thirteen months, with nothing at all for four of them. */
 function createdAt(todayMs: number): (index: number) => number {
   return (index) => {
     const days = index < 40 ? index * 2.25 : 210 + (index - 40) * 9;
