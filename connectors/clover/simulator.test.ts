@@ -108,8 +108,10 @@ describe('the Clover simulator', () => {
   it('takes texts as they are written where it is told to', async () => {
     const strict = await serveSimulator('clover', (options) => createSimulator({ ...options, text: 'as written' }));
     const url = `${strict.url}/v3/merchants/${MERCHANT_ID}/items?filter=name=`;
-    const count = async (name: string) =>
-      (await (await fetch(url + name, { headers: HEADERS })).json()).elements.length;
+    const count = async (name: string) => {
+      const answer = (await (await fetch(url + name, { headers: HEADERS })).json()) as Answered;
+      return answer.elements?.length;
+    };
     const counts = [await count('caesar%20salad'), await count('CAESAR%20SALAD'), await count('c*')];
     await strict.stop();
     expect(counts).to.deep.equal([4, 0, 0]);
