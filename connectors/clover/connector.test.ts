@@ -3,7 +3,7 @@ import type { ListInput } from '#connector';
 import { type Connection, normalise, type Provider, type Row, startProvider } from '#connector/testing';
 import clover from './index.ts';
 import { orders } from './objects.ts';
-import { createSimulator, DEMO_CONFIGURATION } from './simulator.ts';
+import { createSimulator, DEMO_ACCESS_TOKEN, DEMO_CONFIGURATION } from './simulator.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -22,7 +22,10 @@ describe('clover', () => {
   let provider: Provider;
 
   before(async () => {
-    provider = await startProvider(clover, createSimulator, DEMO_CONFIGURATION);
+    provider = await startProvider(clover, createSimulator, {
+      ...DEMO_CONFIGURATION,
+      'oauth.user.token': DEMO_ACCESS_TOKEN,
+    });
   });
 
   after(() => provider.stop());

@@ -29,14 +29,14 @@ import {
   TYPES,
   windowOf,
 } from './simulator/filter.ts';
-import { API_HOSTS, createLogin, DEMO_ACCESS_TOKEN, MERCHANT_ID } from './simulator/login.ts';
+import { API_HOSTS, createLogin, MERCHANT_ID } from './simulator/login.ts';
 import { createResources, type Resource, wholeSecond } from './simulator/resources.ts';
 import { readInput } from './simulator/writes.ts';
 
 export { CLIENTS, DEMO_ACCESS_TOKEN, EMPLOYEE_ID, MERCHANT_ID } from './simulator/login.ts';
 
-/** What an instance on the simulator has been given by its login. */
-export const DEMO_CONFIGURATION: Config = { merchantId: MERCHANT_ID, 'oauth.user.token': DEMO_ACCESS_TOKEN };
+/** What an instance on the simulator has; `DEMO_ACCESS_TOKEN` is its access token. */
+export const DEMO_CONFIGURATION: Config = { merchantId: MERCHANT_ID };
 
 export interface CloverSimulatorOptions extends SimulatorOptions {
   /** Clover does not say how it compares texts. Default `ignoring case`, with blanks at the end and a wildcard in names of items. */
@@ -50,10 +50,9 @@ export function createSimulator(options: CloverSimulatorOptions): Simulator {
   const clock = createMovableClock();
   const login = createLogin(options.memory, clock);
   const resources = createResources(clock);
+  const openedMs = wholeSecond(clock.now() - 500 * DAY_MS);
   const budget = options.callsPerSecond === undefined ? undefined : createLimit(options.callsPerSecond, clock);
   const { text = 'ignoring case' } = options;
-  // Some months before its first order.
-  const openedMs = wholeSecond(clock.now()) - 450 * DAY_MS;
   const lists = Object.entries(resources).map(([name, resource]) =>
     routesOf(name, resource, { text, nowMs: () => clock.now() }),
   );

@@ -1,11 +1,12 @@
 import { describeConnector } from '#connector/suite';
 import clover from './index.ts';
-import { CLIENTS, createSimulator, DEMO_CONFIGURATION } from './simulator.ts';
+import { CLIENTS, createSimulator, DEMO_ACCESS_TOKEN, DEMO_CONFIGURATION } from './simulator.ts';
 
 describeConnector(clover, createSimulator, {
   folder: import.meta.dirname,
   configuration: {
     ...DEMO_CONFIGURATION,
+    'oauth.user.token': DEMO_ACCESS_TOKEN,
     'oauth.api.key': 'demo-client',
     'oauth.api.secret': CLIENTS['demo-client']?.secret,
     'oauth.callback.url': 'https://app.example.com/callback',

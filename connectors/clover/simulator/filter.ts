@@ -45,7 +45,7 @@ export const TYPES = {
   boolean: 'boolean',
 } as const satisfies Record<Kind, string>;
 
-/** One letter for one. */
+/** Done to both sides of a comparison. */
 export const FOLDS: Readonly<Record<TextRule, (text: string) => string>> = {
   'ignoring case': (text) => text.toLowerCase().trimEnd(),
   'as written': (text) => text,
@@ -56,10 +56,11 @@ export function compileCriterion({ field, operator, text }: Criterion, resource:
   const kind = Object.hasOwn(resource.filters, field) ? resource.filters[field] : undefined;
   if (kind === undefined) throw badRequest(`Invalid filter field: ${field}`);
   const type = TYPES[kind];
-  const wildcard = operator === '=' && resource.wildcards?.includes(field) === true && text.includes('*');
-  const filter: Filter = wildcard
-    ? { kind: 'test', field: 'value', operator: 'LIKE', values: [text.split('*').map(escapePattern).join('%')] }
-    : { kind: 'test', field: 'value', operator, values: valuesOf(operator, text) };
+  const hasWildcards = rule === 'ignoring case' && resource.wildcards?.includes(field) === true;
+  const filter: Filter =
+    hasWildcards && operator === '=' && text.includes('*')
+      ? { kind: 'test', field: 'value', operator: 'LIKE', values: [text.split('*').map(escapePattern).join('%')] }
+      : { kind: 'test', field: 'value', operator, values: valuesOf(operator, text) };
   const test = compileFilter(filter, {
     field: () => ({ type, ...(kind === 'text' && { fold: FOLDS[rule] }) }),
     refuse: () => badRequest(`Invalid value for filter field ${field}: ${text}`),

@@ -25,7 +25,7 @@ export interface Resource {
   readonly filters: Readonly<Record<string, Kind>>;
   /** Where a filter finds what stands elsewhere in the record. */
   readonly aliases?: Readonly<Record<string, string | ((row: Row) => unknown)>>;
-  /** Of filters for equality in which a `*` stands for anything. */
+  /** Of filters for equality in which a `*` stands for anything: seen by others at the sandbox, not documented. */
   readonly wildcards?: readonly string[];
   /** Members that are shown on demand only. */
   readonly expandable: readonly string[];
@@ -84,7 +84,7 @@ const elements = (values: readonly Row[]) => ({ elements: values });
 
 const ORDERS = 60;
 
-/** From yesterday back over thirteen months, with nothing at all for four of them. */
+/** From yesterday, the newest first, back over thirteen months, with nothing at all for four of them. */
 function createdAt(todayMs: number): (index: number) => number {
   return (index) => {
     const days = index < 40 ? index * 2.25 : 210 + (index - 40) * 9;
@@ -124,7 +124,7 @@ export function createResources(clock: MovableClock): Readonly<Record<string, Re
           externalReferenceId: sparse(3, (index) => `REF-${index}`),
           paymentState: cycle(['PAID', 'OPEN', 'PARTIALLY_PAID', 'REFUNDED']),
           title: sparse(4, short),
-          note: sparse(7, text, 2),
+          note: sparse(7, (index) => text(index + 1), 2),
           taxRemoved: (index) => index % 6 === 0,
           isVat: () => false,
           state: cycle(['open', 'locked', 'locked', 'open', 'locked', null]),
