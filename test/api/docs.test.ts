@@ -24,7 +24,7 @@ describe('the pages of the documentation', () => {
 
   it('are the reference, the README, every guide and every connector', async () => {
     const guides = readdirSync(join(ROOT, 'docs')).map((name) => `/docs/guides/${name.replace('.md', '')}`);
-    const elements = ['bamboohr', 'odata', 'salesforce'].map((key) => `/docs/elements/${key}`);
+    const elements = readdirSync(join(ROOT, 'connectors')).map((key) => `/docs/elements/${key}`);
     expect(await findPages()).to.have.members(['/docs', '/docs/guides/readme', ...guides, ...elements]);
   });
 
