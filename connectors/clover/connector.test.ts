@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import type { ListInput } from '#connector';
+import type { Config, ListInput } from '#connector';
 import { type Connection, normalise, type Provider, type Row, startProvider } from '#connector/testing';
 import clover from './index.ts';
 import { orders } from './objects.ts';
-import { createSimulator, DEMO_ACCESS_TOKEN, DEMO_CONFIGURATION } from './simulator.ts';
+import { createSimulator, DEMO_ACCESS_TOKEN, DEMO_CONFIGURATION, MERCHANT_ID } from './simulator.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -77,5 +77,27 @@ describe('clover', () => {
     const other = provider.connect();
     await walk(other, { filter: { ...changed, filter: ['total>=1'] } });
     expect(other.requests.join('\n')).not.to.include('modifiedTime');
+  });
+
+  it('leads to production or to the sandbox, and to one merchant', () => {
+    const { auth, baseUrl, hosts } = clover;
+    const placesOf = (config: Config) => [
+      auth.type === 'oauth2' && auth.authorizeUrl?.(config),
+      auth.type === 'oauth2' && auth.tokenUrl(config),
+      baseUrl(config),
+      typeof hosts === 'function' && hosts(config),
+    ];
+    expect(placesOf({ merchantId: MERCHANT_ID })).to.deep.equal([
+      'https://www.clover.com/oauth/v2/authorize',
+      'https://api.clover.com/oauth/v2/token',
+      `https://api.clover.com/v3/merchants/${MERCHANT_ID}`,
+      ['www.clover.com', 'api.clover.com'],
+    ]);
+    expect(placesOf({ merchantId: MERCHANT_ID, 'clover.sandbox': true })).to.deep.equal([
+      'https://sandbox.dev.clover.com/oauth/v2/authorize',
+      'https://apisandbox.dev.clover.com/oauth/v2/token',
+      `https://apisandbox.dev.clover.com/v3/merchants/${MERCHANT_ID}`,
+      ['sandbox.dev.clover.com', 'apisandbox.dev.clover.com'],
+    ]);
   });
 });
