@@ -1,0 +1,103 @@
+import { expect } from 'chai';
+import type { Config, ListInput } from '#connector';
+import { type Connection, normalise, type Provider, type Row, startProvider } from '#connector/testing';
+import clover from './index.ts';
+import { orders } from './objects.ts';
+import { createSimulator, DEMO_ACCESS_TOKEN, DEMO_CONFIGURATION, MERCHANT_ID } from './simulator.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** Parts without rows included: only the first one asks for the merchant. */
+async function walk(connection: Connection, input: Partial<ListInput<unknown>>): Promise<readonly Row[]> {
+  const rows: Row[] = [];
+  for (let cursor: string | undefined; ; ) {
+    const part = await connection.list(orders, { ...input, ...(cursor !== undefined && { cursor }) });
+    rows.push(...part.records.map((record) => normalise(orders, record)));
+    cursor = part.next;
+    if (cursor === undefined) return rows;
+  }
+}
+
+describe('clover', () => {
+  let provider: Provider;
+
+  before(async () => {
+    provider = await startProvider(clover, createSimulator, {
+      ...DEMO_CONFIGURATION,
+      'oauth.user.token': DEMO_ACCESS_TOKEN,
+    });
+  });
+
+  after(() => provider.stop());
+
+  function windowsIn(requests: readonly string[], field: string): readonly (readonly [number, number])[] {
+    const lists = requests
+      .map((request) => new URL(request.replace(/^GET /, '')))
+      .filter(({ search }) => search !== '');
+    return lists.map(({ searchParams }) => {
+      const filters = searchParams.getAll('filter');
+      const bound = (start: string) => Number(filters.find((filter) => filter.startsWith(start))?.slice(start.length));
+      return [bound(`${field}>=`), bound(`${field}<=`)];
+    });
+  }
+
+  it('walks orders in windows of less than 90 days that leave no gap, newest first', async () => {
+    const connection = provider.connect();
+    const rows = await walk(connection, { limit: 50 });
+    const windows = windowsIn(connection.requests, 'createdTime');
+    expect(new Set(rows.map(({ id }) => id)).size).to.equal(rows.length);
+    const distinct = [...new Map(windows.map((window) => [window[1], window])).values()];
+    expect(distinct.length).to.be.greaterThan(1);
+    for (const [index, [start, end]] of distinct.entries()) {
+      expect(end - start).to.be.lessThan(90 * DAY_MS);
+      const older = distinct[index + 1];
+      if (older !== undefined) expect(older[1]).to.equal(start - 1);
+    }
+  });
+
+  it('stays within the bounds of a filter, and asks for nothing where they leave nothing', async () => {
+    const connection = provider.connect();
+    const now = Date.now();
+    const bounds = (from: number, to: number) => ({ 'createdTime>=': String(from), 'createdTime<=': String(to) });
+    await walk(connection, { filter: bounds(now - 100 * DAY_MS, now - DAY_MS) });
+    const windows = windowsIn(connection.requests, 'createdTime');
+    expect(windows.map(([start]) => start)).to.include(now - 100 * DAY_MS);
+    expect(windows[0]?.[1]).to.equal(now - DAY_MS);
+    expect(windows).to.have.length(2);
+    const other = provider.connect();
+    expect(await walk(other, { filter: bounds(now, now - DAY_MS) })).to.deep.equal([]);
+    expect(windowsIn(other.requests, 'createdTime')).to.deep.equal([]);
+  });
+
+  it('looks for changes by the time of the change, unless something else is asked for beside it', async () => {
+    const connection = provider.connect();
+    const changed = { 'modifiedTime>=': String(Date.now() - 30 * DAY_MS) };
+    await walk(connection, { filter: changed });
+    expect(windowsIn(connection.requests, 'modifiedTime')).to.have.length(1);
+    const other = provider.connect();
+    await walk(other, { filter: { ...changed, filter: ['total>=1'] } });
+    expect(other.requests.join('\n')).not.to.include('modifiedTime');
+  });
+
+  it('leads to production or to the sandbox, and to one merchant', () => {
+    const { auth, baseUrl, hosts } = clover;
+    const placesOf = (config: Config) => [
+      auth.type === 'oauth2' && auth.authorizeUrl?.(config),
+      auth.type === 'oauth2' && auth.tokenUrl(config),
+      baseUrl(config),
+      typeof hosts === 'function' && hosts(config),
+    ];
+    expect(placesOf({ merchantId: MERCHANT_ID })).to.deep.equal([
+      'https://www.clover.com/oauth/v2/authorize',
+      'https://api.clover.com/oauth/v2/token',
+      `https://api.clover.com/v3/merchants/${MERCHANT_ID}`,
+      ['www.clover.com', 'api.clover.com'],
+    ]);
+    expect(placesOf({ merchantId: MERCHANT_ID, 'clover.sandbox': true })).to.deep.equal([
+      'https://sandbox.dev.clover.com/oauth/v2/authorize',
+      'https://apisandbox.dev.clover.com/oauth/v2/token',
+      `https://apisandbox.dev.clover.com/v3/merchants/${MERCHANT_ID}`,
+      ['sandbox.dev.clover.com', 'apisandbox.dev.clover.com'],
+    ]);
+  });
+});

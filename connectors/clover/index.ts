@@ -1,0 +1,58 @@
+import { type Config, type ConfigField, defineConnector, errors, json, settings } from '#connector';
+import { customers, employees, items, orders, payments } from './objects.ts';
+
+const CONFIGURATION = [
+  {
+    key: 'clover.sandbox',
+    type: 'boolean',
+    default: false,
+    description: 'Connect to the sandbox, where the test merchants of developers are.',
+  },
+  {
+    key: 'merchantId',
+    type: 'string',
+    required: true,
+    pattern: /^[A-Z0-9]{13}$/,
+    description: 'The merchant: `merchant_id` of the callback, 13 letters and digits.',
+    example: 'TC4DGCJW1K4EW',
+  },
+] as const satisfies readonly ConfigField[];
+
+const setting = settings(CONFIGURATION);
+
+const PRODUCTION = { login: 'www.clover.com', api: 'api.clover.com' };
+/** Source of both: "High-trust apps—Auth code flow" and "Use refresh token to generate new expiring token". */
+const SANDBOX = { login: 'sandbox.dev.clover.com', api: 'apisandbox.dev.clover.com' };
+
+function hostsOf(config: Config) {
+  return setting(config, 'clover.sandbox') ? SANDBOX : PRODUCTION;
+}
+
+/** Clover's merchant data, by OAuth. Facts and their sources: README.md. */
+export default defineConnector({
+  key: 'clover',
+  id: 1004,
+  contract: 1,
+  name: 'Clover',
+  description: 'Orders, payments, customers, items and employees of a merchant.',
+  hub: 'payment',
+  auth: {
+    type: 'oauth2',
+    authorizeUrl: (config) => `https://${hostsOf(config).login}/oauth/v2/authorize`,
+    tokenUrl: (config) => `https://${hostsOf(config).api}/oauth/v2/token`,
+    // An app has its permissions from the developer dashboard, and no scopes.
+    pkce: false,
+    clientAuthentication: 'body',
+    tokenBody: 'json',
+    sandboxKey: 'clover.sandbox',
+  },
+  configuration: CONFIGURATION,
+  baseUrl: (config) => `https://${hostsOf(config).api}/v3/merchants/${setting(config, 'merchantId')}`,
+  hosts: (config) => Object.values(hostsOf(config)),
+  // The merchant itself.
+  probe: {},
+  classify: errors({
+    message: ({ body }) => json.findText(json.at(body, 'message')) ?? json.findText(json.at(body, 'error')),
+  }),
+  objects: { items, customers, employees, orders, payments },
+});

@@ -1,0 +1,54 @@
+import { type Input, type InputOptions, type Inputs, inputs, json, type ListQuery, list, plainText } from '#connector';
+
+/**
+ * `filter=total>=1000`: one parameter for each condition, and all of them hold. Lists of ids are in quotes.
+ * Sources: "Apply filters to API requests", "Use filters to retrieve multiple results from an endpoint".
+ */
+const CONDITION: Input = {
+  repeated: 'filter',
+  text: (native, operator, value) => (operator === 'IN' ? `${native} in ('${value}')` : `${native}${operator}${value}`),
+};
+
+const SEPARATOR = "','";
+
+/** Instants are milliseconds since 1970. */
+const text: InputOptions['text'] = (value) => (value.kind === 'datetime' ? String(value.epochMs) : plainText(value));
+
+/** @param times fields whose bounds make windows: for each operator a parameter of its own, of which the narrowest bound is left */
+export function createTranslator(fields: readonly string[], times: readonly string[] = []) {
+  const table = [
+    ...fields.map((name) => [name, CONDITION] as const),
+    ...times.map((name) => [name, { by: boundsOf(name) }] as const),
+  ];
+  return inputs(Object.fromEntries(table), SEPARATOR, { text });
+}
+
+/** What stands in front of a bound, by the operator. */
+export function boundsOf(name: string) {
+  return { '=': `${name}=`, '<': `${name}<`, '<=': `${name}<=`, '>': `${name}>`, '>=': `${name}>=` } as const;
+}
+
+/** The list of a collection. Source: "Add pagination requests": 1,000 rows at most; "Sort collections". */
+export function listOf(collection: string, expandable: readonly string[] = []) {
+  return list<Inputs>({
+    request: ({ filter, natives, order, page }) => ({
+      path: `/${collection}`,
+      query: { filter: conditionsOf(filter), expand: expandOf(natives, expandable), orderBy: order, ...page },
+    }),
+    rows: (body) => json.objects(json.at(body, 'elements'), 'the elements of the list'),
+    paging: { kind: 'offset', offset: 'offset', size: 'limit', max: 1000 },
+    order: { term: (native, direction) => `${native} ${direction.toUpperCase()}`, id: 'id' },
+  });
+}
+
+function conditionsOf(filter: ListQuery<Inputs>['filter'] = {}): readonly string[] {
+  return Object.entries(filter).flatMap(([name, value]) =>
+    [value].flat().map((each) => (name === 'filter' ? each : `${name}${each}`)),
+  );
+}
+
+/** What is answered only when it is asked for. Source: "Use expandable fields". */
+export function expandOf(natives: readonly string[], expandable: readonly string[]): string | undefined {
+  const wanted = expandable.filter((name) => natives.some((native) => native.startsWith(`${name}.`)));
+  return wanted.length === 0 ? undefined : wanted.join(',');
+}

@@ -1,0 +1,204 @@
+import { expect } from 'chai';
+import { DAY_MS } from '#connector/simulator';
+import { type ServedSimulator, serveSimulator } from '#connector/testing';
+import { createSimulator, DEMO_ACCESS_TOKEN, MERCHANT_ID } from './simulator.ts';
+
+const HEADERS = { authorization: `Bearer ${DEMO_ACCESS_TOKEN}`, 'content-type': 'application/json' };
+
+describe('the Clover simulator', () => {
+  let simulator: ServedSimulator;
+
+  before(async () => {
+    simulator = await serveSimulator('clover', createSimulator);
+  });
+  after(() => simulator.stop());
+  beforeEach(() => simulator.reset());
+
+  async function call(path: string, { method = 'GET', body, headers = HEADERS }: CallOptions = {}) {
+    const response = await fetch(simulator.url + path, {
+      method,
+      headers,
+      redirect: 'manual',
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    const parsed: Answered = text.startsWith('{') ? JSON.parse(text) : {};
+    return { status: response.status, headers: response.headers, body: parsed };
+  }
+
+  const at = (path: string, options?: CallOptions) => call(`/v3/merchants/${MERCHANT_ID}/${path}`, options);
+  const list = async (name: string, ...filters: readonly string[]) => {
+    const query = new URLSearchParams([
+      ['limit', '1000'],
+      ...filters.map((filter): [string, string] => ['filter', filter]),
+    ]);
+    return (await at(`${name}?${query}`)).body.elements ?? [];
+  };
+
+  it('lets in a token of its merchant at its API, and says 401 to all others', async () => {
+    const path = `/v3/merchants/${MERCHANT_ID}/items?limit=1`;
+    const answers = await Promise.all([
+      call(path),
+      call(path, { headers: { ...HEADERS, forwarded: 'host=apisandbox.dev.clover.com' } }),
+      call(path, { headers: { ...HEADERS, forwarded: 'host=www.clover.com' } }),
+      call(path, { headers: { ...HEADERS, authorization: 'Bearer nope' } }),
+      call('/v3/merchants/ANOTHER000000/items'),
+    ]);
+    expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 401, 401, 401]);
+    expect(answers[3]?.body).to.deep.equal({ message: '401 Unauthorized' });
+  });
+
+  it('gives a pair of tokens for a code, and another for a refresh token that is used once', async () => {
+    const address = encodeURIComponent('https://app.example/back?x=1');
+    const login = await call(`/oauth/v2/authorize?client_id=demo-client&redirect_uri=${address}&state=s&auto=approve`);
+    const back = new URL(login.headers.get('location') ?? '').searchParams;
+    expect(Object.fromEntries(back)).to.include({
+      x: '1',
+      merchant_id: MERCHANT_ID,
+      client_id: 'demo-client',
+      state: 's',
+    });
+    const client = { client_id: 'demo-client', client_secret: 'demo-secret' };
+    const exchange = { method: 'POST', body: { ...client, code: back.get('code') } };
+    const first = await call('/oauth/v2/token', exchange);
+    const seconds = Date.now() / 1000;
+    expect(first.body.access_token_expiration).to.be.within(seconds + 1700, seconds + 1900);
+    expect(first.body.refresh_token_expiration).to.be.above(seconds + 360 * 86_400);
+    expect((await call('/oauth/v2/token', exchange)).body.message).to.equal('Failed to validate authentication code');
+    const renew = { method: 'POST', body: { client_id: 'demo-client', refresh_token: first.body.refresh_token } };
+    const second = await call('/oauth/v2/refresh', renew);
+    const authorization = `Bearer ${second.body.access_token}`;
+    expect((await at('items', { headers: { ...HEADERS, authorization } })).status).to.equal(200);
+    expect((await call('/oauth/v2/refresh', renew)).status).to.equal(401);
+    await simulator.command('/simulate/clock', { byMs: 30 * 60_000 });
+    expect((await at('items', { headers: { ...HEADERS, authorization } })).status).to.equal(401);
+  });
+
+  it('wants JSON, the right secret, and each request at its own host', async () => {
+    const body = { client_id: 'demo-client', client_secret: 'wrong', code: 'x' };
+    const statuses = await Promise.all([
+      call('/oauth/v2/token', { method: 'POST', body }),
+      call('/oauth/v2/token', { method: 'POST', body, headers: { ...HEADERS, 'content-type': 'text/plain' } }),
+      call('/oauth/v2/token', { method: 'POST', body, headers: { ...HEADERS, forwarded: 'host=www.clover.com' } }),
+      call('/oauth/v2/authorize?client_id=demo-client', { headers: { ...HEADERS, forwarded: 'host=api.clover.com' } }),
+    ]);
+    expect(statuses.map(({ status }) => status)).to.deep.equal([401, 415, 404, 404]);
+  });
+
+  it('pages by offset, 100 rows unless told, and names the fields of filters', async () => {
+    const { body, headers } = await at('items?limit=2&offset=1');
+    expect(body.elements?.map(({ id }) => id)).to.deep.equal(['I000000000001', 'I000000000002']);
+    expect(body.href).to.equal(`${simulator.url}/v3/merchants/${MERCHANT_ID}/items?limit=2&offset=1`);
+    expect(headers.get('x-clover-allowed-filter-fields')).to.include('modifiedTime').and.not.include('categories');
+    expect((await at('items?offset=66')).body.elements).to.deep.equal([]);
+  });
+
+  it('joins filters by AND, ignores cases of texts, and knows a wildcard in names of items', async () => {
+    const names = async (...filters: readonly string[]) =>
+      new Set((await list('items', ...filters)).map(({ name }) => name));
+    expect(await names('name=CAESAR SALAD')).to.deep.equal(new Set(['Caesar Salad', 'caesar salad']));
+    expect(await names('name=c*', 'name!=CAESAR SALAD')).to.deep.equal(new Set(['Crème brûlée', "Chef's Special"]));
+    expect(await list('items', 'price>=999', 'price<1200')).to.have.length(13);
+    expect(await list('items', 'sku IS NULL')).to.have.length(13);
+    expect(await list('orders', 'payType!=FULL')).to.have.length(21);
+    expect(await list('customers', 'emailAddress=c5+1%x@example.com')).to.have.length(1);
+    expect(await list('employees', 'role=OWNER')).to.have.length(1);
+    expect(await list('items', "id in ('I000000000001','I000000000002','x')")).to.have.length(2);
+  });
+
+  it('takes texts as they are written where it is told to', async () => {
+    const strict = await serveSimulator('clover', (options) => createSimulator({ ...options, text: 'as written' }));
+    const url = `${strict.url}/v3/merchants/${MERCHANT_ID}/items?filter=name=`;
+    const count = async (name: string) => {
+      const answer = (await (await fetch(url + name, { headers: HEADERS })).json()) as Answered;
+      return answer.elements?.length;
+    };
+    const counts = [await count('caesar%20salad'), await count('CAESAR%20SALAD'), await count('c*')];
+    await strict.stop();
+    expect(counts).to.deep.equal([4, 0, 0]);
+  });
+
+  it('shows 90 days of orders and payments at a time: the last of what is asked for', async () => {
+    const now = Date.now();
+    const dayBefore = (days: number) => now - days * DAY_MS;
+    // Every sixth is in no list.
+    expect(await list('orders')).to.have.length(34);
+    expect(await list('payments', `createdTime>=${dayBefore(500)}`)).to.have.length(40);
+    expect(await list('orders', `createdTime>=${dayBefore(500)}`, `createdTime<${dayBefore(200)}`)).to.have.length(7);
+    expect(await list('orders', `createdTime>=${dayBefore(180)}`, `createdTime<${dayBefore(95)}`)).to.have.length(0);
+    expect(await list('orders', `createdTime<${dayBefore(295)}`, `createdTime>=${dayBefore(385)}`)).to.have.length(8);
+  });
+
+  it('shows what is expanded, and passes over names that it does not know', async () => {
+    const [plain, expanded] = await Promise.all([
+      at('orders/O000000000002'),
+      at('orders/O000000000002?expand=lineItems,nope'),
+    ]);
+    expect(plain.body).not.to.have.property('lineItems');
+    expect(expanded.body).to.have.nested.property('lineItems.elements[1].name', "Chef's Special");
+  });
+
+  it('creates, changes and deletes by POST and DELETE, and takes no PUT', async () => {
+    const created = await at('items', { method: 'POST', body: { name: "D'Arcy 李", price: 5, nope: 1 } });
+    const path = `items/${created.body.id}`;
+    expect(created.body).to.include({ name: "D'Arcy 李", priceType: 'FIXED' }).and.not.have.property('nope');
+    const changed = await at(path, { method: 'POST', body: { price: 7 } });
+    expect(changed.body).to.include({ name: "D'Arcy 李", price: 7 });
+    expect((await at(path, { method: 'PUT', body: {} })).status).to.equal(405);
+    expect((await at(path, { method: 'DELETE' })).status).to.equal(200);
+    expect((await at(path)).body).to.deep.equal({ message: 'Not Found', details: 'Item not found' });
+    const payment = { tender: { id: 'N000000000001' }, amount: 100 };
+    const paid = await at('orders/O000000000001/payments', { method: 'POST', body: payment });
+    expect(paid.body).to.deep.include({ order: { id: 'O000000000001' }, result: 'SUCCESS' });
+    expect((await at('payments', { method: 'POST', body: payment })).status).to.equal(405);
+  });
+
+  const REFUSED: readonly (readonly [string, CallOptions?])[] = [
+    ['items?filter=categories.id=x'],
+    ['items?filter=price=abc'],
+    ['items?filter=name LIKE x'],
+    ['items?limit=0'],
+    ['items?offset=-1'],
+    ['items?orderBy=nope'],
+    ['items', { method: 'POST', body: { name: 'x' } }],
+    ['items', { method: 'POST', body: { name: 'x', price: -1 } }],
+    ['items/I000000000001', { method: 'POST', body: { name: null } }],
+    ['customers', { method: 'POST', body: { firstName: 'x'.repeat(65) } }],
+    ['orders', { method: 'POST', body: { total: '5' } }],
+  ];
+  for (const [path, options] of REFUSED) {
+    it(`refuses ${options?.method ?? 'GET'} ${path} ${JSON.stringify(options?.body ?? '')}`, async () => {
+      const answer = await at(path, options);
+      expect(answer.status).to.equal(400);
+      expect(answer.body.message).to.be.a('string').and.not.equal('');
+    });
+  }
+
+  it('says which limit was met', async () => {
+    const atOnce = await at('items', { headers: { ...HEADERS, 'x-simulate': '429' } });
+    expect([atOnce.headers.get('x-ratelimit-tokenconcurrentlimit'), atOnce.headers.get('retry-after')]).to.deep.equal([
+      '5',
+      '7',
+    ]);
+    const limited = await serveSimulator('clover', (options) => createSimulator({ ...options, callsPerSecond: 0 }));
+    const { status, headers } = await fetch(`${limited.url}/v3/merchants/${MERCHANT_ID}`, { headers: HEADERS });
+    await limited.stop();
+    expect([status, headers.get('x-ratelimit-tokenlimit'), headers.get('retry-after')]).to.deep.equal([
+      429,
+      '16',
+      null,
+    ]);
+  });
+});
+
+interface CallOptions {
+  readonly method?: string;
+  readonly body?: object;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** The tests compare every member they read. */
+interface Answered {
+  readonly [member: string]: unknown;
+  readonly elements?: readonly Readonly<Record<string, unknown>>[];
+}

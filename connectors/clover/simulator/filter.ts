@@ -1,0 +1,107 @@
+import { compileFilter, DAY_MS, escapePattern, Fault, type Filter, type Row } from '#connector/simulator';
+import { type Kind, type Resource, valuesAt } from './resources.ts';
+
+/** How texts that people write compare: Clover does not say. Identifiers and fixed words compare as they are. */
+export type TextRule = 'ignoring case' | 'as written';
+
+export type Test = (row: Row) => boolean;
+
+export interface Criterion {
+  readonly field: string;
+  readonly operator: '=' | '!=' | '<' | '<=' | '>' | '>=' | 'IN' | 'IS NULL' | 'IS NOT NULL';
+  readonly text: string;
+}
+
+/** `total>=100`; everything behind the operator is the value. The null tests are in an example of Clover's page on paging. */
+const COMPARISON = /^([\w.]+?) *(>=|<=|!=|=|<|>)(.*)$/s;
+const NULL_TEST = /^([\w.]+?) ?(IS NULL|IS NOT NULL)$/;
+/** `id in ('A','B')`: Clover's page on retrieving several results. */
+const LIST = /^([\w.]+) (in) \(('[^']*'(?:, *'[^']*')*)\)$/i;
+
+/** @throws Fault 400 for another grammar */
+export function readCriterion(filter: string): Criterion {
+  const [, field = '', operator = '', text = ''] =
+    NULL_TEST.exec(filter) ?? LIST.exec(filter) ?? COMPARISON.exec(filter) ?? [];
+  const known = operator.toUpperCase();
+  if (isOperator(known)) return { field, operator: known, text };
+  throw badRequest(`Invalid filter: ${filter}`);
+}
+
+function isOperator(text: string): text is Criterion['operator'] {
+  return ['=', '!=', '<', '<=', '>', '>=', 'IN', 'IS NULL', 'IS NOT NULL'].includes(text);
+}
+
+export function badRequest(message: string): Fault {
+  return new Fault(400, 'BAD_REQUEST', message);
+}
+
+/** What a filter takes each kind for. */
+export const TYPES = {
+  text: 'string',
+  code: 'string',
+  time: 'integer',
+  integer: 'integer',
+  number: 'number',
+  boolean: 'boolean',
+} as const satisfies Record<Kind, string>;
+
+/** Done to both sides of a comparison. */
+export const FOLDS: Readonly<Record<TextRule, (text: string) => string>> = {
+  'ignoring case': (text) => text.toLowerCase().trimEnd(),
+  'as written': (text) => text,
+};
+
+/** Of several values in a row, such as those of its e-mail addresses, one that passes is enough. @throws Fault 400 */
+export function compileCriterion({ field, operator, text }: Criterion, resource: Resource, rule: TextRule): Test {
+  const kind = Object.hasOwn(resource.filters, field) ? resource.filters[field] : undefined;
+  if (kind === undefined) throw badRequest(`Invalid filter field: ${field}`);
+  const type = TYPES[kind];
+  const hasWildcards = rule === 'ignoring case' && resource.wildcards?.includes(field) === true;
+  const filter: Filter =
+    hasWildcards && operator === '=' && text.includes('*')
+      ? { kind: 'test', field: 'value', operator: 'LIKE', values: [text.split('*').map(escapePattern).join('%')] }
+      : { kind: 'test', field: 'value', operator, values: valuesOf(operator, text) };
+  const test = compileFilter(filter, {
+    field: () => ({ type, ...(kind === 'text' && { fold: FOLDS[rule] }) }),
+    refuse: () => badRequest(`Invalid value for filter field ${field}: ${text}`),
+  });
+  return (row) => {
+    const values = valuesAt(resource, row, field);
+    return values.length === 0 ? test({ value: null }) : values.some((value) => test({ value }));
+  };
+}
+
+function valuesOf(operator: Criterion['operator'], text: string): readonly string[] {
+  if (operator === 'IN') return [...text.matchAll(/'([^']*)'/g)].map(([, value = '']) => value);
+  return operator.startsWith('IS') ? [] : [text];
+}
+
+const WINDOW_MS = 90 * DAY_MS;
+const TIMES = ['createdTime', 'modifiedTime', 'clientCreatedTime'];
+
+/**
+ * The most recent 90 days of what is asked for by time, or of all there is. Where no field is bound to a span of that length, it is
+ * the first that is bound at all which is cut, or else `createdTime`.
+ */
+export function windowOf(criteria: readonly Criterion[], nowMs: number): Test {
+  const spans = TIMES.map((field) => ({ field, ...spanOf(criteria.filter((each) => each.field === field)) }));
+  if (spans.some(({ from, to }) => Math.min(to, nowMs) - from <= WINDOW_MS)) return () => true;
+  const isBound = ({ from, to }: Span) => Number.isFinite(from) || Number.isFinite(to);
+  const { field, to } = spans.find(isBound) ?? { field: 'createdTime', to: nowMs };
+  const start = Math.min(to, nowMs) - WINDOW_MS;
+  return (row) => Number(row[field]) >= start;
+}
+
+interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+function spanOf(criteria: readonly Criterion[]): Span {
+  const boundsOf = (operators: readonly string[]) =>
+    criteria.filter(({ operator }) => operators.includes(operator)).map(({ text }) => Number(text));
+  return {
+    from: Math.max(Number.NEGATIVE_INFINITY, ...boundsOf(['=', '>', '>='])),
+    to: Math.min(Number.POSITIVE_INFINITY, ...boundsOf(['=', '<', '<='])),
+  };
+}

@@ -1,0 +1,22 @@
+import { describeConnector } from '#connector/suite';
+import clover from './index.ts';
+import { CLIENTS, createSimulator, DEMO_ACCESS_TOKEN, DEMO_CONFIGURATION } from './simulator.ts';
+
+describeConnector(clover, createSimulator, {
+  folder: import.meta.dirname,
+  configuration: {
+    ...DEMO_CONFIGURATION,
+    'oauth.user.token': DEMO_ACCESS_TOKEN,
+    'oauth.api.key': 'demo-client',
+    'oauth.api.secret': CLIENTS['demo-client']?.secret,
+    'oauth.callback.url': 'https://app.example.com/callback',
+  },
+  writes: {
+    orders: {
+      create: (number) => ({ title: `Table ${number}`, note: "O'Brien", state: 'open', testMode: true }),
+    },
+    customers: { create: (number) => ({ firstName: `New ${number}`, lastName: "O'Brien" }) },
+    items: { create: (number) => ({ name: `Item ${number}`, price: 1205, priceType: 'FIXED', hidden: true }) },
+    employees: { create: (number) => ({ name: `New ${number}`, nickname: "O'Brien", role: 'EMPLOYEE' }) },
+  },
+});

@@ -1,0 +1,140 @@
+import {
+  type ConnectorContext,
+  type Inputs,
+  json,
+  type ListInput,
+  type ListOperation,
+  type ListPage,
+} from '#connector';
+import { boundsOf, listOf } from './lists.ts';
+
+/**
+ * Orders and payments come out of 90 days at most: of a longer range Clover answers the most recent part and says nothing. So a list walks
+ * from window to window, and each call names both ends of its own. Source: "Apply filters to API requests".
+ */
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** "Less than 90 days" lie between the ends. */
+const WINDOW_MS = 90 * DAY_MS;
+/** Of a merchant who does not say since when there is one: before the first one of Clover. */
+const EARLIEST_MS = Date.UTC(2010, 0, 1);
+
+type Axis = 'createdTime' | 'modifiedTime';
+
+/** The row that comes next: the windows cover `first` to `last`, both included. */
+interface Place {
+  readonly axis: Axis;
+  readonly first: number;
+  readonly last: number;
+  /** Whether the oldest window is the first. Default order of Clover: the newest. */
+  readonly isRising: boolean;
+  /** In the window. */
+  readonly offset: number;
+}
+
+type Input = ListInput<Inputs>;
+
+/** The names of fields whose bounds make the windows. */
+export const WINDOWED = ['createdTime', 'modifiedTime'] as const satisfies readonly Axis[];
+
+/** What a list goes on with. */
+interface Cursor {
+  readonly place: Place;
+  /** The last row that was found. */
+  readonly kept?: unknown;
+}
+
+/**
+ * One call for each part: what is asked of Clover for one answer is counted elsewhere. A part may be empty and not the last; but where
+ * rows were found the last of them comes with the next part, so that there never is a next part of nothing.
+ */
+export function listInWindows(collection: string): ListOperation<Inputs> {
+  const page = listOf(collection);
+  async function find({ send, config }: ConnectorContext, input: Input, place: Place) {
+    if (isOver(place)) return { records: [], after: place };
+    const part = { ...input, filter: withinWindow(input.filter, place), cursor: String(place.offset) };
+    const { records, next } = page.read(await send(page.request(part, config)), part);
+    return { records, after: next === undefined ? leaveWindow(place) : { ...place, offset: Number(next) } };
+  }
+  return {
+    maxPageSize: page.maxPageSize,
+    // What a query is explained with; `run` adds the window.
+    request: page.request,
+    read: page.read,
+    run: async (context, input) => {
+      if (input.cursor === undefined) return toPart([], await begin(context, input), input);
+      const { place, kept } = readCursor(input.cursor);
+      const { records, after } = await find(context, input, place);
+      return toPart(kept === undefined ? records : [kept, ...records], after, input);
+    },
+  };
+}
+
+function toPart(rows: readonly unknown[], place: Place, { limit }: Input): ListPage {
+  if (isOver(place) && rows.length <= limit) return { records: rows };
+  const next: Cursor = { place, kept: rows.at(-1) };
+  return { records: rows.slice(0, -1), next: JSON.stringify(next) };
+}
+
+function isOver({ first, last }: Place): boolean {
+  return first > last;
+}
+
+function readCursor(cursor: string): Cursor {
+  return JSON.parse(cursor);
+}
+
+/** Nothing is older than its merchant, or newer than Clover's clock. */
+async function begin({ send }: ConnectorContext, { filter = {}, orderBy }: Input): Promise<Place> {
+  const { body, headers } = await send({});
+  const since = json.at(body, 'createdTime');
+  const now = Date.parse(json.text(headers.date, 'the time at which it was made'));
+  const axis = axisOf(filter, orderBy);
+  const { from, to } = spanOf(filter, axis);
+  return {
+    axis,
+    first: Math.max(typeof since === 'number' ? since : EARLIEST_MS, from),
+    last: Math.min(now + DAY_MS, to),
+    isRising: orderBy[0]?.direction === 'asc',
+    offset: 0,
+  };
+}
+
+/**
+ * What was changed since some day is looked for by the time of the change. With any other condition beside it Clover looks at the time of
+ * creation only, so that the change is left to be checked here.
+ */
+function axisOf(filter: Inputs, orderBy: Input['orderBy']): Axis {
+  const changes: readonly string[] = Object.values(boundsOf('modifiedTime'));
+  const isOnly = Object.keys(filter).every((name) => changes.includes(name));
+  const isBounded = spanOf(filter, 'modifiedTime').from > Number.NEGATIVE_INFINITY;
+  return isOnly && isBounded && orderBy.length === 0 ? 'modifiedTime' : 'createdTime';
+}
+
+/** Both ends included; times are whole milliseconds. */
+function spanOf(filter: Inputs, axis: Axis) {
+  const bounds = boundsOf(axis);
+  const read = (operator: keyof typeof bounds) => [filter[bounds[operator]] ?? []].flat().map(Number);
+  return {
+    from: Math.max(...read('='), ...read('>='), ...read('>').map((bound) => bound + 1)),
+    to: Math.min(...read('='), ...read('<='), ...read('<').map((bound) => bound - 1)),
+  };
+}
+
+function windowOf({ first, last, isRising }: Place): readonly [start: number, end: number] {
+  return isRising ? [first, Math.min(last, first + WINDOW_MS - 1)] : [Math.max(first, last - WINDOW_MS + 1), last];
+}
+
+function leaveWindow(place: Place): Place {
+  const [start, end] = windowOf(place);
+  return { ...place, offset: 0, ...(place.isRising ? { first: end + 1 } : { last: start - 1 }) };
+}
+
+const BOUNDS: ReadonlySet<string> = new Set(WINDOWED.flatMap((axis) => Object.values(boundsOf(axis))));
+
+function withinWindow(filter: Inputs = {}, place: Place): Inputs {
+  const [start, end] = windowOf(place);
+  const bounds = boundsOf(place.axis);
+  const others = Object.entries(filter).filter(([name]) => !BOUNDS.has(name));
+  return { ...Object.fromEntries(others), [bounds['>=']]: String(start), [bounds['<=']]: String(end) };
+}
