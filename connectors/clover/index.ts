@@ -40,6 +40,9 @@ export default defineConnector({
     type: 'oauth2',
     authorizeUrl: (config) => `https://${hostsOf(config).login}/oauth/v2/authorize`,
     tokenUrl: (config) => `https://${hostsOf(config).api}/oauth/v2/token`,
+    refreshUrl: (config) => `https://${hostsOf(config).api}/oauth/v2/refresh`,
+    // The answer says when they end as a moment; half an hour is what Clover gives.
+    accessTokenSeconds: 30 * 60,
     // An app has its permissions from the developer dashboard, and no scopes.
     pkce: false,
     clientAuthentication: 'body',

@@ -1,7 +1,6 @@
 import type { Config } from '#connector';
 import {
   type Answer,
-  type Budget,
   type Call,
   changesOf,
   createBudget,
@@ -10,14 +9,15 @@ import {
   empty,
   Fault,
   json,
-  type Paging,
+  type PageStyle,
+  type RequestBudget,
   type Routes,
-  type Row,
   readBearer,
   type Simulator,
   type SimulatorOptions,
   simulate,
   sortRows,
+  type TableRow,
   takePage,
 } from '#connector/simulator';
 import {
@@ -85,7 +85,7 @@ export function createSimulator(options: CloverSimulatorOptions): Simulator {
 const MERCHANT = '/v3/merchants/{merchant}';
 
 /** Without a time to wait: only the limits of calls at the same time tell one. */
-function createLimit(calls: number, clock: Parameters<typeof createBudget>[0]['clock']): Budget {
+function createLimit(calls: number, clock: Parameters<typeof createBudget>[0]['clock']): RequestBudget {
   const budget = createBudget({ calls, windowMs: 1000, clock });
   return {
     take: () => {
@@ -177,13 +177,20 @@ function pay({ orders, payments }: Readonly<Record<string, Resource>>, call: Cal
   );
 }
 
-function find({ table, noun }: Resource, { params: { id = '' } }: Call): Row {
+function find({ table, noun }: Resource, { params: { id = '' } }: Call): TableRow {
   const row = table.find(id);
   if (row === undefined) throw new Fault(404, 'NO_RECORD', `${noun} not found`);
   return row;
 }
 
-const PAGING: Paging = { kind: 'offset', offset: 'offset', size: 'limit', usual: 100, most: 1000, refuse: badRequest };
+const PAGING: PageStyle = {
+  kind: 'offset',
+  offset: 'offset',
+  size: 'limit',
+  usual: 100,
+  most: 1000,
+  refuse: badRequest,
+};
 
 function list(name: string, resource: Resource, call: Call, { text, nowMs }: Place): Answer {
   const criteria = call.query.getAll('filter').map(readCriterion);
@@ -199,24 +206,29 @@ function list(name: string, resource: Resource, call: Call, { text, nowMs }: Pla
 }
 
 /** `modifiedTime DESC,price`. @throws Fault 400 for a field that is no filter either, and another grammar */
-function orderBy(rows: readonly Row[], { filters }: Resource, order: string | null, text: TextRule): readonly Row[] {
+function orderBy(
+  rows: readonly TableRow[],
+  { filters }: Resource,
+  order: string | null,
+  text: TextRule,
+): readonly TableRow[] {
   if (order === null) return rows;
   const terms = order.split(',').map((term) => {
     const [, field = '', direction] = /^(\w+)(?: (ASC|DESC))?$/.exec(term) ?? [];
     const kind = Object.hasOwn(filters, field) ? filters[field] : undefined;
     if (kind === undefined) throw badRequest(`Invalid orderBy: ${order}`);
     const fold = kind === 'text' && { fold: FOLDS[text] };
-    return { type: TYPES[kind], read: (row: Row) => row[field], descending: direction === 'DESC', ...fold };
+    return { type: TYPES[kind], read: (row: TableRow) => row[field], descending: direction === 'DESC', ...fold };
   });
   return sortRows(rows, terms);
 }
 
-function show(name: string, resource: Resource, row: Row, call: Call): Answer {
+function show(name: string, resource: Resource, row: TableRow, call: Call): Answer {
   return json(present(name, resource, row, call));
 }
 
 /** Without what is null. Names that cannot be expanded are passed over. */
-function present(name: string, { expandable, hidden = [] }: Resource, row: Row, { query, origin }: Call) {
+function present(name: string, { expandable, hidden = [] }: Resource, row: TableRow, { query, origin }: Call) {
   const wanted = query.getAll('expand').flatMap((names) => names.split(','));
   const shown = Object.entries(row).filter(
     ([member, value]) =>
@@ -227,13 +239,13 @@ function present(name: string, { expandable, hidden = [] }: Resource, row: Row, 
 
 function changeableOf({ table, writable, required = [] }: Resource) {
   const label = Object.keys(writable).find((member) => writable[member] === 'text') ?? 'id';
-  const basics: Row = { price: 100, amount: 100, tender: { id: 'N000000000000' } };
+  const basics: TableRow = { price: 100, amount: 100, tender: { id: 'N000000000000' } };
   const least = Object.fromEntries(
     required.filter((member) => member in basics).map((member) => [member, basics[member]]),
   );
   return {
     table,
-    keyOf: ({ id }: Row) => String(id),
+    keyOf: ({ id }: TableRow) => String(id),
     create: (number: number) => ({ ...least, [label]: `New ${number}` }),
     change: (number: number) => ({ [label]: `Changed ${number}` }),
   };

@@ -251,6 +251,8 @@ export interface OAuth2Auth {
   readonly authorizeUrl?: (config: Config) => string;
   /** Its host must be one of the connector's. */
   readonly tokenUrl: (config: Config) => string;
+  /** Where refresh tokens are shown, if not at the `tokenUrl`. Its host must be one of the connector's. */
+  readonly refreshUrl?: (config: Config) => string;
   /** Asked for unless the caller gives `oauth.scope`. */
   readonly scopes?: readonly string[];
   /** Default a blank, as RFC 6749 wants. */

@@ -71,7 +71,8 @@ function addressProblems(connector: Connector, auth: OAuth2Auth): readonly strin
   const dependsOnSettings = typeof hosts === 'function' || configuration.some(({ required }) => required === true);
   if (dependsOnSettings) return [];
   const config = Object.fromEntries(configuration.map((field) => [field.key, field.default]));
-  const addresses = { authorizeUrl: auth.authorizeUrl, tokenUrl: auth.tokenUrl };
+  const { authorizeUrl, tokenUrl, refreshUrl } = auth;
+  const addresses = { authorizeUrl, tokenUrl, refreshUrl };
   return Object.entries(addresses).flatMap(([option, addressOf]) =>
     addressOf === undefined ? [] : addressProblem(option, addressOf, config, hosts),
   );

@@ -28,7 +28,7 @@ function addressesOf(connector: Connector, config: Config): readonly unknown[] {
     config.simulator === true,
     originOf(connector.baseUrl(config)),
     typeof hosts === 'function' ? hosts(config) : [],
-    auth.type === 'oauth2' ? originOf(auth.tokenUrl(config)) : undefined,
+    auth.type === 'oauth2' ? [auth.tokenUrl, auth.refreshUrl].map((urlOf) => urlOf && originOf(urlOf(config))) : [],
   ];
 }
 

@@ -1,10 +1,10 @@
-import { compileFilter, DAY_MS, escapePattern, Fault, type Filter, type Row } from '#connector/simulator';
+import { compileFilter, DAY_MS, escapePattern, Fault, type FilterTree, type TableRow } from '#connector/simulator';
 import { type Kind, type Resource, valuesAt } from './resources.ts';
 
 /** How texts that people write compare: Clover does not say. Identifiers and fixed words compare as they are. */
 export type TextRule = 'ignoring case' | 'as written';
 
-export type Test = (row: Row) => boolean;
+export type Test = (row: TableRow) => boolean;
 
 export interface Criterion {
   readonly field: string;
@@ -57,7 +57,7 @@ export function compileCriterion({ field, operator, text }: Criterion, resource:
   if (kind === undefined) throw badRequest(`Invalid filter field: ${field}`);
   const type = TYPES[kind];
   const hasWildcards = rule === 'ignoring case' && resource.wildcards?.includes(field) === true;
-  const filter: Filter =
+  const filter: FilterTree =
     hasWildcards && operator === '=' && text.includes('*')
       ? { kind: 'test', field: 'value', operator: 'LIKE', values: [text.split('*').map(escapePattern).join('%')] }
       : { kind: 'test', field: 'value', operator, values: valuesOf(operator, text) };

@@ -6,8 +6,8 @@ import {
   DAY_MS,
   Fault,
   type MovableClock,
-  type OAuthClient,
   type OAuthServer,
+  type RegisteredClient,
   type Routes,
   type SimulatorMemory,
 } from '#connector/simulator';
@@ -19,7 +19,7 @@ export const EMPLOYEE_ID = 'E000000000000';
 export const DEMO_ACCESS_TOKEN = 'demo-access-token';
 
 /** The second cannot keep a secret, and proves itself by PKCE. */
-export const CLIENTS: Readonly<Record<string, OAuthClient>> = {
+export const CLIENTS: Readonly<Record<string, RegisteredClient>> = {
   'demo-client': { secret: 'demo-secret', rotates: {} },
   'low-trust-client': { rotates: {} },
 };

@@ -6,9 +6,9 @@ import {
   HOSTILE_TEXTS,
   type MovableClock,
   makeRows,
-  type Row,
   sparse,
   type Table,
+  type TableRow,
   times,
 } from '#connector/simulator';
 import { EMPLOYEE_ID } from './login.ts';
@@ -24,7 +24,7 @@ export interface Resource {
   /** Fields that a filter may name. */
   readonly filters: Readonly<Record<string, Kind>>;
   /** Where a filter finds what stands elsewhere in the record. */
-  readonly aliases?: Readonly<Record<string, string | ((row: Row) => unknown)>>;
+  readonly aliases?: Readonly<Record<string, string | ((row: TableRow) => unknown)>>;
   /** Of filters for equality in which a `*` stands for anything: seen by others at the sandbox, not documented. */
   readonly wildcards?: readonly string[];
   /** Members that are shown on demand only. */
@@ -39,12 +39,12 @@ export interface Resource {
   readonly longest?: Readonly<Record<string, number>>;
   readonly isWindowed?: boolean;
   /** Which records lists show. Default: all. */
-  readonly isListed?: (row: Row) => boolean;
+  readonly isListed?: (row: TableRow) => boolean;
   readonly can: readonly ('create' | 'update' | 'delete')[];
 }
 
 /** What a filter on a field looks at: several values where it leads into a list, none where nothing is. */
-export function valuesAt({ aliases }: Resource, row: Row, field: string): readonly unknown[] {
+export function valuesAt({ aliases }: Resource, row: TableRow, field: string): readonly unknown[] {
   const alias = aliases?.[field] ?? field;
   if (typeof alias !== 'string') return [alias(row)];
   return alias
@@ -80,7 +80,7 @@ const id =
     makeId(letter, index);
 const reference = (letter: string, count: number) => (index: number) => ({ id: makeId(letter, index % count) });
 const employee = reference('E', 12);
-const elements = (values: readonly Row[]) => ({ elements: values });
+const elements = (values: readonly TableRow[]) => ({ elements: values });
 
 const ORDERS = 60;
 
@@ -99,8 +99,8 @@ export function createResources(clock: MovableClock): Readonly<Record<string, Re
   const later: Column = (index) => Math.min(created(index) + (index % 4) * 3_600_000, todayMs);
   const tableOf = (
     letter: string,
-    rows: readonly Row[],
-    options: { stamps?: readonly string[]; initial: () => Row },
+    rows: readonly TableRow[],
+    options: { stamps?: readonly string[]; initial: () => TableRow },
   ) => {
     let next = 1000;
     return createTable({

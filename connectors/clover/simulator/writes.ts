@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import type { Row } from '#connector/simulator';
+import type { TableRow } from '#connector/simulator';
 import { badRequest } from './filter.ts';
 import type { Resource } from './resources.ts';
 
 /** Members that cannot be set are passed over. @throws Fault 400 for values of another type, and for what is missing */
-export function readInput(resource: Resource, body: Readonly<Record<string, unknown>>, isNew: boolean): Row {
+export function readInput(resource: Resource, body: Readonly<Record<string, unknown>>, isNew: boolean): TableRow {
   const { writable, required = [], longest = {}, noun } = resource;
   const given = Object.entries(body).filter(([name]) => Object.hasOwn(writable, name));
   for (const [name, value] of given) {

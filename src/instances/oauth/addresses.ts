@@ -43,6 +43,11 @@ export function tokenUrlOf(connector: OAuthConnector, config: Config): URL {
   return readAddress(connector, config, connector.auth.tokenUrl);
 }
 
+/** @throws AppError REQUEST_INVALID when the settings make no address at one of the connector's hosts */
+export function refreshUrlOf(connector: OAuthConnector, config: Config): URL {
+  return readAddress(connector, config, connector.auth.refreshUrl ?? connector.auth.tokenUrl);
+}
+
 function readAddress(connector: OAuthConnector, config: Config, addressOf: (config: Config) => string): URL {
   const url = parseRedirectUrl(addressOf(config));
   if (url === undefined) {

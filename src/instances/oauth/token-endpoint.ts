@@ -9,7 +9,7 @@ import { type Egress, EgressError, type EgressRequest, type EgressResponse } fro
 import { isAppError } from '../../errors.ts';
 import { parseJson } from '../../numbers/exact-json.ts';
 import { createRedactor, type Redactor } from '../../redaction.ts';
-import { simulatorOf, tokenUrlOf } from './addresses.ts';
+import { refreshUrlOf, simulatorOf, tokenUrlOf } from './addresses.ts';
 import { OAUTH_KEYS, type OAuthConnector, scopeOf } from './fields.ts';
 import { noResponse, TokenError, type TokenFailureKind } from './token-failure.ts';
 import { readValues, ValueFault } from './values.ts';
@@ -119,9 +119,10 @@ export interface TokenAddress {
 }
 
 /** @throws TokenError where the settings lead nowhere */
-function addressOf(simulatorsUrl: string | undefined, { connector, config }: OAuthClient): TokenAddress {
+function addressOf(simulatorsUrl: string | undefined, { connector, config, grantType }: TokenRequest): TokenAddress {
+  const urlOf = grantType === 'refresh_token' ? refreshUrlOf : tokenUrlOf;
   try {
-    return { url: tokenUrlOf(connector, config), simulator: simulatorOf(simulatorsUrl, connector, config) };
+    return { url: urlOf(connector, config), simulator: simulatorOf(simulatorsUrl, connector, config) };
   } catch (error) {
     if (!isAppError(error)) throw error;
     throw new TokenError('unreachable', error.message, { cause: error });
