@@ -38,6 +38,7 @@ await database.knex('account').del();
 await database.knex('organization').del();
 const receiver = await startReceiver();
 const dataDir = await mkdtemp(join(tmpdir(), 'causeway-bench-'));
+const encryptionKeys = `bench:${randomBytes(32).toString('base64')}`;
 const start = () =>
   startService({
     dataDir,
@@ -46,7 +47,7 @@ const start = () =>
       HOST: '127.0.0.1',
       EGRESS_ALLOW: '127.0.0.0/8',
       DATABASE_URL: database.url,
-      ENCRYPTION_KEYS: `bench:${randomBytes(32).toString('base64')}`,
+      ENCRYPTION_KEYS: encryptionKeys,
     },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
