@@ -1,50 +1,32 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { SYSTEM_CLOCK } from '../../src/clock.ts';
-import { type AccessTokens, createProviderClient } from '../../src/connector/client/index.ts';
 import type { Config, Connector, FieldSpec, ObjectSpec, Objects, Operator } from '../../src/connector/index.ts';
 import { createRegistry, loadConnectors, OWN_CONNECTORS } from '../../src/connector/registry.ts';
 import { listen } from '../../src/connector/simulators/server.ts';
-import { createEgress } from '../../src/egress/index.ts';
-import { discoverAll } from '../../suite/discover.ts';
+import { connect } from '../../suite/testing.ts';
 
 /** What of a filter each provider answers itself, as Markdown made from the declarations of the connectors. */
 export async function describePushdown(): Promise<string> {
   const { server, port } = await listen({ port: 0, sources: { folders: [OWN_CONNECTORS] } });
   const simulatorsUrl = `http://127.0.0.1:${port}`;
-  const egress = createEgress({ allow: [], simulatorsUrl });
   try {
     const { connectors } = createRegistry(await loadConnectors({ folders: [OWN_CONNECTORS] }));
-    const client = createProviderClient({
-      egress,
-      clock: SYSTEM_CLOCK,
-      random: { fraction: Math.random },
-      simulatorsUrl,
-    });
     const chapters = [];
-    for (const connector of connectors) chapters.push(describeElement(connector, await findObjects(client, connector)));
+    for (const connector of connectors)
+      chapters.push(describeElement(connector, await findObjects(connector, simulatorsUrl)));
     return [...INTRODUCTION, ...chapters.flat(), ''].join('\n');
   } finally {
-    await egress.close();
     server.closeAllConnections();
     server.close();
   }
 }
 
 /** Fields that an account brings itself are shown as the simulator has them. */
-async function findObjects(client: ReturnType<typeof createProviderClient>, connector: Connector): Promise<Objects> {
+async function findObjects(connector: Connector, simulatorsUrl: string): Promise<Objects> {
   const { configuration, accessToken } = await readDemo(connector.key);
-  const call = {
-    connector,
-    config: { ...configuration, simulator: true },
-    signal: AbortSignal.timeout(10_000),
-    ...(accessToken !== undefined && { tokens: tokensOf(accessToken) }),
-  };
-  return client.execute({ run: (context) => discoverAll(connector.objects, context) }, undefined, call);
-}
-
-function tokensOf(accessToken: string): AccessTokens {
-  return { current: async () => accessToken, replace: async () => accessToken };
+  const tokens = accessToken === undefined ? {} : { 'oauth.user.token': accessToken };
+  const { objects } = await connect(connector, { config: { ...configuration, ...tokens }, simulatorsUrl }).discover();
+  return objects;
 }
 
 interface Demo {
