@@ -54,8 +54,11 @@ export function createMetrics({ processMetrics = true }: { readonly processMetri
       const known = new Map<string, ReturnType<typeof series.labels>>();
       return (value, ...labels) => {
         const key = labels.join(' ');
-        const one = known.get(key) ?? series.labels(...labels);
-        known.set(key, one);
+        let one = known.get(key);
+        if (one === undefined) {
+          one = series.labels(...labels);
+          known.set(key, one);
+        }
         one.observe(value);
       };
     },

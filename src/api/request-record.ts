@@ -88,22 +88,14 @@ const NO_OPERATION = 'none';
 const STATUS_CLASSES = ['0xx', '1xx', '2xx', '3xx', '4xx', '5xx'];
 
 function observeRequests(metrics: Metrics): (operation: string, status: number, seconds: number) => void {
-  const duration = metrics.histogram({
+  const observe = metrics.observer({
     name: 'causeway_http_request_duration_seconds',
     help: 'Time from the head of a request to the end of its answer, by operation and class of status',
     labelNames: ['operation', 'status'],
     buckets: BUCKETS_SECONDS,
   });
-  // Looking a series up by its labels costs more than the observation itself.
-  const seriesOf = new Map<string, ReturnType<typeof duration.labels>>();
-
-  return (operation, status, seconds) => {
-    const statusClass = STATUS_CLASSES[Math.floor(status / 100)] ?? 'other';
-    const key = operation + statusClass;
-    const series = seriesOf.get(key) ?? duration.labels(operation, statusClass);
-    seriesOf.set(key, series);
-    series.observe(seconds);
-  };
+  return (operation, status, seconds) =>
+    observe(seconds, operation, STATUS_CLASSES[Math.floor(status / 100)] ?? 'other');
 }
 
 /** Makes the redactor of a call out of the secrets that came with it and those of its instance; it knows nothing of another call. */

@@ -77,7 +77,7 @@ export function createRefresh(
   { store, cache, records, requestToken, timing, onStep }: RefreshNeighbours,
 ) {
   const flights = new Map<string, Promise<CachedTokens>>();
-  const duration = metrics.histogram({
+  const observe = metrics.observer({
     name: 'causeway_token_refresh_duration_seconds',
     help: 'Time that a provider took for another access token, by element and outcome: granted, refused (for good), unreachable (nothing was done), unknown (it may have granted)',
     labelNames: ['element', 'outcome'],
@@ -135,7 +135,7 @@ export function createRefresh(
     const outcome = await ask(owner, from);
     const answeredAtMs = clock.steady();
     const kind = outcome instanceof TokenError ? outcome.kind : 'granted';
-    duration.observe({ element: owner.connector.key, outcome: kind }, (answeredAtMs - askedAtMs) / 1000);
+    observe((answeredAtMs - askedAtMs) / 1000, owner.connector.key, kind);
     if (outcome instanceof TokenError) return goWithout(owner, lease, from, outcome);
     await onStep?.('answered', owner);
     return storeGrant(owner, lease, from, { grant: outcome, answeredAtMs });
