@@ -1,4 +1,5 @@
 import { can, codec, type FieldSpec, type Fields } from '#connector';
+import { isAskable } from './query.ts';
 
 const WRITTEN = { createable: true, updateable: true } as const;
 
@@ -8,7 +9,7 @@ const IDS = { text: { possible: isId } } as const;
 
 /** No text is empty: empty text is how a value is taken away, and what has no value is left out of an answer. */
 const BLANK = codec.blank();
-const TEXTS = { text: { nonEmpty: true } } as const;
+const TEXTS = { text: { nonEmpty: true, askable: isAskable } } as const;
 
 /** Whether QuickBooks tells cases apart, and how it orders texts, is not documented. */
 const LIKENESS = can.only('superset', '=', 'IN', 'LIKE');
@@ -47,6 +48,8 @@ export const written = {
   email: { ...shown.text, ...WRITTEN, format: 'email' },
   flag: { ...shownFlag, ...WRITTEN },
   askedFlag: { ...shownFlag, ...WRITTEN, filter: can.only('exact', '=', 'IN') },
+  /** One that may be missing where it is false. */
+  unsureFlag: { ...shownFlag, ...WRITTEN, filter: can.only('superset', '=', 'IN') },
   amount: { ...shownAmount, ...WRITTEN },
   day: { ...shownDay, ...WRITTEN },
   askedDay: { ...shownDay, ...WRITTEN, filter: COMPARED_OR_MISSING },

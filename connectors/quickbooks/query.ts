@@ -7,7 +7,6 @@ import {
   type ProviderRequest,
   type PushedField,
   plainText,
-  type Translator,
   type Value,
 } from '#connector';
 
@@ -18,7 +17,14 @@ export function queryFor(statement: string): ProviderRequest {
   return { path: '/query', query: { query: statement, ...VERSION } };
 }
 
-/** `\'` is the only escape that is documented. What else has a backslash is not asked for: see FAULT. */
+/**
+ * A query with a character beyond ASCII is refused or misread, and `\'` is the only escape that is documented. Equality with a text that has
+ * another character is not asked for; in patterns `%` stands for it.
+ */
+const ODD = /[^\x20-\x5b\x5d-\x7e]/;
+
+export const isAskable = (text: string) => !ODD.test(text);
+
 function quote(text: string): string {
   return `'${text.replace(/['\\]/g, '\\$&')}'`;
 }
@@ -34,25 +40,21 @@ function nameInFilter({ native }: PushedField): string {
 }
 
 /** `%` is the only wildcard, and has no escape: it stands for `_` and for itself, too. All patterns are checked again. */
-const like: LikeWriter = (field, _, { parts }) =>
-  `${field} LIKE ${quote(parts.map((part) => (part.kind === 'text' ? part.text : '%')).join(''))}`;
-
-/** Queries are refused, or misread, for most of what is no ASCII, and nothing tells what other escapes mean. */
-const ASKABLE = /^(?:[\x20-\x5b\x5d-\x7e]|\\')*$/;
+const like: LikeWriter = (field, _, { parts }) => {
+  const pieces = parts.map((part) => (part.kind === 'text' ? part.text.split(ODD).join('%') : '%'));
+  return `${field} LIKE ${quote(pieces.join(''))}`;
+};
 
 /** Filters → the WHERE clause. Source: "Query operations and syntax". There is no OR, no NOT, and nothing about nulls. */
-export const translator: Translator<string> = {
-  ...infix({
-    and: 'AND',
-    parentheses: 'none',
-    words: { '=': '=', '<': '<', '<=': '<=', '>': '>', '>=': '>=' },
-    literal,
-    field: nameInFilter,
-    in: (field, literals) => `${field} IN (${literals.join(', ')})`,
-    like: { literal: like, prefix: like, suffix: like, contains: like, pattern: like },
-  }),
-  fault: (filter) => (ASKABLE.test(filter) ? undefined : 'queries take printable ASCII without backslashes only'),
-};
+export const translator = infix({
+  and: 'AND',
+  parentheses: 'none',
+  words: { '=': '=', '<': '<', '<=': '<=', '>': '>', '>=': '>=' },
+  literal,
+  field: nameInFilter,
+  in: (field, literals) => `${field} IN (${literals.join(', ')})`,
+  like: { literal: like, prefix: like, suffix: like, contains: like, pattern: like },
+});
 
 /**
  * The rows of an entity. Source: "Query operations and syntax", "Pagination".
