@@ -30,7 +30,7 @@ describe('QuickBooks Online', () => {
     expect(asked('invoices', 'DueDate IS NULL')).to.deep.equal(['']);
     expect(asked('customers', 'Balance > 1.5')).to.deep.equal([`Balance > '1.5' AND ${BOTH}`]);
     expect(asked('customers', "DisplayName = 'Active = '")).to.deep.equal([`DisplayName = 'Active = ' AND ${BOTH}`]);
-    expect(asked('customers', 'Active = TRUE AND Balance > 1')).to.deep.equal(["Active = 'true' AND Balance > '1'"]);
+    expect(asked('customers', 'Active = TRUE AND Balance > 1')).to.deep.equal(["Active = true AND Balance > '1'"]);
   });
 
   it('asks for instants by whole seconds and an offset, and for references by the name of the whole', () => {

@@ -29,8 +29,9 @@ function quote(text: string): string {
   return `'${text.replace(/['\\]/g, '\\$&')}'`;
 }
 
-/** Everything may be in quotes. Instants have an offset in every documented example. */
+/** Everything but true and false stands in quotes, and instants have an offset, as in the documented examples. */
 function literal(value: Value): string {
+  if (value.kind === 'boolean') return plainText(value);
   return quote(value.kind === 'datetime' ? value.text.replace(/Z$/, '+00:00') : plainText(value));
 }
 
