@@ -318,7 +318,11 @@ export function createTables(clock: MovableClock): Tables {
           createTable({
             rows,
             keyOf: ({ Id }) => String(Id),
-            initial: () => ({ Id: String(next++), SyncToken: '0', ...(isList && { Active: true }), CurrencyRef: USD }),
+            initial: () => ({
+              ...{ Id: String(next++), SyncToken: '0' },
+              ...(isList && { Active: true }),
+              ...('CurrencyRef' in columns && { CurrencyRef: USD }),
+            }),
             stamps: { clock, write: wholeSecond, created: ['createdMs'], changed: ['updatedMs'] },
             deleted: 'isDeleted',
           }),
