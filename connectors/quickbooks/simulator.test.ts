@@ -243,6 +243,7 @@ describe('the QuickBooks simulator', () => {
     "select * from Estimate where TotalAmt > '1'": '4001',
     "select * from Customer where Balance = 'much'": '4001',
     "select * from Customer where MetaData.CreateTime > 'today'": '4001',
+    "select * from Invoice where TxnDate = '2024-02-30'": '4001',
     "select * from Invoice where CustomerRef like '1%'": '4001',
     'select * from Customer orderby PrimaryEmailAddr': '4001',
     'select * from Customer startposition 0': '4001',

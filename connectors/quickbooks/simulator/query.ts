@@ -62,7 +62,14 @@ function compileConditions(schema: Schema, conditions: readonly Condition[], fol
     return compare(name, property, condition, fold);
   });
   const operands = compared.map(({ test }, index) => ({ ...test, field: String(index) }));
-  return compileFilter({ kind: 'and', operands }, { field: (index) => compared[Number(index)]?.field });
+  return compileFilter(
+    { kind: 'and', operands },
+    {
+      field: (index) => compared[Number(index)]?.field,
+      refuse: (_message, index) =>
+        invalidQuery(`a value is not valid for property '${conditions[Number(index)]?.field}'`),
+    },
+  );
 }
 
 interface Compared {

@@ -103,16 +103,17 @@ const NAMES: readonly string[] = [
   ...['DisplayName', 'Title', 'GivenName', 'MiddleName', 'FamilyName', 'Suffix', 'PrintOnCheckName', 'Name'],
 ];
 
+/** Names are without blanks at their ends. */
 function readText(name: string, text: string, longest: number): string {
-  const trimmed = text.trim();
-  if (trimmed.length > longest) {
-    const found = `Min:0 Max:${longest} supported. Supplied length:${trimmed.length}`;
+  if (text.length > longest) {
+    const found = `Min:0 Max:${longest} supported. Supplied length:${text.length}`;
     throw invalid(2050, `String length specified does not match the supported length. ${found}`, name);
   }
-  if (NAMES.includes(name) && /[:\t\n]/.test(trimmed)) {
+  if (!NAMES.includes(name)) return text;
+  if (/[:\t\n]/.test(text)) {
     throw invalid(6000, `Business Validation Error: ${name} must not contain a colon, a tab or a new line.`, name);
   }
-  return trimmed;
+  return text.trim();
 }
 
 /** Of which entity a reference is; of the others nothing is known here. */
