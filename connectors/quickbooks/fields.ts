@@ -33,7 +33,7 @@ export const shown = {
   flag: shownFlag,
   amount: shownAmount,
   /** An amount that is always there. */
-  sum: { ...shownAmount, nullable: false, sortable: true, filter: COMPARED },
+  sum: { ...shownAmount, nullable: false, filter: COMPARED },
   askedAmount: { ...shownAmount, filter: COMPARED_OR_MISSING },
   day: shownDay,
   list: { type: 'array' },
@@ -58,6 +58,11 @@ export const written = {
   list: { type: 'array', ...WRITTEN },
   object: { type: 'object', ...WRITTEN },
 } as const satisfies Fields;
+
+/** A text with a list of values in the schema; there may be others. */
+export function oneOf(...values: readonly string[]) {
+  return { ...written.text, values } satisfies FieldSpec;
+}
 
 /**
  * Instants are shown in whole seconds. Should more than that be kept, only `<` and `>=` of whole seconds mean what is shown: the service
@@ -129,7 +134,7 @@ export const PERSON = {
   MiddleName: written.asked,
   FamilyName: written.asked,
   DisplayName: { ...written.asked, label: 'Unique among customers, vendors and employees' },
-  PrintOnCheckName: written.asked,
+  PrintOnCheckName: { ...written.asked, nullable: false, label: 'Name on checks: the display name unless said' },
   'PrimaryPhone.FreeFormNumber': written.text,
   'Mobile.FreeFormNumber': written.text,
 } as const satisfies Fields;
@@ -141,7 +146,6 @@ export const COMPANY = {
   'AlternatePhone.FreeFormNumber': written.text,
   'Fax.FreeFormNumber': written.text,
   'WebAddr.URI': { ...written.text, format: 'uri' },
-  AcctNum: { ...written.text, label: 'Account number' },
   ...address('BillAddr'),
   ...reference('CurrencyRef', { access: { createable: true } }),
 } as const satisfies Fields;
@@ -165,11 +169,10 @@ export const SALE = {
   ...address('BillAddr'),
   ...address('ShipAddr'),
   'BillEmail.Address': written.email,
-  ...references('ClassRef', 'DepartmentRef', 'SalesTermRef', 'ShipMethodRef'),
+  ...references('ClassRef', 'DepartmentRef', 'SalesTermRef'),
   ShipDate: written.day,
-  TrackingNum: written.text,
-  PrintStatus: written.text,
-  EmailStatus: written.text,
+  PrintStatus: oneOf('NotSet', 'NeedToPrint', 'PrintComplete'),
+  EmailStatus: oneOf('NotSet', 'NeedToSend', 'EmailSent'),
   ApplyTaxAfterDiscount: written.flag,
   CustomField: written.list,
   TxnTaxDetail: { ...written.object, label: 'Tax, as QuickBooks writes it' },

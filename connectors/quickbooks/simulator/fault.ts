@@ -49,7 +49,7 @@ export function printFault(fault: Fault, nowMs: number): Answer {
   const [element] = fault.fields;
   const error = { Message: messageOf(code), Detail: detail, code, ...(element !== undefined && { element }) };
   const type = status < 500 ? 'ValidationFault' : 'SystemFault';
-  const answered = status === 404 || status === 405 ? 400 : status;
+  const answered = status === 405 ? 400 : status;
   return json({ Fault: { Error: [error], type }, time: printMoment(nowMs) }, answered, headers);
 }
 

@@ -44,7 +44,13 @@ const email: Column = (index) => ({ Address: `c${index}+%_${pick(['x', 'X'], ind
 const phone: Column = (index) => ({ FreeFormNumber: `(650) 555-0${index}` });
 const address: Column = (index) => ({
   ...{ Id: String(900 + index), Line1: pick(TEXTS, index).slice(0, 500), City: pick(NAMES, index + 3) },
-  ...{ CountrySubDivisionCode: 'CA', PostalCode: '94213', Lat: 'INVALID', Long: 'INVALID' },
+  ...(index % 2 === 0 && { Line2: `Suite ${index}`, Country: 'USA' }),
+  ...{
+    CountrySubDivisionCode: pick(['CA', 'NV'], index),
+    PostalCode: String(94_213 + (index % 4)),
+    Lat: 'INVALID',
+    Long: 'INVALID',
+  },
 });
 const day =
   (first: string, step = 3): Column =>
@@ -85,6 +91,9 @@ const sale = (first: string): Readonly<Record<string, Column>> => ({
   CustomerMemo: sparse(4, (index) => ({ value: pick(TEXTS, index + 5) })),
   BillEmail: sparse(3, email, 1),
   BillAddr: sparse(5, address),
+  ShipAddr: sparse(3, address, 1),
+  ClassRef: sparse(3, cycle([reference('1', 'North'), reference('2', 'South')])),
+  DepartmentRef: sparse(4, cycle([reference('1', 'Shop'), reference('2', 'Web')]), 2),
   ShipDate: sparse(4, day(first), 1),
   EmailStatus: cycle(['NotSet', 'NeedToSend', 'EmailSent']),
   PrintStatus: cycle(['NotSet', 'NeedToPrint', 'PrintComplete'], 2),
