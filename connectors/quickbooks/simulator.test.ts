@@ -282,7 +282,7 @@ describe('the QuickBooks simulator', () => {
     const limited = await call('customer/1', { headers: { 'x-simulate': '429' } });
     expect([limited.status, limited.body.fault?.error[0]?.code]).to.deep.equal([429, '3001']);
     const elsewhere = await call('customer/1', { headers: { forwarded: 'host=appcenter.intuit.com' } });
-    expect([elsewhere.status, codeOf(elsewhere.body)]).to.deep.equal([400, '500']);
+    expect([elsewhere.status, codeOf(elsewhere.body)]).to.deep.equal([404, '500']);
     const { text } = await call('customer/1', { headers: { accept: '*/*' } });
     expect(text).to.match(/^<\?xml .*<IntuitResponse .*<Customer>.*<Id>1<\/Id>/);
     expect(codeOf((await call('customer/no-number')).body)).to.equal('2030');
