@@ -35,15 +35,9 @@ function entity(native: string, { kind, fields, ...about }: Entity): ObjectSpec 
     translator,
     limits: { maxInSize: 100, maxLength: 4000 },
     list: listOf(native, isList),
-    ...recordsOf(native, { repeated: requiredMembers(fields), isDeletable: !isList }),
+    ...recordsOf(native, fields, !isList),
     ...(kind === 'printed' && { media: printed(native) }),
   });
-}
-
-/** Even an update of other members is refused without them. Lines are left out: repeated, they would be written anew. */
-function requiredMembers(fields: Fields): readonly string[] {
-  const required = Object.entries(fields).filter(([, { type, required }]) => required === true && type !== 'array');
-  return required.map(([name]) => name.replace(/\..*/, ''));
 }
 
 /** The transaction on the form of the company. */

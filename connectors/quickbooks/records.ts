@@ -1,5 +1,6 @@
 import {
   type ConnectorContext,
+  type Fields,
   type Json,
   json,
   type ObjectSpec,
@@ -11,17 +12,14 @@ import { VERSION } from './query.ts';
 
 type Operations = Pick<ObjectSpec, 'get' | 'create' | 'update' | 'replace' | 'remove'>;
 
-interface Abilities {
-  /** Members that an update must repeat. */
-  readonly repeated: readonly string[];
-  readonly isDeletable: boolean;
-}
-
 /**
  * Records of an entity, one at a time. Each write names the version of the record that it changes (`SyncToken`), so the record is read
  * first; a write of somebody else in between is a conflict. Sources: the reference of each entity, "Sparse update", "Delete".
  */
-export function recordsOf(entity: string, { repeated, isDeletable }: Abilities): Operations {
+export function recordsOf(entity: string, fields: Fields, isDeletable: boolean): Operations {
+  const repeated = requiredMembers(fields);
+  const merged = mergedMembers(fields);
+  const fixed = fixedMembers(fields);
   const recordIn = ({ body }: ProviderResponse) => json.object(json.at(body, entity), `the ${entity}`);
   const read = (id: string) => ({ path: path`/${entity.toLowerCase()}/${id}`, query: VERSION });
   const post = (body: Json, query = {}) => ({
@@ -30,6 +28,10 @@ export function recordsOf(entity: string, { repeated, isDeletable }: Abilities):
     query: { ...query, ...VERSION },
     json: body,
   });
+  const merge = (stored: Json, name: string, value: unknown) => {
+    const old = stored[name];
+    return merged.has(name) && json.isObject(value) && json.isObject(old) ? { ...old, ...value } : value;
+  };
   const current = async ({ send }: ConnectorContext, id: string) => recordIn(await send(read(id)));
   const operations = records({ get: read, record: recordIn, create: { request: (values) => post(values) } });
   return {
@@ -37,15 +39,16 @@ export function recordsOf(entity: string, { repeated, isDeletable }: Abilities):
     update: {
       run: async (context, { id, values }) => {
         const stored = await current(context, id);
-        const kept = pick(stored, repeated);
-        const body = { ...kept, ...mergeMembers(stored, values), ...pick(stored, VERSIONED), sparse: true };
-        return recordIn(await context.send(post(body)));
+        const changed = Object.entries(values).map(([name, value]) => [name, merge(stored, name, value)]);
+        const kept = { ...pick(stored, repeated), ...Object.fromEntries(changed), ...pick(stored, VERSIONED) };
+        return recordIn(await context.send(post({ ...kept, sparse: true })));
       },
     },
     replace: {
       run: async (context, { id, values }) => {
         const stored = await current(context, id);
-        return recordIn(await context.send(post({ ...values, ...pick(stored, VERSIONED), sparse: false })));
+        const kept = pick(stored, [...fixed, ...VERSIONED]);
+        return recordIn(await context.send(post({ ...values, ...kept, sparse: false })));
       },
     },
     ...(isDeletable && {
@@ -65,11 +68,22 @@ function pick(record: Json, names: readonly string[]): Json {
   return Object.fromEntries(names.flatMap((name) => (Object.hasOwn(record, name) ? [[name, record[name]]] : [])));
 }
 
-/** A member that is an object replaces the whole of it, so the rest of an address goes with the part that changes. */
-function mergeMembers(stored: Json, values: Json): Json {
-  const merge = (name: string, value: unknown) =>
-    json.isObject(value) && json.isObject(stored[name]) && !name.endsWith('Ref')
-      ? { ...stored[name], ...value }
-      : value;
-  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, merge(name, value)]));
+const memberOf = (field: string) => field.replace(/\..*/, '');
+
+/** Even an update of other members is refused without them. Lines are left out: repeated, they would be written anew. */
+function requiredMembers(fields: Fields): readonly string[] {
+  const required = Object.entries(fields).filter(([, { type, required }]) => required === true && type !== 'array');
+  return required.map(([name]) => memberOf(name));
+}
+
+/** What is said once, on creation, such as the currency. A replacement must not leave it out. */
+function fixedMembers(fields: Fields): readonly string[] {
+  const fixed = Object.entries(fields).filter(([, { createable, updateable }]) => createable && !updateable);
+  return fixed.map(([name]) => memberOf(name));
+}
+
+/** Members of which an update may change a part, such as addresses: QuickBooks takes them as a whole. A reference is one. */
+function mergedMembers(fields: Fields): ReadonlySet<string> {
+  const parts = Object.keys(fields).filter((name) => name.includes('.'));
+  return new Set(parts.map(memberOf).filter((member) => !member.endsWith('Ref')));
 }
