@@ -108,7 +108,8 @@ function specOf({ fields }: ObjectSpec, name: string) {
 export function writeRecord(body: Row, object: ObjectSpec, action: 'create' | 'update', stored?: Row): Row {
   const faults: ErrorDetail[] = [];
   const values: Record<string, unknown> = {};
-  for (const [name, value] of fieldsIn(body, object)) {
+  const given = fieldsIn(body, object);
+  for (const [name, value] of given) {
     const spec = specOf(object, name);
     if (spec === undefined) {
       faults.push(unknownField(name, Object.keys(object.fields)));
@@ -125,7 +126,7 @@ export function writeRecord(body: Row, object: ObjectSpec, action: 'create' | 'u
     }
     if (faults.length > MOST_FAULTS) break;
   }
-  if (action === 'create') faults.push(...missingFields(body, object));
+  if (action === 'create') faults.push(...missingFields(new Map(given), object));
   if (faults.length === 0) return values;
   throw invalidRequest(faults);
 }
@@ -150,9 +151,9 @@ function unknownField(name: string, names: readonly string[]): ErrorDetail {
   return { path: pointer('body', name), message: `There is no field '${cutText(name)}'.${hint}`, ...nearest };
 }
 
-function missingFields(body: Row, object: ObjectSpec): readonly ErrorDetail[] {
+function missingFields(given: ReadonlyMap<string, unknown>, object: ObjectSpec): readonly ErrorDetail[] {
   return Object.entries(object.fields)
-    .filter(([name, spec]) => spec.required === true && body[name] == null)
+    .filter(([name, spec]) => spec.required === true && given.get(name) == null)
     .map(([name]) => ({ path: pointer('body', name), message: `'${name}' is required.` }));
 }
 

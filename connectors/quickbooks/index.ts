@@ -1,0 +1,106 @@
+import {
+  type Config,
+  type ConfigField,
+  defineConnector,
+  errors,
+  json,
+  type ProviderResponse,
+  settings,
+} from '#connector';
+import { OBJECTS } from './objects.ts';
+import { queryFor } from './query.ts';
+
+const CONFIGURATION = [
+  {
+    key: 'quickbooks.sandbox',
+    type: 'boolean',
+    default: false,
+    description: 'Connect to the sandbox, where the test companies of developers are.',
+  },
+] as const satisfies readonly ConfigField[];
+
+const setting = settings([...CONFIGURATION, { key: 'realmId', type: 'string' }]);
+
+function apiHost(config: Config): string {
+  return setting(config, 'quickbooks.sandbox') ? 'sandbox-quickbooks.api.intuit.com' : 'quickbooks.api.intuit.com';
+}
+
+/** Where users log in and tokens come from, for sandboxes too. Source: Intuit's OAuth discovery documents. */
+const LOGIN = 'appcenter.intuit.com';
+const TOKENS = 'oauth.platform.intuit.com';
+
+/** QuickBooks Online Accounting, by OAuth. Facts and their sources: README.md. */
+export default defineConnector({
+  key: 'quickbooks',
+  id: 1006,
+  contract: 1,
+  name: 'QuickBooks Online',
+  description: 'Customers, vendors, items, accounts, employees and the transactions of a company.',
+  hub: 'erp',
+  auth: {
+    type: 'oauth2',
+    authorizeUrl: () => `https://${LOGIN}/connect/oauth2`,
+    tokenUrl: () => `https://${TOKENS}/oauth2/v1/tokens/bearer`,
+    scopes: ['com.intuit.quickbooks.accounting'],
+    pkce: false,
+    values: {
+      realmId: {
+        from: 'callback',
+        name: 'realmId',
+        type: 'string',
+        pattern: /^\d{1,32}$/,
+        description: 'The company that the user chose.',
+      },
+    },
+    sandboxKey: 'quickbooks.sandbox',
+  },
+  configuration: CONFIGURATION,
+  // Before anybody has logged in no company is known, and none is asked for anything.
+  baseUrl: (config) => `https://${apiHost(config)}/v3/company/${setting(config, 'realmId') ?? '0'}`,
+  hosts: (config) => [LOGIN, TOKENS, apiHost(config)],
+  probe: queryFor('select * from CompanyInfo'),
+  classify: errors({
+    isFailure: ({ body }) => json.isObject(faultIn(body)),
+    code: (response) => json.findText(firstError(response).code)?.replace(/^0+(?=\d)/, ''),
+    message: (response) => wordsOf(response),
+    // What the status alone would judge otherwise: most of them are 400. Source: "Error codes", "Handling common errors".
+    kinds: {
+      610: 'notFound',
+      3001: 'rateLimited',
+      3200: 'credentials',
+      5010: 'conflict',
+      6140: 'conflict',
+      6210: 'conflict',
+      6240: 'conflict',
+    },
+  }),
+  objects: OBJECTS,
+});
+
+interface ErrorWords {
+  readonly code?: unknown;
+  readonly message?: unknown;
+  readonly detail?: unknown;
+}
+
+/** What the gateway answers is in small letters, what the service answers is not. */
+function faultIn(body: unknown): unknown {
+  return json.at(body, 'Fault') ?? json.at(body, 'fault');
+}
+
+function firstError({ body }: ProviderResponse): ErrorWords {
+  const fault = faultIn(body);
+  const errors = json.at(fault, 'Error') ?? json.at(fault, 'error');
+  const [first] = Array.isArray(errors) ? errors : [];
+  const word = (name: string) => json.at(first, name) ?? json.at(first, name.toLowerCase());
+  return { code: word('code'), message: word('Message'), detail: word('Detail') };
+}
+
+/** The detail often repeats the message. */
+function wordsOf(response: ProviderResponse): string | undefined {
+  const { code, message, detail } = firstError(response);
+  const [brief, full] = [json.findText(message), json.findText(detail)];
+  const words = brief !== undefined && full?.includes(brief) ? full : [brief, full].filter(Boolean).join(': ');
+  if (words === '') return undefined;
+  return json.findText(code) === undefined ? words : `${words} (QuickBooks error ${code})`;
+}

@@ -1,0 +1,89 @@
+import {
+  type ConnectorContext,
+  type Fields,
+  type Json,
+  json,
+  type ObjectSpec,
+  type ProviderResponse,
+  path,
+  records,
+} from '#connector';
+import { VERSION } from './query.ts';
+
+type Operations = Pick<ObjectSpec, 'get' | 'create' | 'update' | 'replace' | 'remove'>;
+
+/**
+ * Records of an entity, one at a time. Each write names the version of the record that it changes (`SyncToken`), so the record is read
+ * first; a write of somebody else in between is a conflict. Sources: the reference of each entity, "Sparse update", "Delete".
+ */
+export function recordsOf(entity: string, fields: Fields, isDeletable: boolean): Operations {
+  const repeated = requiredMembers(fields);
+  const merged = mergedMembers(fields);
+  const fixed = fixedMembers(fields);
+  const recordIn = ({ body }: ProviderResponse) => json.object(json.at(body, entity), `the ${entity}`);
+  const read = (id: string) => ({ path: path`/${entity.toLowerCase()}/${id}`, query: VERSION });
+  const post = (body: Json, query = {}) => ({
+    method: 'POST' as const,
+    path: `/${entity.toLowerCase()}`,
+    query: { ...query, ...VERSION },
+    json: body,
+  });
+  const merge = (stored: Json, name: string, value: unknown) => {
+    const old = stored[name];
+    return merged.has(name) && json.isObject(value) && json.isObject(old) ? { ...old, ...value } : value;
+  };
+  const current = async ({ send }: ConnectorContext, id: string) => recordIn(await send(read(id)));
+  const operations = records({ get: read, record: recordIn, create: { request: (values) => post(values) } });
+  return {
+    ...operations,
+    update: {
+      run: async (context, { id, values }) => {
+        const stored = await current(context, id);
+        const changed = Object.entries(values).map(([name, value]) => [name, merge(stored, name, value)]);
+        const kept = { ...pick(stored, repeated), ...Object.fromEntries(changed), ...pick(stored, VERSIONED) };
+        return recordIn(await context.send(post({ ...kept, sparse: true })));
+      },
+    },
+    replace: {
+      run: async (context, { id, values }) => {
+        const stored = await current(context, id);
+        const kept = pick(stored, [...fixed, ...VERSIONED]);
+        return recordIn(await context.send(post({ ...values, ...kept, sparse: false })));
+      },
+    },
+    ...(isDeletable && {
+      remove: {
+        run: async (context, { id }) => {
+          const stored = await current(context, id);
+          await context.send(post(pick(stored, VERSIONED), { operation: 'delete' }));
+        },
+      },
+    }),
+  };
+}
+
+const VERSIONED = ['Id', 'SyncToken'] as const;
+
+function pick(record: Json, names: readonly string[]): Json {
+  return Object.fromEntries(names.flatMap((name) => (Object.hasOwn(record, name) ? [[name, record[name]]] : [])));
+}
+
+const memberOf = (field: string) => field.replace(/\..*/, '');
+
+/** Even an update of other members is refused without them. Lines are left out: repeated, they would be written anew. */
+function requiredMembers(fields: Fields): readonly string[] {
+  const required = Object.entries(fields).filter(([, { type, required }]) => required === true && type !== 'array');
+  return required.map(([name]) => memberOf(name));
+}
+
+/** What is said once, on creation, such as the currency. A replacement must not leave it out. */
+function fixedMembers(fields: Fields): readonly string[] {
+  const fixed = Object.entries(fields).filter(([, { createable, updateable }]) => createable && !updateable);
+  return fixed.map(([name]) => memberOf(name));
+}
+
+/** Members of which an update may change a part, such as addresses: QuickBooks takes them as a whole. A reference is one. */
+function mergedMembers(fields: Fields): ReadonlySet<string> {
+  const parts = Object.keys(fields).filter((name) => name.includes('.'));
+  return new Set(parts.map(memberOf).filter((member) => !member.endsWith('Ref')));
+}

@@ -1,0 +1,87 @@
+import { type Answer, BAD_BODY, Fault, json } from '#connector/simulator';
+import { printMoment } from './time.ts';
+
+/** The provider's numbers and what they are called; the detail is the fault's own message. */
+const MESSAGES: Readonly<Record<string, string>> = {
+  500: 'Unsupported Operation',
+  610: 'Object Not Found',
+  2010: 'Request has invalid or unsupported property',
+  2020: 'Required param missing, need to supply the required value for the API',
+  2030: 'Invalid ID',
+  2050: 'String length is either shorter or longer than supported by specification',
+  2500: 'Invalid Reference Id',
+  4000: 'Error parsing query',
+  4001: 'Invalid query',
+  5010: 'Stale Object Error',
+  6000: 'A business validation error has occurred while processing your request',
+  6240: 'Duplicate Name Exists Error',
+};
+
+/** @param code one of the provider's numbers; `element` is the member it is about */
+export function invalid(code: number, detail: string, element?: string): Fault {
+  return new Fault(400, String(code), detail, element === undefined ? {} : { fields: [element] });
+}
+
+export const unparsable = (detail: string) => invalid(4000, `QueryParserError: ${detail}`);
+export const invalidQuery = (detail: string) => invalid(4001, `QueryValidationError: ${detail}`);
+export const unsupported = (operation: string) => invalid(500, `Operation ${operation} is not supported.`);
+
+/** Its capital letters are those of recorded answers. */
+export const notFound = () =>
+  invalid(
+    610,
+    "Object Not Found : Something you're trying to use has been made inactive. Check the fields with accounts, customers, items, vendors or employees.",
+  );
+
+/** What the gateway in front of the API refuses has a form of its own, in small letters. */
+const GATEWAY: Readonly<Record<number, readonly [word: string, code: string, type: string]>> = {
+  401: ['AuthenticationFailed', '003200', 'AUTHENTICATION'],
+  403: ['ApplicationAuthorizationFailed', '003100', 'SERVICE'],
+  429: ['ThrottleExceeded', '003001', 'SERVICE'],
+};
+
+/** @param nowMs of the provider */
+export function printFault(fault: Fault, nowMs: number): Answer {
+  const { status, message, headers } = fault;
+  const gateway = GATEWAY[status];
+  if (gateway !== undefined) return json(gatewayFault(status, message, gateway, nowMs), status, headers);
+  const [code, detail] = codeOf(fault);
+  const [element] = fault.fields;
+  const error = { Message: messageOf(code), Detail: detail, code, ...(element !== undefined && { element }) };
+  const type = status < 500 ? 'ValidationFault' : 'SystemFault';
+  const answered = status === 405 ? 400 : status;
+  return json({ Fault: { Error: [error], type }, time: printMoment(nowMs) }, answered, headers);
+}
+
+function messageOf(code: string): string {
+  return MESSAGES[code] ?? 'An application error has occurred while processing your request';
+}
+
+/** The kit's own faults, under the provider's numbers. */
+function codeOf({ status, code, message }: Fault): readonly [code: string, detail: string] {
+  if (Object.hasOwn(MESSAGES, code)) return [code, message];
+  if (code === BAD_BODY) {
+    const property = 'failed to parse json object; a property specified is unsupported or invalid';
+    return ['2010', `Property Name:${property} specified is unsupported or invalid`];
+  }
+  return status === 404 || status === 405 ? ['500', message] : ['10000', message];
+}
+
+function gatewayFault(
+  status: number,
+  message: string,
+  [word, number, type]: readonly [string, string, string],
+  nowMs: number,
+) {
+  const error = {
+    message: `message=${word}; errorCode=${number}; statusCode=${status}`,
+    detail: status === 401 ? message : null,
+    code: String(Number(number)),
+    element: null,
+  };
+  return {
+    ...{ warnings: null, intuitObject: null, fault: { error: [error], type }, report: null, queryResponse: null },
+    ...{ batchItemResponse: [], attachableResponse: [], syncErrorResponse: null, requestId: null, time: nowMs },
+    ...{ status: null, cdcresponse: [] },
+  };
+}

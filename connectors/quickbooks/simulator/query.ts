@@ -1,0 +1,174 @@
+import {
+  compileFilter,
+  type FilterField,
+  type FilterTest,
+  type RowOrder,
+  sortRows,
+  type TableRow,
+} from '#connector/simulator';
+import { invalidQuery } from './fault.ts';
+import { present } from './present.ts';
+import type { Tables } from './rows.ts';
+import { findProperty, type Property, SCHEMAS, type Schema } from './schema.ts';
+import { type Condition, type Literal, parseStatement } from './statement.ts';
+import { readTime } from './time.ts';
+
+/** The reference does not say how texts compare; measurements say that cases do not count. */
+export type TextRule = 'ignoring case' | 'as written';
+
+const FOLDS: Readonly<Record<TextRule, (text: string) => string>> = {
+  // One letter for one: İ is no other letter with a dot above it.
+  'ignoring case': (text) => Array.from(text, lowerCaseOf).join(''),
+  'as written': (text) => text,
+};
+
+function lowerCaseOf(letter: string): string {
+  const lower = letter.toLowerCase();
+  return [...lower].length === 1 ? lower : letter;
+}
+
+/** @returns the `QueryResponse`. @throws Fault 4000 and 4001 */
+export function runQuery(tables: Tables, query: string, text: TextRule): Readonly<Record<string, unknown>> {
+  const { entity, fields, isCount, conditions, order, start, size } = parseStatement(query);
+  const schema = SCHEMAS.get(entity.toLowerCase());
+  if (schema === undefined) throw invalidQuery(`Metadata not found for Entity: ${entity}`);
+  const selected = fields.map((field) => requireProperty(schema, field).name);
+  const matches = compileConditions(schema, withActive(schema, conditions), FOLDS[text]);
+  const terms = [...order, { field: 'Id', descending: false }].map((term) => orderOf(schema, term, FOLDS[text]));
+  const found = (tables.get(schema.name)?.rows() ?? []).filter(matches);
+  if (isCount) return { totalCount: found.length };
+  const page = sortRows(found, terms).slice(start - 1, start - 1 + size);
+  if (page.length === 0) return {};
+  return { [schema.name]: page.map((row) => present(row, selected)), startPosition: start, maxResults: page.length };
+}
+
+/** Inactive records of lists are found only by those who ask for them. */
+function withActive({ properties }: Schema, conditions: readonly Condition[]): readonly Condition[] {
+  const asks = conditions.some(({ field }) => field.toLowerCase() === 'active');
+  if (properties.Active === undefined || asks) return conditions;
+  return [...conditions, { field: 'Active', operator: '=', values: [{ text: 'true', isQuoted: false }] }];
+}
+
+function requireProperty(schema: Schema, field: string) {
+  const found = findProperty(schema, field);
+  if (found === undefined) throw invalidQuery(`Property ${field} not found for Entity ${schema.name}`);
+  return found;
+}
+
+function compileConditions(schema: Schema, conditions: readonly Condition[], fold: (text: string) => string) {
+  const compared = conditions.map((condition) => {
+    const { name, property } = requireProperty(schema, condition.field);
+    if (!property.isFilterable) throw invalidQuery(`property '${condition.field}' is not queryable`);
+    return compare(name, property, condition, fold);
+  });
+  const operands = compared.map(({ test }, index) => ({ ...test, field: String(index) }));
+  return compileFilter(
+    { kind: 'and', operands },
+    {
+      field: (index) => compared[Number(index)]?.field,
+      refuse: (_message, index) =>
+        invalidQuery(`a value is not valid for property '${conditions[Number(index)]?.field}'`),
+    },
+  );
+}
+
+interface Compared {
+  readonly field: FilterField;
+  readonly test: Pick<FilterTest, 'kind' | 'operator' | 'values'>;
+}
+
+/** A property and a condition on it, as the kit's evaluator takes them. */
+function compare(name: string, property: Property, condition: Condition, fold: (text: string) => string): Compared {
+  const { operator, values } = condition;
+  const { kind } = property;
+  const isText = kind === 'text' || kind === 'email';
+  const isOrdered = operator !== '=' && operator !== 'IN' && operator !== 'LIKE';
+  if (operator === 'LIKE' && !isText) throw invalidQuery(`operator LIKE is not supported for property '${name}'`);
+  if (kind === 'boolean' && isOrdered) {
+    throw invalidQuery(`operator ${operator} is not supported for property '${name}'`);
+  }
+  const field = {
+    type: typeOf(property, isOrdered),
+    read: readerOf(name, property, isOrdered),
+    ...(isText && { fold }),
+  };
+  // "Null is represented as the string ' '", a blank within quotes.
+  if (operator === '=' && isText && values[0]?.text === ' ') {
+    return { field, test: { kind: 'test', operator: 'IS NULL', values: [] } };
+  }
+  const literals = values.map((literal) => literalOf(name, property, literal));
+  if (operator !== 'LIKE')
+    return { field, test: { kind: 'test', operator, values: literals.map(checked(name, field)) } };
+  // The only wildcard is the percent sign.
+  const patterns = literals.map((literal) => literal.replace(/[\\_]/g, '\\$&'));
+  return { field, test: { kind: 'test', operator, values: patterns } };
+}
+
+function checked(name: string, { type }: FilterField): (literal: string) => string {
+  const isRight = WRITTEN[type];
+  return (literal) => {
+    if (isRight.test(literal)) return literal;
+    throw invalidQuery(`value '${literal}' is not valid for property '${name}'`);
+  };
+}
+
+const WRITTEN: Readonly<Record<FilterField['type'], RegExp>> = {
+  string: /^/,
+  number: /^-?\d+(?:\.\d+)?$/,
+  integer: /^\d+$/,
+  boolean: /^(?:true|false)$/i,
+  date: /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/,
+  datetime: /^/,
+};
+
+function literalOf(name: string, { kind }: Property, { text, isQuoted }: Literal): string {
+  if (kind === 'time') {
+    const ms = readTime(text);
+    if (ms === undefined) throw invalidQuery(`value '${text}' is not valid for property '${name}'`);
+    return new Date(ms).toISOString();
+  }
+  const needsQuotes = kind === 'text' || kind === 'email' || kind === 'date';
+  if (needsQuotes && !isQuoted) throw invalidQuery(`value ${text} is not valid for property '${name}'`);
+  return text;
+}
+
+/** Identifiers are texts that are ordered as numbers. */
+function typeOf({ kind }: Property, isOrdered: boolean): FilterField['type'] {
+  if (kind === 'id' || kind === 'ref') return isOrdered ? 'integer' : 'string';
+  return TYPES[kind] ?? 'string';
+}
+
+const TYPES: Readonly<Record<string, FilterField['type']>> = {
+  boolean: 'boolean',
+  decimal: 'number',
+  date: 'date',
+  time: 'datetime',
+};
+
+/** References compare by their `value`, addresses of e-mail by their `Address`. */
+function readerOf(name: string, { kind }: Property, isOrdered: boolean): (row: TableRow) => unknown {
+  if (kind === 'time') {
+    const member = name === 'MetaData.CreateTime' ? 'createdMs' : 'updatedMs';
+    return (row) => new Date(Number(row[member])).toISOString();
+  }
+  if (kind === 'id' && isOrdered) return (row) => Number(row[name]);
+  if (kind === 'ref') return (row) => identifierOf(Object(row[name]).value, isOrdered);
+  if (kind === 'email') return (row) => Object(row[name]).Address ?? null;
+  return (row) => row[name] ?? null;
+}
+
+function identifierOf(value: unknown, isOrdered: boolean): unknown {
+  if (value === undefined) return null;
+  return isOrdered ? Number(value) : value;
+}
+
+function orderOf(
+  schema: Schema,
+  { field, descending }: { readonly field: string; readonly descending: boolean },
+  fold: (text: string) => string,
+): RowOrder {
+  const { name, property } = requireProperty(schema, field);
+  if (!property.isSortable) throw invalidQuery(`property '${field}' is not sortable`);
+  const type = typeOf(property, true);
+  return { type, read: readerOf(name, property, true), descending, ...(type === 'string' && { fold }) };
+}

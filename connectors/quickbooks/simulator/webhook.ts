@@ -1,0 +1,53 @@
+import { signWebhook, type WebhookDelivery } from '#connector/simulator';
+import { REALM_ID } from './login.ts';
+
+/** Of an application, on its page of webhooks; it signs for all companies. */
+export const VERIFIER_TOKEN = 'demo-verifier-token';
+
+export interface ChangeEvent {
+  /** `Invoice`. */
+  readonly entity: string;
+  readonly id: string;
+  readonly operation: 'Create' | 'Update' | 'Delete' | 'Merge' | 'Void' | 'Emailed';
+  readonly atMs: number;
+}
+
+const DONE = {
+  ...{ Create: 'created', Update: 'updated', Delete: 'deleted', Merge: 'merged', Void: 'voided', Emailed: 'emailed' },
+} as const;
+
+/**
+ * What the provider sends of some changes: CloudEvents, as it does since 2026, or the form before.
+ * Signed is the body as it is, with the token of the application.
+ */
+export function deliver(
+  events: readonly ChangeEvent[],
+  form: 'CloudEvents' | 'eventNotifications' = 'CloudEvents',
+  verifierToken = VERIFIER_TOKEN,
+): WebhookDelivery {
+  const body = form === 'CloudEvents' ? events.map(cloudEventOf) : { eventNotifications: [notificationOf(events)] };
+  const signature = { secret: verifierToken, header: 'intuit-signature', encoding: 'base64' } as const;
+  return signWebhook(signature, body, { nowMs: 0 });
+}
+
+function cloudEventOf({ entity, id, operation, atMs }: ChangeEvent) {
+  return {
+    specversion: '1.0',
+    id: `88cd52aa-33b6-4351-9aa4-${atMs}-${entity}-${id}`,
+    source: 'intuit.dsnBgbseACLLRZNxo2dfc4evmEJdxde58xeeYcZliOU=',
+    type: `qbo.${entity.toLowerCase()}.${DONE[operation]}.v1`,
+    datacontenttype: 'application/json',
+    time: new Date(atMs).toISOString(),
+    intuitentityid: id,
+    intuitaccountid: REALM_ID,
+    data: {},
+  };
+}
+
+function notificationOf(events: readonly ChangeEvent[]) {
+  const entities = events.map(({ entity, id, operation, atMs }) => ({
+    ...{ name: entity, id, operation },
+    lastUpdated: new Date(atMs).toISOString(),
+  }));
+  return { realmId: REALM_ID, dataChangeEvent: { entities } };
+}
