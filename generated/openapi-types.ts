@@ -2595,6 +2595,8 @@ export interface components {
             sortable: boolean;
             /** @description True when the customer added the field at the provider. */
             custom: boolean;
+            /** @description True for a field that only single records have. A list neither answers it nor filters or sorts by it; left out of all others. */
+            unlisted?: boolean;
             /** @description The only values there are, where the provider has a closed list. */
             values?: string[];
             /**
