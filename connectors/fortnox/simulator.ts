@@ -14,9 +14,10 @@ import {
   type TableRow,
 } from '#connector/simulator';
 import { print } from './simulator/faults.ts';
-import { list, swedishTime } from './simulator/lists.ts';
+import { list } from './simulator/lists.ts';
 import { ACCESS_TOKEN, CLIENT_SECRET, createLogin } from './simulator/login.ts';
 import { createResources, type Resource } from './simulator/resources.ts';
+import { swedishTime } from './simulator/searches.ts';
 import { bookkeep, cancel, create, find, type Place, show, update } from './simulator/writes.ts';
 
 export { ACCESS_TOKEN, CLIENT_SECRET, DEMO_AUTHORIZATION_CODE } from './simulator/login.ts';

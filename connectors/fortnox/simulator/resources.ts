@@ -1,6 +1,6 @@
 import { createTable, type MovableClock, type Table, type TableRow } from '#connector/simulator';
-import { contains, containsInRows, fromDay, isTrue, rowsOf, type Search, toDay } from './lists.ts';
 import { EMPTY, makeArticles, makeCustomers, makeInvoices, makeOrders, makeSuppliers } from './rows.ts';
+import { contains, containsInRows, fromDay, isTrue, rowsOf, type Search, toDay } from './searches.ts';
 
 /** A collection, as the reference and recorded answers describe it. */
 export interface Resource {

@@ -1,8 +1,9 @@
 import { type Answer, type Call, Fault, json, type TableRow } from '#connector/simulator';
 import { badData, refused } from './faults.ts';
-import { addressOf, isDay, rowsOf } from './lists.ts';
+import { addressOf } from './lists.ts';
 import type { Resource, Resources } from './resources.ts';
 import { EMPTY } from './rows.ts';
+import { isDay, rowsOf } from './searches.ts';
 
 /** Makes a member empty; an empty text leaves it as it is. */
 const BLANK = 'API_BLANK';
