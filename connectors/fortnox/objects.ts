@@ -80,10 +80,9 @@ const SUPPLIER_FIELDS: Fields = {
     TermsOfPayment`,
   ),
   ...each({ ...FLAG, ...WRITTEN }, 'Active DisablePaymentFile'),
-  VATType: { ...oneOf('NORMAL', 'EU', 'REVERSE', 'UIF', 'UVC'), ...WRITTEN, ...UNLISTED },
   ...each(
     HIDDEN,
-    `Bank BranchCode ClearingNumber Comments Fax OurCustomerNumber OurReference Phone2 VATNumber VisitingAddress
+    `Bank BranchCode ClearingNumber Comments Fax OurCustomerNumber OurReference Phone2 VATNumber VATType VisitingAddress
     VisitingCity VisitingCountry VisitingCountryCode VisitingZipCode WorkPlace WWW YourReference`,
   ),
   Country: { ...TEXT, ...UNLISTED },
@@ -96,7 +95,7 @@ export const suppliers = defineObject<Inputs>({
   parameters: parametersOf({}),
   translator: searchBy('SupplierNumber Name City Email OrganisationNumber ZipCode'),
   list: listOf('suppliers', 'Suppliers', readPhone),
-  ...recordsOf('suppliers', 'Supplier'),
+  ...recordsOf('suppliers', 'Supplier', { isRemovable: true }),
 });
 
 const ARTICLE_FIELDS: Fields = {

@@ -77,7 +77,7 @@ const DOCUMENT_SEARCHES: Readonly<Record<string, Search>> = {
   label: (text) => (row) => rowsOf(row, 'Labels').some(({ Id }) => String(Id) === text),
 };
 const DOCUMENT_READ_ONLY = words(
-  'AdministrationFeeVAT BasisTaxReduction Cancelled ContributionPercent ContributionValue FreightVAT Gross HouseWork InvoiceReference Net OfferReference OrganisationNumber OutboundDate RoundOff Sent TaxReduction TimeBasisReference Total TotalToPay TotalVAT WarehouseReady DocumentNumber',
+  'AdministrationFeeVAT BasisTaxReduction Cancelled ContributionPercent ContributionValue FreightVAT Gross HouseWork InvoiceReference Net OfferReference OrganisationNumber RoundOff Sent TaxReduction TimeBasisReference Total TotalToPay TotalVAT WarehouseReady',
 );
 
 const isDue = ({ Booked, Cancelled, Balance }: TableRow) => Booked === true && Cancelled !== true && Balance !== 0;
