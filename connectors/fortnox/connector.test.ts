@@ -35,7 +35,7 @@ describe('Fortnox, from the connector to its simulator', () => {
     expect(asked('customers', "City = 'ÄLMHULT'")).to.deep.equal([{ city: 'ÄLMHULT' }]);
     expect(asked('customers', "Name LIKE 'And%'")).to.deep.equal([{ name: 'And' }]);
     expect(asked('customers', "Phone1 IN ('1', '2')")).to.deep.equal([{ phone: '1' }, { phone: '2' }]);
-    expect(asked('articles', "EAN = '1' AND Description = 'x'")[0]).to.have.all.keys(['description']);
+    expect(asked('articles', "EAN = '1' AND Description = 'x'")).to.deep.equal([{ ean: '1' }]);
     expect(asked('customers', "Name = 'a\\b'")).to.deep.equal([{}]);
     expect(asked('invoices', 'DocumentNumber = 52')).to.deep.equal([{ documentnumber: '52' }]);
   });
@@ -71,9 +71,8 @@ describe('Fortnox, from the connector to its simulator', () => {
   });
 
   it('sorts by the number of a document, and by nothing that has ties', () => {
-    expect(asked('orders', 'DocumentNumber > 0', 'DocumentNumber desc')).to.deep.equal([
-      { sortby: 'documentnumber', sortorder: 'descending' },
-    ]);
+    const [query] = asked('orders', 'DocumentNumber > 0', 'DocumentNumber desc');
+    expect(query).to.deep.equal({ sortby: 'documentnumber', sortorder: 'descending' });
     expect(asked('orders', 'DocumentNumber > 0', 'OrderDate desc')).to.deep.equal([{}]);
   });
 
