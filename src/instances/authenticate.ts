@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import type { AccessTokens, ProviderCall, ProviderClient } from '../connector/client/index.ts';
 import type { CodeExchange, Config, Connector } from '../connector/contract.ts';
 import { AppError, isAppError } from '../errors.ts';
-import { exchangeCode, isPassing, withCodeForToken, withoutCode } from './code-exchange.ts';
+import { exchangeCode, isPassing, withCodeForToken } from './code-exchange.ts';
 import { exchangeOf, resolveConfiguration } from './configuration.ts';
 import {
   assertSameClient,
@@ -88,9 +88,9 @@ export function createAuthenticate(neighbours: AuthenticateNeighbours): Authenti
   async function verifyByCode(exchange: CodeExchange, call: ProviderCall): Promise<Config> {
     const config = await exchangeCode(client, exchange, call);
     try {
-      return withoutCode(exchange, await verifySettings(client, { ...call, config }, call.config));
+      return await verifySettings(client, { ...call, config }, call.config);
     } catch (error) {
-      if (isPassing(error)) return withoutCode(exchange, config);
+      if (isPassing(error)) return config;
       throw error;
     }
   }

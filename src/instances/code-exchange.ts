@@ -16,18 +16,13 @@ export function withCodeForToken({ code, token }: CodeExchange, { given, base }:
   return { given: without(given, key), base: without(base, key) };
 }
 
-/** The settings as they are stored. */
-export function withoutCode(exchange: CodeExchange, config: Config): Config {
-  return Object.freeze(without(config, exchange.code));
-}
-
 function without(settings: Config, key: string): Config {
   return Object.fromEntries(Object.entries(settings).filter(([name]) => name !== key));
 }
 
 /**
  * Sends the code, once: of one that was shown twice a provider may take the token back.
- * @returns the settings with the token, and still with the code, which is a secret of the calls to come
+ * @returns the settings with the token in place of the code
  * @throws AppError PROVIDER_CREDENTIALS_INVALID when the provider refuses; PROVIDER_* when it cannot answer
  */
 export async function exchangeCode(
@@ -40,7 +35,7 @@ export async function exchangeCode(
   const request = () => ({ ...exchange.request(config), anonymous: true });
   try {
     const token = await client.execute({ request, read }, undefined, { ...call, retry: false });
-    return Object.freeze({ ...config, [exchange.token]: token });
+    return Object.freeze({ ...without(config, exchange.code), [exchange.token]: token });
   } catch (error) {
     throw describeExchangeFailure(call.connector, exchange, error);
   }
