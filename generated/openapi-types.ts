@@ -1544,7 +1544,7 @@ export interface components {
          */
         ElementAuthentication: {
             /**
-             * @description `oauth2` takes a code (or client credentials), `basic` and `custom` take secrets in the configuration, `none` takes neither.
+             * @description `oauth2` takes a code (or client credentials), `basic` and `custom` take secrets in the configuration (with `custom` perhaps a code that is exchanged once, and not kept), `none` takes neither.
              * @enum {string}
              */
             type: "oauth2" | "custom" | "basic" | "none";
@@ -1621,7 +1621,7 @@ export interface components {
              * @enum {string}
              */
             type: "string" | "boolean" | "number" | "url";
-            /** @description True when an instance cannot be made without it. */
+            /** @description True when an instance cannot be made without it. Of a code and the token that it is exchanged for one is enough, and neither is required by itself. */
             required: boolean;
             /** @description True when it is stored encrypted and shown as `********`. */
             secret: boolean;
@@ -2595,6 +2595,8 @@ export interface components {
             sortable: boolean;
             /** @description True when the customer added the field at the provider. */
             custom: boolean;
+            /** @description True for a field that only single records have. A list neither answers it nor filters or sorts by it; left out of all others. */
+            unlisted?: boolean;
             /** @description The only values there are, where the provider has a closed list. */
             values?: string[];
             /**

@@ -100,8 +100,14 @@ async function walkAll({ target, listings, large, effort }: Subject): Promise<re
     return (await Promise.all(queries.map((query) => walkPages(target, listing, query, effort.walks)))).flat();
   });
   // Not every listing has queries of every kind, and a few samples do not find them.
-  const missing = effort.everyKind ? KINDS.filter((kind) => !kinds.has(kind)) : [];
+  const expected = KINDS.filter((kind) => kind !== 'pushed' || large.some(claimsExact));
+  const missing = effort.everyKind ? expected.filter((kind) => !kinds.has(kind)) : [];
   return [...faults, ...missing.map((kind) => `No query was found that is ${kind}.`)];
+}
+
+/** Whether there is a filter that is left whole to the provider. */
+function claimsExact({ object: { fields } }: Listing): boolean {
+  return Object.values(fields).some(({ filter = {} }) => Object.values(filter).includes('exact'));
 }
 
 async function mistakeTokens({ target, large }: Subject): Promise<readonly string[]> {

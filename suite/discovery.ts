@@ -39,13 +39,15 @@ function claimsOf([name, spec]: readonly [string, FieldSpec]) {
     readOnly: spec.createable !== true && spec.updateable !== true,
     sortable: spec.sortable === true,
     filter: spec.filter ?? {},
+    unlisted: spec.unlisted === true,
     ...(spec.type === 'string' && { collation: spec.collation ?? 'cs' }),
   };
 }
 
 function pickClaims(field: Row) {
   const { name, type, nullable, required, createable, updateable, readOnly, sortable, filter, collation } = field;
-  const all = { name, type, nullable, required, createable, updateable, readOnly, sortable, filter };
+  const unlisted = field.unlisted === true;
+  const all = { name, type, nullable, required, createable, updateable, readOnly, sortable, filter, unlisted };
   return collation === undefined ? all : { ...all, collation };
 }
 

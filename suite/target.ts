@@ -113,8 +113,15 @@ async function tryListing(target: Target, place: Pick<Listing, 'name' | 'path' |
 
 async function readListing(target: Target, place: Pick<Listing, 'name' | 'path' | 'object'>): Promise<Listing> {
   const idField = place.object.idField ?? 'id';
-  const rows = await listAll(target, place.path, { pageSize: 5000, ...allFields(place.object) });
-  return { ...place, idField: Object.hasOwn(place.object.fields, idField) ? idField : undefined, rows };
+  const object = asListed(place.object);
+  const rows = await listAll(target, place.path, { pageSize: 5000, ...allFields(object) });
+  return { ...place, object, idField: Object.hasOwn(object.fields, idField) ? idField : undefined, rows };
+}
+
+/** With the fields that rows of a list have. */
+function asListed(object: ObjectSpec): ObjectSpec {
+  const fields = Object.entries(object.fields).filter(([, { unlisted }]) => unlisted !== true);
+  return { ...object, fields: Object.fromEntries(fields) };
 }
 
 /** Some fields are answered only when they are named. */

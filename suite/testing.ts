@@ -148,7 +148,7 @@ async function describeObject(connector: Connector, context: ConnectorContext, n
 }
 
 function listInputOf(object: ObjectSpec, input: Partial<ListInput<unknown>> = {}): ListInput<unknown> {
-  return { parameters: {}, fields: allFields(object), orderBy: [], limit: maxPageSizeOf(object), ...input };
+  return { parameters: {}, fields: listedFields(object), orderBy: [], limit: maxPageSizeOf(object), ...input };
 }
 
 function maxPageSizeOf({ list }: ObjectSpec): number {
@@ -165,7 +165,9 @@ async function listAll(
   for (let cursor: string | undefined; ; ) {
     const page = await list(object, { ...input, ...(cursor !== undefined && { cursor }) });
     if (cursor !== undefined && page.records.length === 0) throw new Error('A cursor led to an empty page.');
-    rows.push(...page.records.map((record) => normalise(object, readRecord(record), input.fields)));
+    rows.push(
+      ...page.records.map((record) => normalise(object, readRecord(record), input.fields ?? listedFields(object))),
+    );
     cursor = page.next;
     if (cursor === undefined) return rows;
   }
@@ -217,7 +219,12 @@ export function fieldOf(object: ObjectSpec, name: string): PushedField {
   return pushedField(name, spec);
 }
 
-/** What is answered to a caller who names no fields. */
+/** What a list answers to a caller who names no fields. */
+export function listedFields(object: ObjectSpec): readonly PushedField[] {
+  return allFields(object).filter(({ unlisted }) => unlisted !== true);
+}
+
+/** What a single record is answered with. */
 export function allFields(object: ObjectSpec): readonly PushedField[] {
   return Object.entries(object.fields)
     .filter(([, { onDemand }]) => onDemand !== true)

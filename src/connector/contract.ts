@@ -233,6 +233,23 @@ export interface BasicAuth {
 export interface CustomAuth {
   readonly type: 'custom';
   readonly headers: (config: Config) => Readonly<Record<string, string>>;
+  /** For providers that give what the headers are made of in exchange for a code. */
+  readonly exchange?: CodeExchange;
+}
+
+/**
+ * A code that the provider gave to the user, exchanged once for what all calls are made with, in two pure halves. The core sends it
+ * when settings come with a code, and never twice. Of the two keys neither is required by itself: the core wants one or the other.
+ */
+export interface CodeExchange {
+  /** The configuration key of the code, a secret. It is used up by the exchange, and not stored. */
+  readonly code: string;
+  /** The configuration key of what the code gives, a secret. It is kept until another code is given. Callers who have it may give it themselves. */
+  readonly token: string;
+  /** Sent without the headers of this connector. */
+  readonly request: (config: Config) => ProviderRequest;
+  /** @returns the token. @throws Error when there is none, see `json` */
+  readonly read: (response: ProviderResponse) => string;
 }
 
 export interface NoAuth {

@@ -49,6 +49,7 @@ function connectorProblems(connector: Connector): readonly string[] {
     ...configurationProblems(connector),
     ...hostProblems(connector),
     ...oauthProblems(connector),
+    ...exchangeProblems(connector),
   ];
   const objects = typeof connector.objects === 'function' ? [] : findObjectProblems(connector.objects);
   return [...problems, ...objects].map((problem) => `${connector.key}: ${problem}`);
@@ -76,6 +77,27 @@ function configurationProblems({ configuration }: Connector): readonly string[] 
     ...when(RESERVED_KEYS.test(field.key), `the configuration key '${field.key}' belongs to the platform`),
     ...when(field.required === true && field.default !== undefined, `'${field.key}' is required and has a default`),
   ]);
+}
+
+/** A key of an exchange that is required, or has a default, would be asked for although the other one is enough. */
+function exchangeProblems({ auth, configuration }: Connector): readonly string[] {
+  if (auth.type !== 'custom' || auth.exchange === undefined) return [];
+  const { code, token } = auth.exchange;
+  const isFit = (key: string) =>
+    configuration.some(
+      (field) =>
+        field.key === key &&
+        field.type === 'string' &&
+        field.secret === true &&
+        field.required !== true &&
+        field.default === undefined,
+    );
+  return [
+    ...when(code === token, `its exchange gives the '${token}' that it takes`),
+    ...[code, token]
+      .filter((key) => !isFit(key))
+      .map((key) => `the key '${key}' of its exchange is not a secret text that is neither required nor has a default`),
+  ];
 }
 
 function hostProblems({ hosts }: Connector): readonly string[] {

@@ -1,8 +1,9 @@
 import type { Knex } from 'knex';
 import type { AccessTokens, ProviderCall, ProviderClient } from '../connector/client/index.ts';
-import type { Config, Connector } from '../connector/contract.ts';
+import type { CodeExchange, Config, Connector } from '../connector/contract.ts';
 import { AppError, isAppError } from '../errors.ts';
-import { resolveConfiguration } from './configuration.ts';
+import { exchangeCode, isPassing, withCodeForToken } from './code-exchange.ts';
+import { exchangeOf, resolveConfiguration } from './configuration.ts';
 import {
   assertSameClient,
   assertSecretsStay,
@@ -71,10 +72,27 @@ export function createAuthenticate(neighbours: AuthenticateNeighbours): Authenti
   ): Promise<Authenticated> {
     const { accountId } = caller;
     assertNoCode(connector, providerData);
-    const config = resolveConfiguration(connector, given, base);
+    const exchange = exchangeOf(connector);
+    const settings = exchange === undefined ? { given, base } : withCodeForToken(exchange, { given, base });
+    const config = resolveConfiguration(connector, settings.given, settings.base);
     assertSecretsStay(connector, earlier, config);
-    const verified = await verifySettings(client, { connector, config, accountId, signal });
+    const call = { connector, config, accountId, signal };
+    const verified =
+      exchange === undefined || config[exchange.code] === undefined
+        ? await verifySettings(client, call)
+        : await verifyByCode(exchange, call);
     return { config: verified, verified: true, keep: KEEP_NOTHING };
+  }
+
+  /** An exchange shows by itself that the provider takes the settings; as the code is spent, only a refusal makes the token worthless. */
+  async function verifyByCode(exchange: CodeExchange, call: ProviderCall): Promise<Config> {
+    const config = await exchangeCode(client, exchange, call);
+    try {
+      return await verifySettings(client, { ...call, config }, call.config);
+    } catch (error) {
+      if (isPassing(error)) return config;
+      throw error;
+    }
   }
 
   async function withGrant(
@@ -173,18 +191,19 @@ function assertNoCode(connector: Connector, providerData: ProviderData | undefin
 
 /**
  * The settings to store once the provider takes them: with what the connector found out about it.
+ * @param given those that the message of a refusal names
  * @throws AppError PROVIDER_CREDENTIALS_INVALID when it refuses them or does not know the account; other failures as they are
  */
-async function verifySettings(client: ProviderClient, call: ProviderCall): Promise<Config> {
+async function verifySettings(client: ProviderClient, call: ProviderCall, given = call.config): Promise<Config> {
   try {
     await client.send(call, call.connector.probe);
     return await examined(client, call);
   } catch (error) {
     // A wrong account name shows as "not found" or "forbidden" at most providers: to the caller it is all one.
     if (!isAppError(error, 'INSTANCE_CREDENTIALS_FAILED', 'PROVIDER_REJECTED', 'NOT_FOUND')) throw error;
-    const { connector, config } = call;
-    const given = connector.configuration.filter((field) => field.default === undefined && field.key in config);
-    const keys = given.map(({ key }) => key).join(', ');
+    const { connector } = call;
+    const fields = connector.configuration.filter((field) => field.default === undefined && field.key in given);
+    const keys = fields.map(({ key }) => key).join(', ');
     const message = `${connector.name} refuses these credentials. Check ${keys}. Nothing was stored.`;
     throw new AppError('PROVIDER_CREDENTIALS_INVALID', message, {
       ...(error.providerMessage !== undefined && { providerMessage: error.providerMessage }),

@@ -1,4 +1,4 @@
-import type { Config, ConfigField, Connector } from '../connector/contract.ts';
+import type { CodeExchange, Config, ConfigField, Connector } from '../connector/contract.ts';
 import { type AppError, cutText, type ErrorDetail, invalidRequest, MOST_FAULTS, pointer, suggest } from '../errors.ts';
 import { ExactNumber } from '../numbers/exact-json.ts';
 import { toJsonNumber } from '../numbers/number-value.ts';
@@ -38,7 +38,8 @@ export function resolveConfiguration(
   const entries = fields.flatMap((field) => {
     const value = settings[field.key] ?? field.default;
     if (value === undefined || value === '') {
-      if (field.required === true) faults.push(fault(field.key, `'${field.key}' is required: ${field.description}`));
+      if (isRequired(connector, field, settings))
+        faults.push(fault(field.key, `'${field.key}' is required: ${field.description}`));
       return [];
     }
     if (typeof value === 'string' && !isStorable(value)) {
@@ -56,6 +57,17 @@ export function resolveConfiguration(
   if (missing !== undefined) faults.push(fault(missing.key, missing.message));
   if (faults.length > 0) throw invalidConfiguration(connector, faults);
   return Object.freeze(config);
+}
+
+/** Of a connector whose users have a code, which stands for a token. */
+export function exchangeOf({ auth }: Pick<Connector, 'auth'>): CodeExchange | undefined {
+  return auth.type === 'custom' ? auth.exchange : undefined;
+}
+
+/** Without the token that it gives, a code is. */
+function isRequired(connector: Connector, { key, required }: ConfigField, settings: Config): boolean {
+  const exchange = exchangeOf(connector);
+  return required === true || (key === exchange?.code && (settings[exchange.token] ?? '') === '');
 }
 
 /** What was given, with the values that were there before in place of masks. */

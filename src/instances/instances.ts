@@ -5,7 +5,7 @@ import { AppError, pointer, redactAppError } from '../errors.ts';
 import type { Platform } from '../platform.ts';
 import { prepareSql } from '../where/index.ts';
 import type { Authenticate, Authenticated, GivenAgain } from './authenticate.ts';
-import { assertUnmasked, unmasked } from './configuration.ts';
+import { assertUnmasked, exchangeOf, unmasked } from './configuration.ts';
 import { readShown } from './credential-change.ts';
 import { CALLBACK_URL, readEventSettings } from './event-settings.ts';
 import { assertUsable, type Instance, instanceNotFound } from './instance.ts';
@@ -279,8 +279,10 @@ async function withoutOldSecrets<Result>({ redactor }: Instance, work: () => Pro
   }
 }
 
-/** What the provider told when it granted access is not the caller's to leave out. */
+/** What the provider told or gave when it granted access is not the caller's to leave out. */
 function providerValues({ connector, config }: Instance): Config {
-  const told = isOAuthConnector(connector) ? Object.keys(connector.auth.values ?? {}) : [];
+  const told = isOAuthConnector(connector)
+    ? Object.keys(connector.auth.values ?? {})
+    : [exchangeOf(connector)?.token].filter((key) => key !== undefined);
   return Object.fromEntries(told.flatMap((key) => (config[key] === undefined ? [] : [[key, config[key]]])));
 }

@@ -9,7 +9,7 @@ import { createCatalog } from './catalog.ts';
 import { chooseFile, describeFile, fetchFile, type RecordFile } from './media.ts';
 import { getChild, requireOperation } from './objects.ts';
 import { explainQuery, firstPosition, openPosition, type QueryExplanation, sealPosition } from './page.ts';
-import { createQueryCache } from './query.ts';
+import { createQueryCache, wholeRecord } from './query.ts';
 import { holdsReadOnly, sizeOf, writeRecord } from './record.ts';
 import { type PartialReason, scan } from './scan.ts';
 
@@ -136,14 +136,14 @@ export function composeResources(
   }
 
   function toRecord(call: InstanceCall, object: ObjectSpec, native: unknown): OneRecord {
-    const record = prepare(object, {}).steps.map(native);
+    const record = wholeRecord(object).map(native);
     call.keep(sizeOf(record));
     return { record, ...call.tally };
   }
 
   async function readRecord(target: ObjectTarget, id: string, { call, object }: Opened): Promise<OneRecord> {
     const operation = requireOperation(target, object, 'get');
-    const { fields } = prepare(object, {});
+    const { fields } = wholeRecord(object);
     return toRecord(call, object, await onRecord(target, id, call.execute(operation, { id, fields })));
   }
 
@@ -153,7 +153,7 @@ export function composeResources(
     const isJudged = object.get !== undefined && holdsReadOnly(body, object);
     const stored = isJudged ? (await readRecord(target, id, { call, object })).record : undefined;
     const values = writeRecord(body, object, 'update', stored);
-    const { fields } = prepare(object, {});
+    const { fields } = wholeRecord(object);
     const record = await onRecord(target, id, call.execute(operation, { id, values, fields }));
     return toRecord(call, object, record);
   }
@@ -201,7 +201,7 @@ export function composeResources(
       const { call, object } = await open(target, 'create');
       const operation = requireOperation(target, object, 'create');
       const values = writeRecord(body, object, 'create');
-      const { fields } = prepare(object, {});
+      const { fields } = wholeRecord(object);
       return toRecord(call, object, await call.execute(operation, { values, fields }));
     },
 

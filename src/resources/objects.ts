@@ -85,6 +85,7 @@ function describeField(name: string, spec: FieldSpec) {
     updateable: spec.updateable ?? false,
     sortable: spec.sortable ?? false,
     custom: spec.custom ?? false,
+    ...(spec.unlisted === true && { unlisted: true }),
     ...(spec.values !== undefined && { values: [...spec.values] }),
     filter: { ...spec.filter },
     ...(spec.type === 'string' && { collation: spec.collation ?? 'cs' }),

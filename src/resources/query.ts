@@ -7,6 +7,7 @@ import {
   prepareQuery,
   type QueryText,
   type Row,
+  recordFields,
 } from '../where/index.ts';
 import { createProjection, createRecordMapper, type RecordMapper } from './record.ts';
 
@@ -72,6 +73,24 @@ const BYTES_OF = { query: 4000, character: 120, field: 300 };
 function bytesOf(text: string, { fields, steps }: Query): number {
   const fieldCount = fields.length + steps.fields.length;
   return BYTES_OF.query + BYTES_OF.character * text.length + BYTES_OF.field * fieldCount;
+}
+
+/** What a single record is made of. */
+export interface WholeRecord {
+  readonly fields: readonly PushedField[];
+  readonly map: RecordMapper;
+}
+
+const wholeRecords = new WeakMap<ObjectSpec, WholeRecord>();
+
+/** Made once for an object, as long as that is kept. */
+export function wholeRecord(object: ObjectSpec): WholeRecord {
+  const known = wholeRecords.get(object);
+  if (known !== undefined) return known;
+  const fields = recordFields(object);
+  const whole = { fields, map: createRecordMapper(fields) };
+  wholeRecords.set(object, whole);
+  return whole;
 }
 
 /** What happens to each row of a query; depends on nothing but the query, so it is made once. */

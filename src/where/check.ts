@@ -32,7 +32,7 @@ export function checkFilter(filter: Filter, queryable: Queryable): CheckedFilter
 
 /** The fields of these names. @throws AppError WHERE_INVALID with position and nearest name of those that are unknown. */
 export function resolveFields(refs: readonly FieldRef[], queryable: Queryable): readonly PushedField[] {
-  const unknown = refs.filter(({ name }) => !Object.hasOwn(queryable.fields, name)).slice(0, MOST_FAULTS + 1);
+  const unknown = refs.filter(({ name }) => listedField(name, queryable) === undefined).slice(0, MOST_FAULTS + 1);
   if (unknown.length > 0) {
     throw faultyText(
       'WHERE_INVALID',
@@ -40,9 +40,15 @@ export function resolveFields(refs: readonly FieldRef[], queryable: Queryable): 
     );
   }
   return refs.flatMap(({ name }) => {
-    const spec = queryable.fields[name];
+    const spec = listedField(name, queryable);
     return spec === undefined ? [] : [pushedField(name, spec)];
   });
+}
+
+/** One that rows of a list have. */
+function listedField(name: string, { fields }: Queryable): FieldSpec | undefined {
+  const spec = Object.hasOwn(fields, name) ? fields[name] : undefined;
+  return spec?.unlisted === true ? undefined : spec;
 }
 
 export function pushedField(name: string, spec: FieldSpec): PushedField {
@@ -67,7 +73,7 @@ function createChecker(queryable: Queryable) {
   function field(ref: FieldRef): PushedField {
     const known = resolved.get(ref.name);
     if (known !== undefined) return known;
-    const spec = Object.hasOwn(queryable.fields, ref.name) ? queryable.fields[ref.name] : undefined;
+    const spec = listedField(ref.name, queryable);
     if (spec === undefined) add(unknownField(ref, queryable));
     const found = pushedField(ref.name, spec ?? { type: 'string' });
     if (spec !== undefined) resolved.set(ref.name, found);
@@ -88,7 +94,7 @@ function createChecker(queryable: Queryable) {
 
   function fieldValue(literal: Literal, of: PushedField): Value {
     // An unknown field is reported once, not once more for its value.
-    return Object.hasOwn(queryable.fields, of.name) ? value(literal, of.name, of) : PLACEHOLDER;
+    return listedField(of.name, queryable) === undefined ? PLACEHOLDER : value(literal, of.name, of);
   }
 
   function assertOrdered(on: PushedField, operator: string, loc: Loc): void {
@@ -200,9 +206,12 @@ function scalarType({ type }: { readonly type: FieldSpec['type'] }): ScalarType 
   return type === 'object' || type === 'array' ? undefined : type;
 }
 
-function unknownField(ref: FieldRef, queryable: Queryable): ErrorDetail {
-  const names = [...Object.keys(queryable.fields), ...Object.keys(queryable.parameters ?? {})];
-  const { hint, nearest } = suggest(ref.name, names);
-  const message = `There is no field '${cutText(ref.name)}'.${hint}`;
-  return { position: ref.loc.offset, length: ref.loc.length, message, ...nearest };
+function unknownField({ name, loc }: FieldRef, queryable: Queryable): ErrorDetail {
+  const place = { position: loc.offset, length: loc.length };
+  if (Object.hasOwn(queryable.fields, name)) {
+    return { ...place, message: `Only single records have the field '${name}': the provider does not list it.` };
+  }
+  const listed = Object.keys(queryable.fields).filter((field) => listedField(field, queryable) !== undefined);
+  const { hint, nearest } = suggest(name, [...listed, ...Object.keys(queryable.parameters ?? {})]);
+  return { ...place, message: `There is no field '${cutText(name)}'.${hint}`, ...nearest };
 }

@@ -17,6 +17,7 @@ export {
   prepareQuery,
   prepareSql,
   type QueryText,
+  recordFields,
   type SqlQueryable,
 } from './query.ts';
 export { type Row, reader } from './row-values.ts';

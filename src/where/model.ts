@@ -109,6 +109,8 @@ export interface FieldSpec {
   readonly custom?: boolean;
   /** Answered only when `fields` names it: it costs the provider extra, or may be refused. */
   readonly onDemand?: boolean;
+  /** Only single records have it: the rows of a list do not, so that a list neither answers nor filters nor sorts it. */
+  readonly unlisted?: boolean;
   /** The values to choose from, where there is a list. `domain.closed` says that rows hold no other ones. */
   readonly values?: readonly string[];
   /** Which values there are, beside `range`. */

@@ -37,7 +37,9 @@ export function prepareQuery(text: QueryText, queryable: Queryable): PreparedQue
   const condition = checked.condition && normalise(checked.condition);
   const orderBy = text.orderBy === undefined ? [] : resolveOrder(text.orderBy, queryable);
   const fields =
-    text.fields === undefined ? topLevelFields(queryable) : resolveFields(parseFieldList(text.fields), queryable);
+    text.fields === undefined
+      ? topLevelFields(queryable, isListed)
+      : resolveFields(parseFieldList(text.fields), queryable);
   const plan = planQuery(queryable, { condition, parameters: checked.parameters, orderBy });
   const canonical = canonicalText(condition, plan, text.fields === undefined ? undefined : fields);
   return { ...(condition !== undefined && { condition }), plan, fields, canonical };
@@ -92,12 +94,21 @@ function assertHaveOrder(refs: readonly FieldRef[], fields: readonly PushedField
   if (faults.length > 0) throw faultyText('WHERE_INVALID', faults);
 }
 
+function isListed({ unlisted }: FieldSpec): boolean {
+  return unlisted !== true;
+}
+
+/** What a single record is answered with. */
+export function recordFields(queryable: Queryable): readonly PushedField[] {
+  return topLevelFields(queryable, () => true);
+}
+
 /** Nested fields come with the object that holds them, and some only when they are named. */
-function topLevelFields(queryable: Queryable): readonly PushedField[] {
+function topLevelFields(queryable: Queryable, isThere: (field: FieldSpec) => boolean): readonly PushedField[] {
   const entries: readonly (readonly [string, FieldSpec])[] = Object.entries(queryable.fields);
   const holds = (name: string) => Object.hasOwn(queryable.fields, name.slice(0, name.lastIndexOf('.')));
   return entries
-    .filter(([name, { onDemand }]) => onDemand !== true && !(name.includes('.') && holds(name)))
+    .filter(([name, spec]) => spec.onDemand !== true && isThere(spec) && !(name.includes('.') && holds(name)))
     .map(([name, spec]) => pushedField(name, spec));
 }
 

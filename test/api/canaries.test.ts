@@ -160,6 +160,27 @@ describe('canary secrets, planted on every path', function canaries() {
     await search('/instances', { query: { where: 'valid = false', fields: 'id,valid' } });
   });
 
+  it('in the exchange of a code: the code, the secret beside it, and the token', async () => {
+    const code = plant('code of an exchange', headerCanary('code'));
+    const secret = plant('secret of an exchange', headerCanary('secret'));
+    const token = plant('token of an exchange', headerCanary('token'));
+    const configuration = { 'base.url': provider.url, 'authorization.code': code, 'client.secret': secret };
+    const body = { element: { key: 'coded' }, name: 'x', configuration };
+    const askOften = async () => {
+      for (let round = 0; round < 2 * ROUNDS; round++) await post('/instances', body);
+    };
+    await misplace(code, 'authorization.code');
+    for (const quoted of [code, secret]) {
+      provider.answer('/exchange', ...quoting(quoted, [403, 503]));
+      await askOften();
+    }
+    provider.answer('/exchange', json({ token }));
+    for (const quoted of [code, secret, token]) {
+      provider.answer('/me', ...quoting(quoted, [401, 500]));
+      await askOften();
+    }
+  });
+
   it('in the OAuth flow: client secret, code, verifier, tokens, and a refresh that is refused', async () => {
     const { url, clientId, clientSecret, callbackUrl } = authorizationServer;
     plant('client secret', clientSecret);

@@ -28,6 +28,10 @@ function createObject(changes: Partial<ObjectSpec> = {}): ObjectSpec {
   return { fields: { id: { type: 'integer' } }, list, get, ...changes };
 }
 
+function exchanging(code: string, token: string): Connector['auth'] {
+  return { type: 'custom', headers: () => ({}), exchange: { code, token, request: () => ({}), read: () => '' } };
+}
+
 function problemsOfField(field: FieldSpec, changes: Partial<ObjectSpec> = {}): readonly string[] {
   return findObjectProblems({ things: createObject({ fields: { id: { type: 'integer' }, x: field }, ...changes }) });
 }
@@ -88,6 +92,19 @@ describe('the problems of a connector', () => {
       'a required key with a default',
       { configuration: [{ ...configured('a'), required: true, default: 'x' }] },
       ["shop: 'a' is required and has a default"],
+    ],
+    [
+      'an exchange of a code whose keys are not there, or are asked for anyway',
+      { auth: exchanging('code', 'token'), configuration: [{ ...configured('code'), secret: true, required: true }] },
+      ['code', 'token'].map(
+        (key) =>
+          `shop: the key '${key}' of its exchange is not a secret text that is neither required nor has a default`,
+      ),
+    ],
+    [
+      'an exchange that gives what it takes',
+      { auth: exchanging('code', 'code'), configuration: [{ ...configured('code'), secret: true }] },
+      ["shop: its exchange gives the 'code' that it takes"],
     ],
   ];
 

@@ -1,0 +1,61 @@
+import { can, codec, type FieldSpec, type Fields } from '#connector';
+
+const BLANK = codec.blank();
+
+/** What empties a text: an empty one changes nothing. Sources: `ApiConstants` of the SDK for C#, recorded answers of the Ruby client. */
+export const API_BLANK = 'API_BLANK';
+
+const writeText = (value: unknown) => (value === null || value === '' ? API_BLANK : value);
+
+/** Lists show as empty what single records show as null, and the other way round. */
+export const TEXT = { type: 'string', read: BLANK.read, write: writeText } as const;
+/** Numbers of lists are text in part. */
+export const NUMBER = { type: 'number', read: codec.blank(codec.decimal).read } as const;
+export const INTEGER = { type: 'integer', read: codec.blank(codec.integer).read } as const;
+export const DAY = { type: 'date', read: codec.blank(codec.day).read } as const;
+export const FLAG = { type: 'boolean', read: codec.flag('true', 'false').read } as const;
+export const OBJECT = { type: 'object' } as const;
+export const ARRAY = { type: 'array' } as const;
+
+export const WRITTEN = { createable: true, updateable: true } as const;
+export const REQUIRED = { ...WRITTEN, required: true, nullable: false } as const;
+/** In single records only. */
+export const UNLISTED = { unlisted: true } as const;
+
+/**
+ * What a search finds contains the text in any case (`ILIKE '%…%'`, as the documentation has it). So `%` and `_` find more; what a
+ * backslash or a control character does is not documented.
+ */
+const SEARCH = {
+  domain: { text: { askable: (text: string) => !/[\\\p{Cc}]/u.test(text) } },
+  filter: { ...can.only('superset', '=', 'LIKE') },
+  likeForms: ['literal', 'prefix', 'suffix', 'contains'],
+  likeExcept: '\\',
+} as const satisfies Partial<FieldSpec>;
+
+export const SEARCHED = { ...TEXT, ...SEARCH } as const;
+/** What identifies a record and is chosen by who creates it, or else by Fortnox. */
+export const KEY = { ...SEARCHED, nullable: false, createable: true, format: 'fortnox-number' } as const;
+/** Of a series: whole numbers, which lists are sorted by. */
+export const DOCUMENT = {
+  ...INTEGER,
+  nullable: false,
+  sortable: true,
+  createable: true,
+  range: ['1', '9007199254740991'],
+  filter: can.only('superset', '='),
+  write: String,
+} as const satisfies FieldSpec;
+export const SEARCHED_DAY = { ...DAY, filter: { ...can.only('superset', '='), ...can.order('superset') } } as const;
+
+export const oneOf = (...values: readonly string[]) => ({ ...TEXT, values }) as const satisfies FieldSpec;
+
+/** Fields alike, by Fortnox's names. */
+export function each(spec: FieldSpec, names: string): Fields {
+  return Object.fromEntries(
+    names
+      .trim()
+      .split(/\s+/)
+      .map((name) => [name, spec]),
+  );
+}

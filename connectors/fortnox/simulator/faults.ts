@@ -1,0 +1,52 @@
+import { type Answer, BAD_BODY, Fault, json } from '#connector/simulator';
+
+/** Errors by Fortnox's codes, in its words: of its page on errors, or of recorded answers. */
+
+/** A parameter, or a value of one, that the list does not have. */
+export function badParameter(): Fault {
+  return new Fault(400, '2000588', 'Ogiltig parameter i anropet.');
+}
+
+export function badFilter(): Fault {
+  return new Fault(400, '2000587', 'Ett ogiltigt filter har använts.');
+}
+
+export function badData(): Fault {
+  return new Fault(400, '2001392', 'Ingen eller felaktig typ av data.');
+}
+
+export function refused(code: number, message: string): Fault {
+  return new Fault(400, String(code), message);
+}
+
+export function badLogin(): Fault {
+  return new Fault(403, '2000310', 'Ogiltig inloggning');
+}
+
+export function noLogin(): Fault {
+  return new Fault(403, '2000311', 'Kan inte logga in, access-token eller client-secret saknas(2).');
+}
+
+const OWN_CODE = /^\d+$/;
+/** For what the kit itself refuses. */
+const KNOWN: Readonly<Record<number | string, readonly [number, string]>> = {
+  [BAD_BODY]: [2_002_115, 'Error deserializing JSON: JSON_ERROR_SYNTAX'],
+  404: [2_000_729, 'A valid identifier was not provided.'],
+  405: [2_000_729, 'A valid identifier was not provided.'],
+};
+
+/**
+ * What its own code refuses has an `ErrorInformation`, whose members are written small where a request was wrong, and large where
+ * a login or a record is missing. What stands in front of it, for 401 and 429, answers `message` alone.
+ */
+export function print({ status, code, message, headers }: Fault): Answer {
+  if (status === 401 || status === 429) {
+    return json({ message: status === 401 ? 'unauthorized' : 'Too Many Requests' }, status, headers);
+  }
+  const [number, text] = OWN_CODE.test(code)
+    ? [Number(code), message]
+    : (KNOWN[code] ?? KNOWN[status] ?? [1_000_003, 'System exception']);
+  const isLarge = status === 403 || status === 404;
+  const information = isLarge ? { Error: 1, Message: text, Code: number } : { error: 1, message: text, code: number };
+  return json({ ErrorInformation: information }, status, headers);
+}

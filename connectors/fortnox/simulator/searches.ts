@@ -1,0 +1,82 @@
+import { compileFilter, type TableRow } from '#connector/simulator';
+import { badParameter } from './faults.ts';
+
+export type Test = (row: TableRow) => boolean;
+
+/** What a value of a parameter lets through. @throws Fault 400 for a value that is none */
+export type Search = (text: string) => Test;
+
+/**
+ * `ILIKE '%value%'`, as Fortnox documents it: anywhere, in any case, and taken literally: with signs of patterns in the value.
+ * An empty value says nothing.
+ */
+export function contains(column: string): Search {
+  return (text) => like(text, ({ [column]: value }) => value);
+}
+
+/** One of the rows of a document. */
+export function containsInRows(rows: string, column: string): Search {
+  return (text) => {
+    const test = like(text, ({ [column]: value }) => value);
+    return (row) => rowsOf(row, rows).some(test);
+  };
+}
+
+function like(text: string, read: (row: TableRow) => unknown): Test {
+  if (text === '') return () => true;
+  const test = { kind: 'test', field: 'value', operator: 'LIKE', values: [`%${text}%`] } as const;
+  const field = { type: 'string', read, fold: (value: string) => value.toLowerCase() } as const;
+  return compileFilter(test, { field: () => field, refuse: badParameter });
+}
+
+export function rowsOf(row: TableRow, name: string): readonly TableRow[] {
+  const rows = row[name];
+  return Array.isArray(rows) ? rows : [];
+}
+
+export function isTrue(column: string): Search {
+  return (text) => {
+    if (!['true', 'false', '1', '0'].includes(text)) throw badParameter();
+    return (row) => row[column] === (text === 'true' || text === '1');
+  };
+}
+
+/** Both ends are in the range. */
+export function fromDay(column: string): Search {
+  return betweenDays(column, (day, bound) => day >= bound);
+}
+
+export function toDay(column: string): Search {
+  return betweenDays(column, (day, bound) => day <= bound);
+}
+
+function betweenDays(column: string, holds: (day: string, bound: string) => boolean): Search {
+  return (text) => {
+    if (!isDay(text)) throw badParameter();
+    return ({ [column]: day }) => typeof day === 'string' && day !== '' && holds(day, text);
+  };
+}
+
+export function isDay(text: string): boolean {
+  return /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text));
+}
+
+const SWEDISH_TIME = new Intl.DateTimeFormat('sv-SE', {
+  timeZone: 'Europe/Stockholm',
+  dateStyle: 'short',
+  timeStyle: 'medium',
+});
+
+/** `2024-03-31 01:59:00`. */
+export function swedishTime(ms: number): string {
+  return SWEDISH_TIME.format(ms);
+}
+
+/** By the clocks of Sweden, from that minute (or second) on. No answer shows the time that it looks at. */
+export const changedSince: Search = (text) => {
+  const [, day = '', time = '00:00', seconds = '00'] =
+    /^(\d{4}-\d\d-\d\d)(?: (\d\d:\d\d)(?::(\d\d))?)?$/.exec(text) ?? [];
+  if (!isDay(day)) throw badParameter();
+  const since = `${day} ${time}:${seconds}`;
+  return ({ modified }) => swedishTime(Number(modified)) >= since;
+};

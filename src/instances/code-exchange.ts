@@ -1,0 +1,73 @@
+import type { ProviderCall, ProviderClient } from '../connector/client/index.ts';
+import type { CodeExchange, Config, Connector } from '../connector/contract.ts';
+import { AppError, isAppError, pointer } from '../errors.ts';
+import { readShown } from './credential-change.ts';
+
+/** The code of a `custom` authentication, which is exchanged once for what is kept: the token. */
+
+interface Settings {
+  readonly given: Readonly<Record<string, unknown>>;
+  readonly base: Config;
+}
+
+/** What was given, where a code stands for the token: the one of before, and one that was given along. A mask is no code, as codes are not stored. */
+export function withCodeForToken({ code, token }: CodeExchange, { given, base }: Settings): Settings {
+  const key = readShown(given).has(code) ? token : code;
+  return { given: without(given, key), base: without(base, key) };
+}
+
+function without(settings: Config, key: string): Config {
+  return Object.fromEntries(Object.entries(settings).filter(([name]) => name !== key));
+}
+
+/**
+ * Sends the code, once: of one that was shown twice a provider may take the token back.
+ * @returns the settings with the token in place of the code
+ * @throws AppError PROVIDER_CREDENTIALS_INVALID when the provider refuses; PROVIDER_* when it cannot answer
+ */
+export async function exchangeCode(
+  client: ProviderClient,
+  exchange: CodeExchange,
+  call: ProviderCall,
+): Promise<Config> {
+  const { config } = call;
+  const { read } = exchange;
+  const request = () => ({ ...exchange.request(config), anonymous: true });
+  try {
+    const token = await client.execute({ request, read }, undefined, { ...call, retry: false });
+    return Object.freeze({ ...without(config, exchange.code), [exchange.token]: token });
+  } catch (error) {
+    throw describeExchangeFailure(call.connector, exchange, error);
+  }
+}
+
+function describeExchangeFailure({ name }: Connector, { code }: CodeExchange, error: unknown): unknown {
+  if (!isAppError(error)) return error;
+  const { providerMessage, retryAfterSeconds } = error;
+  const said = { cause: error, ...(providerMessage !== undefined && { providerMessage }) };
+  if (REFUSALS.has(error.code)) {
+    const message = `${name} refuses the code in '${code}', or what was sent with it. A code can be used once, and only for a short time: get a new one. Nothing was stored.`;
+    const details = [{ path: pointer('body', 'configuration', code), message: 'is refused' }];
+    return new AppError('PROVIDER_CREDENTIALS_INVALID', message, { ...said, details });
+  }
+  if (!MAY_HAVE_USED_IT.has(error.code)) return error;
+  const message = `${error.message} The code in '${code}' may be used up: if it is refused, get a new one. Nothing was stored.`;
+  return new AppError(error.code, message, { ...said, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) });
+}
+
+/** A wrong code or secret shows as "not found" or "forbidden" at some providers. */
+const REFUSALS: ReadonlySet<string> = new Set(['INSTANCE_CREDENTIALS_FAILED', 'PROVIDER_REJECTED', 'NOT_FOUND']);
+
+const MAY_HAVE_USED_IT: ReadonlySet<string> = new Set([
+  'PROVIDER_UNAVAILABLE',
+  'PROVIDER_TIMEOUT',
+  'PROVIDER_PROTOCOL',
+]);
+
+/**
+ * Whether a call failed of what passes. After an exchange that says nothing against the settings, and they are worth more than any others:
+ * the code is spent.
+ */
+export function isPassing(error: unknown): boolean {
+  return isAppError(error, 'PROVIDER_UNAVAILABLE', 'PROVIDER_TIMEOUT', 'PROVIDER_RATE_LIMITED');
+}
