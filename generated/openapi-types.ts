@@ -1620,7 +1620,7 @@ export interface components {
              * @description The type of its value.
              * @enum {string}
              */
-            type: "string" | "boolean" | "number" | "url";
+            type: "string" | "boolean" | "number" | "url" | "object";
             /** @description True when an instance cannot be made without it. */
             required: boolean;
             /** @description True when it is stored encrypted and shown as `********`. */

@@ -59,6 +59,9 @@ export async function startApp(ports: AppPorts): Promise<App> {
   }
 }
 
+const SECOND_MS = 1000;
+const MINUTE_MS = 60 * SECOND_MS;
+
 const NEVER = new AbortController().signal;
 
 /** From below: what is built later is never reached from what was built before. */
@@ -92,6 +95,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
     accounts,
     notifications,
     ensureSubscription,
+    shortestPollMs: config.isLocal ? SECOND_MS : MINUTE_MS,
   });
   cleanup.add('tokens', () => tokens.close(shutdownTimeoutMs));
   const { noteCredentials } = instances;

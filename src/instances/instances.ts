@@ -13,6 +13,7 @@ import type { InstanceCodec } from './instance-codec.ts';
 import type { AuthorizationCaller } from './oauth/authorizations.ts';
 import type { ProviderData } from './oauth/authorize.ts';
 import { isOAuthConnector } from './oauth/fields.ts';
+import { assertInterval } from './polling/poll-settings.ts';
 import type { InstanceRecords } from './records.ts';
 import { assertStorable, isStorable } from './storable.ts';
 import {
@@ -81,6 +82,8 @@ export interface InstanceNeighbours {
   readonly authenticate: Authenticate;
   /** Prepares deliveries to the URL. */
   readonly ensureSubscription: (accountId: number, url: string) => Promise<unknown>;
+  /** Instances are not polled more often. */
+  readonly shortestPollMs: number;
 }
 
 const TOKEN_BYTES = 32;
@@ -94,7 +97,7 @@ const WORKING = { valid: true, invalidReason: null, refusedCalls: [] };
 
 export function createInstances(
   { keys, shares, random, egress }: Pick<Platform, 'keys' | 'shares' | 'random' | 'egress'>,
-  { registry, store, codec, records, authenticate, ensureSubscription }: InstanceNeighbours,
+  { registry, store, codec, records, authenticate, ensureSubscription, shortestPollMs }: InstanceNeighbours,
 ): Instances {
   const { decode, encodeSettings } = codec;
 
@@ -160,7 +163,8 @@ export function createInstances(
   }
 
   /** Before anything else happens. */
-  async function assertCallbackUrl(configuration: Readonly<Record<string, unknown>> = {}): Promise<void> {
+  async function assertEventSettings(configuration: Readonly<Record<string, unknown>> = {}): Promise<void> {
+    assertInterval(configuration, shortestPollMs);
     const url = configuration[CALLBACK_URL];
     // What is no URL at all is reported with the rest of the configuration.
     if (typeof url === 'string' && URL.canParse(url))
@@ -183,7 +187,7 @@ export function createInstances(
     noteCredentials: records.noteCredentials,
 
     create: async (caller, input, signal) => {
-      await assertCallbackUrl(input.configuration);
+      await assertEventSettings(input.configuration);
       const { accountId, userId } = caller;
       const connector = registry.getConnector(input.element);
       assertStorable(input);
@@ -220,7 +224,7 @@ export function createInstances(
     findByCallback: store.findByCallback,
 
     update: async (caller, id, changes, signal) => {
-      await assertCallbackUrl(changes.configuration);
+      await assertEventSettings(changes.configuration);
       const instance = await records.get(caller.accountId, id);
       assertStorable(changes);
       const { configuration: given, providerData } = changes;
@@ -244,7 +248,7 @@ export function createInstances(
     },
 
     replace: async (caller, id, input, signal) => {
-      await assertCallbackUrl(input.configuration);
+      await assertEventSettings(input.configuration);
       const instance = await records.get(caller.accountId, id);
       assertStorable(input);
       const given = unmasked(input.configuration, instance.config);
