@@ -47,7 +47,7 @@ export interface InstancePage {
 /** Who changes an instance; its first one owns it. */
 export type InstanceCaller = AuthorizationCaller;
 
-export interface Instances extends Pick<InstanceRecords, 'get' | 'findByToken' | 'noteCredentials'> {
+export interface Instances extends Pick<InstanceRecords, 'get' | 'getAll' | 'findByToken' | 'noteCredentials'> {
   /** Verifies the credentials with the provider first. @throws AppError; then nothing is stored */
   readonly create: (caller: InstanceCaller, input: NewInstance, signal: AbortSignal) => Promise<Instance>;
   readonly list: (accountId: number, query: InstanceQuery) => Promise<InstancePage>;
@@ -183,6 +183,7 @@ export function createInstances(
 
   return {
     get: records.get,
+    getAll: records.getAll,
     findByToken: records.findByToken,
     noteCredentials: records.noteCredentials,
 

@@ -1,6 +1,7 @@
 import type { ZoneId } from '@js-joda/core';
 import type { Config } from '../../connector/contract.ts';
 import { AppError, type ErrorDetail, pointer, suggest } from '../../errors.ts';
+import { EVENTS_ENABLED } from '../event-settings.ts';
 import type { PlatformField } from '../platform-field.ts';
 import { findZone } from './date-template.ts';
 import { type PollQuery, parsePollUrl } from './poll-url.ts';
@@ -66,8 +67,7 @@ export interface PollSettings {
   readonly intervalMs: number;
   readonly zone: ZoneId;
   readonly backfill: boolean;
-  /** Undefined: what the element declares. */
-  readonly resources: readonly PolledResource[] | undefined;
+  readonly resources: readonly PolledResource[];
 }
 
 /** What is undefined is as the element declares it for the object. */
@@ -99,9 +99,14 @@ interface Faults {
   readonly add: (path: readonly string[], message: string) => undefined;
 }
 
-/** Undefined: it is not polled. @param config as `resolveConfiguration` let it through */
-export function readPollSettings(config: Config): PollSettings | undefined {
-  return settingsOf(config, { add: () => undefined });
+/**
+ * Undefined: it is not polled.
+ * @param config as `resolveConfiguration` let it through
+ * @param defaults objects to poll when the configuration names none
+ */
+export function readPollSettings(config: Config, defaults: readonly string[] = []): PollSettings | undefined {
+  if (config[EVENTS_ENABLED] !== true) return undefined;
+  return settingsOf(config, defaults, { add: () => undefined });
 }
 
 /** What is wrong with how an instance is to be polled, whatever a process allows. */
@@ -114,7 +119,7 @@ export function findPollFaults(config: Config): readonly ErrorDetail[] {
   if (typeof minutes === 'number' && !(minutes > 0 && minutes <= MOST_MINUTES)) {
     add([INTERVAL], `must be from 1 to ${MOST_MINUTES} minutes.`);
   }
-  settingsOf(config, { add });
+  settingsOf(config, [], { add });
   return faults;
 }
 
@@ -131,25 +136,25 @@ export function assertInterval(given: Config, shortestMs: number): void {
   });
 }
 
-function settingsOf(config: Config, faults: Faults): PollSettings | undefined {
+function settingsOf(config: Config, defaults: readonly string[], faults: Faults): PollSettings | undefined {
   const zone = zoneOf(config, faults);
   const configured = resourcesIn(config, zone, faults);
   const names =
     textOf(config[OBJECTS])
       ?.split(',')
       .map((name) => name.trim()) ?? [];
-  const objects = names
-    .filter((name) => name !== '' && !configured.some((resource) => resource.name === name))
-    .map((name) => readResource({}, { name, zone, faults }));
+  const named = names.filter((name) => name !== '' && !configured.some((resource) => resource.name === name));
+  const isNamed = configured.length + named.length > 0;
+  const objects = (isNamed ? named : defaults).map((name) => readResource({}, { name, zone, faults }));
   const resources = [...configured, ...objects];
-  const isAsked = config[VENDOR_TYPE] === 'polling' || typeof config[INTERVAL] === 'number' || resources.length > 0;
+  const isAsked = config[VENDOR_TYPE] === 'polling' || typeof config[INTERVAL] === 'number' || isNamed;
   if (config[VENDOR_TYPE] === 'webhook' || !isAsked) return undefined;
   if (resources.length > MOST_RESOURCES) faults.add([CONFIGURATION], `names more than ${MOST_RESOURCES} resources.`);
   return {
     intervalMs: Number(config[INTERVAL] ?? DEFAULT_INTERVAL_MINUTES) * 60_000,
     zone,
     backfill: config[BACKFILL] === true,
-    resources: resources.length === 0 ? undefined : resources.slice(0, MOST_RESOURCES),
+    resources: resources.slice(0, MOST_RESOURCES),
   };
 }
 
