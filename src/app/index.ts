@@ -10,8 +10,7 @@ import { composeInstances } from '../instances/index.ts';
 import { composeJobs } from '../jobs/index.ts';
 import type { Logger } from '../log.ts';
 import { composePlatform, prepareDatabase } from '../platform.ts';
-import { composePolls } from '../polls/index.ts';
-import type { PollerOptions } from '../polls/poller.ts';
+import { composePolls, type PollRole } from '../polls/index.ts';
 import { composeResources } from '../resources/index.ts';
 import { openListener } from './listener.ts';
 
@@ -45,7 +44,7 @@ export interface AppPorts extends GivenConnectors {
   /** Limits of the engine of events, for tests and measurements. */
   readonly engineOptions?: Partial<EngineOptions>;
   /** Those of the poller. */
-  readonly pollerOptions?: Partial<PollerOptions>;
+  readonly pollerOptions?: PollRole['options'];
 }
 
 /**

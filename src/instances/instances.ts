@@ -211,6 +211,7 @@ export function createInstances(
       const row = await store.transaction(async (via) => {
         const inserted = await store.insert(via, newRow);
         await keep(via, { accountId, id });
+        await records.changed(accountId, id, via);
         return inserted;
       });
       // A code is used up: it is shown to whoever sent it, and kept nowhere.

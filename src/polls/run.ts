@@ -1,6 +1,6 @@
-import type { Knex } from 'knex';
 import type { Clock } from '../clock.ts';
 import { AppError, isAppError } from '../errors.ts';
+import type { PreparedEvents } from '../events/accept/accept.ts';
 import type { NewEvent } from '../events/model.ts';
 import type { PolledResource, PollSettings } from '../instances/polling/poll-settings.ts';
 import type { CallReport } from '../resources/call.ts';
@@ -9,17 +9,10 @@ import type { Row } from '../where/index.ts';
 import { hashOf, type PollPlan, planPoll } from './plan.ts';
 import type { ClaimedPoll, NewlySeen, PollStore, Progress } from './poll-store.ts';
 
-/** Events on their way into the transaction that notes how far the poller is. */
-export interface PreparedEvents {
-  readonly insert: (via: Knex) => Promise<void>;
-  /** After the commit. */
-  readonly committed: () => void;
-}
-
 export interface RunPorts {
   readonly store: Pick<PollStore, 'transaction' | 'advance' | 'seen' | 'see' | 'forgetSeen'>;
   readonly resources: Pick<Resources, 'getObject' | 'listRecords' | 'listChildren' | 'listChanges' | 'getRecord'>;
-  readonly prepare: (events: readonly NewEvent[]) => Promise<PreparedEvents>;
+  readonly prepare: (events: readonly NewEvent[]) => Promise<Pick<PreparedEvents, 'insert' | 'committed'>>;
   readonly clock: Pick<Clock, 'now'>;
   readonly options: RunOptions;
 }
