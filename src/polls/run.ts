@@ -246,14 +246,15 @@ function createRun(ports: RunPorts, { poll, instance, settings, signal }: RunInp
     const before = { ...progress, kind: plan.kind, watermark: watermarkAt(watermarkMs) };
     const sinceMs = Math.max(EPOCH_MS, watermarkMs - plan.overlapMs);
     let newestMs = plan.hasDates ? watermarkMs : Math.max(watermarkMs, startedMs - MOST_SKEW_MS);
-    for (let pass = 1; pass <= options.mostPasses; pass++) {
-      const { hasMore, isComplete, end, found } = await readPass(before, { sinceMs, knownUntilMs });
+    let isCertain = false;
+    for (let pass = 1; pass <= options.mostPasses && !isCertain; pass++) {
+      const { isComplete, end, found } = await readPass(before, { sinceMs, knownUntilMs });
       if (end !== undefined) return end;
       newestMs = Math.max(newestMs, found.newestMs);
-      // One page is one moment of the provider. Between several of them rows move, and one that moves forward is passed over.
-      if (!hasMore || (pass > 1 && found.count === 0) || isComplete) break;
+      isCertain = isComplete || (pass > 1 && found.count === 0);
     }
-    await finishWindow({ ...before, watermark: watermarkAt(newestMs) }, watermarkMs);
+    // Where rows kept moving, the next run reads them once more.
+    await finishWindow(isCertain ? { ...before, watermark: watermarkAt(newestMs) } : before, watermarkMs);
     return undefined;
   }
 
@@ -266,9 +267,10 @@ function createRun(ports: RunPorts, { poll, instance, settings, signal }: RunInp
   }
 
   /**
-   * Reads everything from a time on, page by page, each of which is committed before the next. Where the pages come in the order of
-   * changes, each begins at the time of the last row of the one before: rows that move between pages are met again. Elsewhere the provider's
-   * pages are followed, and nothing is known to be complete before their end.
+   * Reads everything from a time on, page by page, each of which is committed before the next. One page is one moment of the provider; between
+   * several of them rows move, and what a row that leaves lets move forward is passed over. Where the pages come in the order of changes, each
+   * begins at the time of the last row of the one before, so that rows that moved are met again. Elsewhere, and where more than a page changed
+   * at one time, the provider's pages are followed: then nothing is complete before everything was read once more and nothing new was found.
    */
   async function readPass(
     before: Progress,
@@ -278,8 +280,7 @@ function createRun(ports: RunPorts, { poll, instance, settings, signal }: RunInp
     const isSorted = request.orderBy !== undefined && plan.newest !== undefined;
     let fromMs = sinceMs;
     let nextPage: string | undefined;
-    let hasMore = false;
-    let followsPages = false;
+    let hasFollowed = false;
     const found = { count: 0, newestMs: Number.NEGATIVE_INFINITY };
     for (;;) {
       const page = await list({ ...request, ...(nextPage !== undefined && { nextPage }) });
@@ -296,24 +297,23 @@ function createRun(ports: RunPorts, { poll, instance, settings, signal }: RunInp
         else fresh.push(toFresh(reading));
       }
       found.count += unseen.length;
-      const reachedMs =
-        isSorted && lastMs !== undefined ? Math.max(lastMs, before.watermark?.getTime() ?? 0) : undefined;
-      const next = reachedMs === undefined ? before : { ...before, watermark: watermarkAt(reachedMs) };
+      const reachedMs = hasFollowed ? fromMs : lastMs;
+      const isReached = isSorted && reachedMs !== undefined && reachedMs > (before.watermark?.getTime() ?? EPOCH_MS);
+      const next = isReached ? { ...before, watermark: watermarkAt(reachedMs) } : before;
       // The first commit also says that the poller has begun: before it, a first poll begins anew.
       const mayAdvance = progress.kind !== null || isSorted || page.nextPage === undefined;
       if (unseen.length > 0 || (isSorted && page.nextPage !== undefined)) {
         await commit(fresh, mayAdvance ? next : { ...progress }, [...known, ...fresh.map((each) => each.seen)]);
       }
-      if (page.nextPage === undefined) return { hasMore, isComplete: isSorted && !followsPages, end: undefined, found };
-      hasMore = true;
+      if (page.nextPage === undefined) return { isComplete: !hasFollowed, end: undefined, found };
       const end = isSorted ? earlyEnd(page) : undefined;
-      if (end !== undefined) return { hasMore, isComplete: false, end, found };
-      if (isSorted && lastMs !== undefined && lastMs > fromMs) {
+      if (end !== undefined) return { isComplete: false, end, found };
+      if (isSorted && !hasFollowed && lastMs !== undefined && lastMs > fromMs) {
         fromMs = lastMs;
         request = plan.since(lastMs);
         nextPage = undefined;
       } else {
-        followsPages = true;
+        hasFollowed = true;
         nextPage = page.nextPage;
       }
     }

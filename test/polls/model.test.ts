@@ -5,7 +5,7 @@ import type { NewEvent } from '../../src/events/model.ts';
 import { readPollSettings } from '../../src/instances/polling/poll-settings.ts';
 import { createPollStore, type PollStore } from '../../src/polls/poll-store.ts';
 import { type RunPorts, runPoll } from '../../src/polls/run.ts';
-import { theRow, useDatabase } from '../support/database.ts';
+import { useDatabase } from '../support/database.ts';
 import { addAccount } from '../support/event-rows.ts';
 
 /** Runs of `npm test`; MODEL_RUNS for more, with MODEL_SEED for those of a failure. */
@@ -303,7 +303,7 @@ describe('pollers and providers at random', function () {
       return !wasThere && !rows.some((row) => row.id === id && row.version === version);
     });
     expect(missing, 'never accepted').to.deep.equal([]);
-    await theRow(database.knex('poll').where({ account_id: 1, instance_id: run }));
+    await database.knex('instance').where({ account_id: 1, id: run }).delete();
   }
 
   it('accept each change once, however the day goes', async () => {
