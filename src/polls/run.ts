@@ -105,6 +105,13 @@ interface Reading extends Omit<NewlySeen, 'seenAt'> {
 
 type RecordChangeRead = ChangeList['changes'][number] & Reading & { readonly id: string };
 
+/** Whether a record was there before the first poll, as it is. */
+type WasThere = (reading: Reading) => boolean;
+
+function versionKey({ recordKey, version }: Pick<Reading, 'recordKey' | 'version'>): string {
+  return `${recordKey.toString('hex')}:${version.toString('hex')}`;
+}
+
 function createRun(ports: RunPorts, { poll, instance, settings, signal }: RunInput, plan: PollPlan, tally: RunTally) {
   const { store, resources, clock, options } = ports;
   // A poller that looks in another way than before begins anew.
@@ -225,30 +232,38 @@ function createRun(ports: RunPorts, { poll, instance, settings, signal }: RunInp
     return new Date(Math.min(ms, latest()));
   }
 
-  /** Which of its records are older than the first poll. */
-  async function baseline(): Promise<{ readonly watermarkMs: number; readonly knownUntilMs: number }> {
-    if (settings.backfill) return { watermarkMs: EPOCH_MS, knownUntilMs: Number.NEGATIVE_INFINITY };
-    if (plan.newest === undefined) {
-      return { watermarkMs: clock.now() - MOST_SKEW_MS, knownUntilMs: Number.POSITIVE_INFINITY };
-    }
-    const { records } = await list({ ...plan.newest, pageSize: 1 });
-    const newestMs = records[0] && plan.updatedOf(records[0]);
-    const watermarkMs = Math.min(newestMs ?? EPOCH_MS, clock.now());
-    return { watermarkMs, knownUntilMs: watermarkMs };
+  /** Which records are older than the first poll. */
+  async function baseline(): Promise<{ readonly watermarkMs: number; readonly wasThere: WasThere }> {
+    if (settings.backfill) return { watermarkMs: EPOCH_MS, wasThere: () => false };
+    // The clocks may differ: what changes while the first poll reads cannot be told from what was there.
+    if (plan.newest === undefined) return { watermarkMs: clock.now() - MOST_SKEW_MS, wasThere: () => true };
+    const { records, nextPage } = await list(plan.newest);
+    const shown = records.map(readRow);
+    const newestMs = shown[0]?.updatedMs ?? EPOCH_MS;
+    const watermarkMs = Math.min(newestMs, clock.now());
+    // At the time of the newest one more records may change: those of the list are known one by one, unless it ends within that time.
+    const isWhole = nextPage === undefined || (shown.at(-1)?.updatedMs ?? newestMs) < newestMs;
+    const known = new Set(shown.map(versionKey));
+    const untilMs = isWhole ? newestMs - 1 : newestMs;
+    return {
+      watermarkMs,
+      wasThere: (reading) =>
+        (reading.updatedMs ?? Number.NEGATIVE_INFINITY) <= untilMs || known.has(versionKey(reading)),
+    };
   }
 
   async function readWindow(): Promise<EarlyEnd | undefined> {
     const startedMs = clock.now();
-    const { watermarkMs, knownUntilMs } =
+    const { watermarkMs, wasThere } =
       progress.kind === null
         ? await baseline()
-        : { watermarkMs: progress.watermark?.getTime() ?? EPOCH_MS, knownUntilMs: Number.NEGATIVE_INFINITY };
+        : { watermarkMs: progress.watermark?.getTime() ?? EPOCH_MS, wasThere: () => false };
     const before = { ...progress, kind: plan.kind, watermark: watermarkAt(watermarkMs) };
     const sinceMs = Math.max(EPOCH_MS, watermarkMs - plan.overlapMs);
     let newestMs = plan.hasDates ? watermarkMs : Math.max(watermarkMs, startedMs - MOST_SKEW_MS);
     let isCertain = false;
     for (let pass = 1; pass <= options.mostPasses && !isCertain; pass++) {
-      const { isComplete, end, found } = await readPass(before, { sinceMs, knownUntilMs });
+      const { isComplete, end, found } = await readPass(before, { sinceMs, wasThere });
       if (end !== undefined) return end;
       newestMs = Math.max(newestMs, found.newestMs);
       isCertain = isComplete || (pass > 1 && found.count === 0);
@@ -274,7 +289,7 @@ function createRun(ports: RunPorts, { poll, instance, settings, signal }: RunInp
    */
   async function readPass(
     before: Progress,
-    { sinceMs, knownUntilMs }: { readonly sinceMs: number; readonly knownUntilMs: number },
+    { sinceMs, wasThere }: { readonly sinceMs: number; readonly wasThere: WasThere },
   ) {
     let request = plan.since(sinceMs);
     const isSorted = request.orderBy !== undefined && plan.newest !== undefined;
@@ -292,8 +307,7 @@ function createRun(ports: RunPorts, { poll, instance, settings, signal }: RunInp
       const unseen = await findNew(readings);
       const [known, fresh] = [[] as NewlySeen[], [] as Fresh[]];
       for (const reading of unseen) {
-        const isKnown = isFirst && (reading.updatedMs ?? Number.NEGATIVE_INFINITY) <= knownUntilMs;
-        if (isKnown) known.push(seenOf(reading, reading.updatedMs));
+        if (wasThere(reading)) known.push(seenOf(reading, reading.updatedMs));
         else fresh.push(toFresh(reading));
       }
       found.count += unseen.length;
@@ -362,15 +376,14 @@ function createRun(ports: RunPorts, { poll, instance, settings, signal }: RunInp
           updatedMs: Number.isNaN(atMs) ? undefined : atMs,
         };
       });
-      const keyOf = ({ id, version }: Reading) => `${id}:${version.toString('hex')}`;
-      const byKey = new Map(readings.map((reading) => [keyOf(reading), reading]));
+      const byKey = new Map(readings.map((reading) => [versionKey(reading), reading]));
       const unseen = await findNew(readings);
       cursor = page.next;
       for (let at = 0; at < unseen.length; at += FEED_CHUNK) {
         const chunk = unseen.slice(at, at + FEED_CHUNK);
         const fresh: Fresh[] = [];
         for (const reading of chunk) {
-          const change = byKey.get(keyOf(reading));
+          const change = byKey.get(versionKey(reading));
           if (!isFirstFeed && change !== undefined) fresh.push(await freshOf(change));
         }
         const seen = chunk.map((reading) => seenOf(reading, reading.updatedMs));

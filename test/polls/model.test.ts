@@ -215,7 +215,7 @@ describe('pollers and providers at random', function () {
     let baseline: Map<string, number> | undefined;
 
     async function poll({ crash, atCommit, during }: Extract<Step, { kind: 'poll' }>): Promise<number> {
-      nowMs += 200_000;
+      nowMs += 10;
       const [claimed] = (
         await store.claim({
           now: new Date(nowMs + 10 * 86_400_000),
@@ -226,7 +226,9 @@ describe('pollers and providers at random', function () {
         })
       ).filter(({ instanceId }) => instanceId === run);
       if (claimed === undefined) throw new Error('There is nothing to claim.');
-      provider.plan(during.map((which) => () => provider.change(which, 0, which > 7)));
+      // More than a page of records of the time of the newest one cannot be told from those that change at that time while the first poll reads.
+      const isTold = claimed.kind !== null || given.stepMs === 1;
+      provider.plan((isTold ? during : []).map((which) => () => provider.change(which, 0, which > 7)));
       const remember = () => {
         baseline = new Map([...provider.things.values()].map(({ id, version }) => [id, version]));
       };
@@ -289,9 +291,10 @@ describe('pollers and providers at random', function () {
       else provider.change(each.which, each.lateMs, each.kind === 'create');
     }
     const calm = { kind: 'poll', crash: undefined, atCommit: 0, during: [] } as const;
-    await poll(calm);
-    await poll(calm);
-    await poll(calm);
+    for (let number = 0; number < 3; number++) {
+      nowMs += 25_000;
+      await poll(calm);
+    }
 
     const { rows } = await database.knex.raw<{
       rows: { id: string; version: number; action: string; count: number }[];
