@@ -733,6 +733,94 @@ export interface paths {
         patch: operations["updateInstanceConfiguration"];
         trace?: never;
     };
+    "/instances/{id}/polls": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of an instance.
+                 * @example 1
+                 */
+                id: components["parameters"]["InstanceId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List the polls of an instance
+         * @description What of the instance is asked for changes again and again, how far each poll is, and what came of its last run. The polls are made of the configuration within a second of its change.
+         */
+        get: operations["listInstancePolls"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/instances/{id}/polls/{resource}/run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of an instance.
+                 * @example 1
+                 */
+                id: components["parameters"]["InstanceId"];
+                /**
+                 * @description The name of the resource in the configuration of the instance.
+                 * @example employees
+                 */
+                resource: components["parameters"]["PollResource"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Poll now
+         * @description Runs the poll at once instead of when it is due. While it is running already, it runs once more afterwards.
+         */
+        post: operations["runInstancePoll"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/instances/{id}/polls/{resource}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of an instance.
+                 * @example 1
+                 */
+                id: components["parameters"]["InstanceId"];
+                /**
+                 * @description The name of the resource in the configuration of the instance.
+                 * @example employees
+                 */
+                resource: components["parameters"]["PollResource"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Poll once more from a time on
+         * @description Sets the poll back and runs it. What changed at the provider since that time becomes events again, also what has been delivered; a poll that reads everything makes events of all records.
+         */
+        post: operations["replayInstancePoll"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/notifications": {
         parameters: {
             query?: never;
@@ -1620,7 +1708,7 @@ export interface components {
              * @description The type of its value.
              * @enum {string}
              */
-            type: "string" | "boolean" | "number" | "url";
+            type: "string" | "boolean" | "number" | "url" | "object";
             /** @description True when an instance cannot be made without it. Of a code and the token that it is exchanged for one is enough, and neither is required by itself. */
             required: boolean;
             /** @description True when it is stored encrypted and shown as `********`. */
@@ -2121,6 +2209,129 @@ export interface components {
             name?: string;
         } & {
             [key: string]: unknown;
+        };
+        /**
+         * @description One resource of an instance that is asked for changes again and again.
+         * @example {
+         *       "resource": "employees",
+         *       "state": "waiting",
+         *       "method": "window",
+         *       "watermark": "2026-03-01T09:30:00.000Z",
+         *       "intervalSeconds": 300,
+         *       "lastRunDate": "2026-03-01T09:31:12.000Z",
+         *       "lastSuccessDate": "2026-03-01T09:31:12.000Z",
+         *       "nextRunDate": "2026-03-01T09:36:12.000Z",
+         *       "lagSeconds": 0,
+         *       "failures": 0,
+         *       "runs": 12,
+         *       "emptyRuns": 10,
+         *       "providerCalls": 13,
+         *       "events": 3,
+         *       "createdDate": "2026-03-01T08:30:00.000Z"
+         *     }
+         */
+        Poll: {
+            /** @description Its name in the configuration, which its events have as object. */
+            resource: string;
+            /**
+             * @description `stopped` while the instance is disabled or its credentials are refused.
+             * @enum {string}
+             */
+            state: "waiting" | "running" | "stopped";
+            /**
+             * @description `window` asks for what changed since the watermark; `snapshot` reads everything and compares it with what was there before; `feed` reads what the provider tells of changes. Absent before the first run.
+             * @enum {string}
+             */
+            method?: "window" | "snapshot" | "feed";
+            /**
+             * Format: date-time
+             * @description Up to here all changes have become events, by the time of the provider. Absent before the first run.
+             */
+            watermark?: string;
+            /** @description Seconds from one run to the next. */
+            intervalSeconds: number;
+            /**
+             * Format: date-time
+             * @description When it ran last.
+             */
+            lastRunDate?: string;
+            /**
+             * Format: date-time
+             * @description When it ran without an error last.
+             */
+            lastSuccessDate?: string;
+            /**
+             * Format: date-time
+             * @description When it runs next. Absent while it is stopped.
+             */
+            nextRunDate?: string;
+            /** @description By how many seconds it is late. Absent while it is stopped. */
+            lagSeconds?: number;
+            /** @description What the last run failed for. Absent when it did not fail. */
+            lastError?: string;
+            /** @description Runs that failed in a row. */
+            failures: number;
+            /**
+             * Format: int64
+             * @description Runs so far.
+             */
+            runs: number;
+            /**
+             * Format: int64
+             * @description Runs that found nothing new.
+             */
+            emptyRuns: number;
+            /**
+             * Format: int64
+             * @description Calls of the provider that all runs made together.
+             */
+            providerCalls: number;
+            /**
+             * Format: int64
+             * @description Events that all runs found together.
+             */
+            events: number;
+            /**
+             * Format: date-time
+             * @description Since when it is polled.
+             */
+            createdDate: string;
+        };
+        /**
+         * @description The polls of an instance, by name.
+         * @example [
+         *       {
+         *         "resource": "employees",
+         *         "state": "waiting",
+         *         "method": "window",
+         *         "watermark": "2026-03-01T09:30:00.000Z",
+         *         "intervalSeconds": 300,
+         *         "lastRunDate": "2026-03-01T09:31:12.000Z",
+         *         "lastSuccessDate": "2026-03-01T09:31:12.000Z",
+         *         "nextRunDate": "2026-03-01T09:36:12.000Z",
+         *         "lagSeconds": 0,
+         *         "failures": 0,
+         *         "runs": 12,
+         *         "emptyRuns": 10,
+         *         "providerCalls": 13,
+         *         "events": 3,
+         *         "createdDate": "2026-03-01T08:30:00.000Z"
+         *       }
+         *     ]
+         */
+        PollList: components["schemas"]["Poll"][];
+        /**
+         * @description From when on.
+         * @example {
+         *       "from": "2026-03-01T00:00:00Z"
+         *     }
+         */
+        PollReplay: {
+            /**
+             * Format: date-time
+             * @description What changed at the provider since then becomes events again.
+             */
+            from: string;
         };
         /** @description An operational event. */
         Notification: {
@@ -3381,6 +3592,32 @@ export interface components {
                 "application/json": components["schemas"]["InstanceConfiguration"];
             };
         };
+        /** @description The polls of the instance. */
+        PollList: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["PollList"];
+            };
+        };
+        /** @description The poll as it is now. */
+        Poll: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Poll"];
+            };
+        };
         /** @description The operational events that match. */
         NotificationList: {
             headers: {
@@ -3818,6 +4055,11 @@ export interface components {
          * @example 1
          */
         InstanceId: number;
+        /**
+         * @description The name of the resource in the configuration of the instance.
+         * @example employees
+         */
+        PollResource: string;
         /** @description A filter in the query language over `id`, `type` and `createdDate`, such as `type = 'subscription.deactivated'`. */
         NotificationWhere: string;
         /** @description A filter in the query language over `id`, `url` (or `config.url`), `state` and `createdDate`, such as `state = 'deactivated'`. */
@@ -5264,6 +5506,105 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["InstanceConfiguration"];
+            400: components["responses"]["BadInstance"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ProviderRejected"];
+            429: components["responses"]["ProviderRateLimited"];
+            500: components["responses"]["Internal"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["Overloaded"];
+            504: components["responses"]["ProviderTimeout"];
+        };
+    };
+    listInstancePolls: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of an instance.
+                 * @example 1
+                 */
+                id: components["parameters"]["InstanceId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["PollList"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    runInstancePoll: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of an instance.
+                 * @example 1
+                 */
+                id: components["parameters"]["InstanceId"];
+                /**
+                 * @description The name of the resource in the configuration of the instance.
+                 * @example employees
+                 */
+                resource: components["parameters"]["PollResource"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Poll"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    replayInstancePoll: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of an instance.
+                 * @example 1
+                 */
+                id: components["parameters"]["InstanceId"];
+                /**
+                 * @description The name of the resource in the configuration of the instance.
+                 * @example employees
+                 */
+                resource: components["parameters"]["PollResource"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PollReplay"];
+            };
+        };
+        responses: {
+            200: components["responses"]["Poll"];
             400: components["responses"]["BadInstance"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];

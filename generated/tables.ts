@@ -132,6 +132,8 @@ export interface InstanceColumns {
   readonly settings_version: number;
   /** What the provider refused while the instance is invalid, such as "list employees": only a success of one of these tells of good credentials. */
   readonly refused_calls: readonly string[];
+  /** The version of settings that its pollers were made for; null: none yet. */
+  readonly polls_version: number | null;
 }
 
 /** Operational events of an account. */
@@ -224,6 +226,45 @@ export interface PlatformKeyColumns {
   readonly created_at: Date;
 }
 
+/** One poller: what of one instance is asked for changes again and again. */
+export interface PollColumns {
+  readonly account_id: number;
+  readonly instance_id: number;
+  readonly resource: string;
+  readonly settings_version: number;
+  readonly interval_ms: number;
+  /** Null: stopped, as its instance is disabled or invalid, or has other settings by now. */
+  readonly due: Date | null;
+  /** Fences what the poller commits: whoever took it over has another one. */
+  readonly lease: string | null;
+  readonly lease_until: Date | null;
+  /** How it looks for changes; null: it has not run yet. */
+  readonly kind: 'window' | 'snapshot' | 'feed' | null;
+  /** By the time of the provider: what changed up to it is accepted, but for what becomes visible late. */
+  readonly watermark: Date | null;
+  readonly feed_watermark: Date | null;
+  readonly last_run_at: Date | null;
+  readonly last_success_at: Date | null;
+  readonly last_error: string | null;
+  readonly failures: number;
+  readonly runs: number;
+  readonly empty_runs: number;
+  readonly provider_calls: number;
+  readonly events: number;
+  readonly created_at: Date;
+}
+
+/** Versions of records that events were made of, or that were there before: kept as long as the poller may read them again. */
+export interface PollSeenColumns {
+  readonly account_id: number;
+  readonly instance_id: number;
+  readonly resource: string;
+  /** The first half of the SHA-256 of the id. */
+  readonly record_key: Buffer;
+  readonly version: Buffer;
+  readonly seen_at: Date;
+}
+
 /** One callback URL of one account. */
 export interface SubscriptionColumns {
   readonly account_id: number;
@@ -260,5 +301,7 @@ export interface Tables {
   readonly oauth_token: OauthTokenColumns;
   readonly organization: OrganizationColumns;
   readonly platform_key: PlatformKeyColumns;
+  readonly poll: PollColumns;
+  readonly poll_seen: PollSeenColumns;
   readonly subscription: SubscriptionColumns;
 }

@@ -24,6 +24,8 @@ const LEVELS: readonly (readonly string[])[] = [
   ['connector', 'db', 'egress'],
   ['platform'],
   ['accounts', 'instances', 'resources', 'events'],
+  // They ask instances for changes through resources, and hand them to the engine of events.
+  ['polls'],
   ['api', 'jobs', 'console'],
   ['app'],
   ['main'],

@@ -1,4 +1,5 @@
-import type { ConfigField, Connector } from '../connector/contract.ts';
+import type { Connector } from '../connector/contract.ts';
+import type { PlatformField } from '../instances/platform-field.ts';
 import type { OperationResult } from './operation.ts';
 
 type Element = OperationResult<'listElements'>[number];
@@ -46,7 +47,7 @@ function isOAuth(type: string): boolean {
 }
 
 /** The configuration keys that an instance of the element takes. */
-export function toConfiguration(fields: readonly ConfigField[]): Configuration {
+export function toConfiguration(fields: readonly PlatformField[]): Configuration {
   return fields.map((field) => ({
     key: field.key,
     type: field.type,

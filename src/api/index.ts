@@ -11,6 +11,7 @@ import type { Instances } from '../instances/instances.ts';
 import type { Authorizations } from '../instances/oauth/authorizations.ts';
 import type { Proxies } from '../instances/oauth/proxies/proxies.ts';
 import type { Platform } from '../platform.ts';
+import type { Polls } from '../polls/index.ts';
 import type { Resources } from '../resources/index.ts';
 import { createAuthorization } from './authorization.ts';
 import { createElementHandlers } from './elements.ts';
@@ -21,6 +22,7 @@ import { createMeasurements, createMeasurementsRouter, servesMeasurements } from
 import { createNotificationHandlers, type NotificationServices } from './notifications.ts';
 import { createProxyHandlers } from './oauth-proxies.ts';
 import { createPassthrough } from './passthrough.ts';
+import { createPollHandlers } from './polls.ts';
 import { createQueryHandlers } from './query.ts';
 import { createCallerLimits, createTokenBuckets } from './rate-limits.ts';
 import { createRecordHandlers } from './records.ts';
@@ -41,6 +43,7 @@ export interface ApiServices extends ProcessState, NotificationServices, EventSe
   readonly authorizations: Pick<Authorizations, 'begin'>;
   readonly proxies: Proxies;
   readonly resources: Resources;
+  readonly polls: Pick<Polls, 'list' | 'runNow' | 'replay'>;
   readonly idempotency: Pick<Idempotency, 'once'>;
 }
 
@@ -106,6 +109,7 @@ function composeOperations({ clock, keys, shares }: Platform, services: ApiServi
       ...createNotificationHandlers(services, keys),
       ...createEventHandlers(services),
       ...createQueryHandlers(resources),
+      ...createPollHandlers(services.polls, clock),
     },
     passthrough: createPassthrough(resources),
     idempotency,

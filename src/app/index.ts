@@ -10,6 +10,7 @@ import { composeInstances } from '../instances/index.ts';
 import { composeJobs } from '../jobs/index.ts';
 import type { Logger } from '../log.ts';
 import { composePlatform, prepareDatabase } from '../platform.ts';
+import { composePolls, type PollRole } from '../polls/index.ts';
 import { composeResources } from '../resources/index.ts';
 import { openListener } from './listener.ts';
 
@@ -42,6 +43,8 @@ export interface AppPorts extends GivenConnectors {
   readonly signal?: AbortSignal;
   /** Limits of the engine of events, for tests and measurements. */
   readonly engineOptions?: Partial<EngineOptions>;
+  /** Those of the poller. */
+  readonly pollerOptions?: PollRole['options'];
 }
 
 /**
@@ -59,11 +62,14 @@ export async function startApp(ports: AppPorts): Promise<App> {
   }
 }
 
+const SECOND_MS = 1000;
+const MINUTE_MS = 60 * SECOND_MS;
+
 const NEVER = new AbortController().signal;
 
 /** From below: what is built later is never reached from what was built before. */
 async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
-  const { config, log, engineOptions, signal = NEVER } = ports;
+  const { config, log, engineOptions, pollerOptions, signal = NEVER } = ports;
   const { dataDir, role, shutdownTimeoutMs } = config;
   const databaseUrl = ports.database.url;
   await prepareDatabase(config, { url: databaseUrl, log, signal });
@@ -92,6 +98,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
     accounts,
     notifications,
     ensureSubscription,
+    shortestPollMs: config.isLocal ? SECOND_MS : MINUTE_MS,
   });
   cleanup.add('tokens', () => tokens.close(shutdownTimeoutMs));
   const { noteCredentials } = instances;
@@ -104,7 +111,20 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   cleanup.add('events', () => events.stop(shutdownTimeoutMs));
   await events.start();
 
-  const work = { purgeIdempotencyRecords: idempotency.purge, ...maintenance, keepEvents: events.keep };
+  const polls = composePolls(
+    platform,
+    { instances, resources, prepare: events.prepare },
+    { polls: role !== 'api', options: pollerOptions },
+  );
+  cleanup.add('polls', polls.stop);
+  polls.start();
+
+  const work = {
+    purgeIdempotencyRecords: idempotency.purge,
+    ...maintenance,
+    keepEvents: events.keep,
+    keepPolls: polls.keep,
+  };
   const jobs = composeJobs(platform, work, { url: databaseUrl, role });
   cleanup.add('jobs', () => jobs.stop(shutdownTimeoutMs));
   await jobs.start();
@@ -127,6 +147,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
       authorizations,
       proxies,
       resources,
+      polls,
       subscriptions,
       notifications,
       deliveries,

@@ -186,6 +186,8 @@ export interface ObjectSpec<Native = unknown> extends Queryable<Native> {
   readonly remove?: Operation<RecordKey, void>;
   /** Objects below a record: `GET /{objectName}/{objectId}/{childObjectName}`. Their list input has `parentId`. */
   readonly children?: Objects;
+  /** How changes of its records are noticed by asking for them. Without it a poll reads all of them, unless it finds a field that tells. */
+  readonly changes?: Changes;
   /** The file of a record: what `GET /{objectName}/{objectId}` answers when `Accept` asks for one of its types. */
   readonly media?: Media;
   /**
@@ -195,6 +197,39 @@ export interface ObjectSpec<Native = unknown> extends Queryable<Native> {
   readonly describe?: (context: DiscoveryContext) => Promise<ObjectSpec>;
   /** What a listing of objects says of an outline whose operations and children come with `describe`. */
   readonly outline?: Outline;
+}
+
+/** How changes of records are noticed by asking for them. */
+export interface Changes {
+  /** The field that says when a record changed last. It can be filtered with `>=`. */
+  readonly updated?: string;
+  /** The field that says when a record was created. */
+  readonly created?: string;
+  /** A change becomes visible so much later than its time says, at most. Default 60. */
+  readonly overlapSeconds?: number;
+  /** What the provider tells of changes by itself: in place of `updated`, or beside it of those that no list shows, such as deletions. */
+  readonly feed?: Operation<ChangesInput, ChangesPage>;
+}
+
+export interface ChangesInput {
+  /** An instant in UTC (ISO 8601). Changes from then on are wanted; earlier ones may come, too. */
+  readonly since: string;
+  /** A `next` of an earlier page. Absent for the first. */
+  readonly cursor?: string;
+}
+
+export interface ChangesPage {
+  readonly changes: readonly RecordChange[];
+  /** Where to go on; absent at the end. */
+  readonly next?: string;
+}
+
+export interface RecordChange extends RecordKey {
+  readonly action: 'created' | 'updated' | 'deleted' | 'unknown';
+  /** When, by the provider: an instant (ISO 8601 with an offset). */
+  readonly at: string;
+  /** The native record, where the feed tells it; otherwise it is read. */
+  readonly record?: unknown;
 }
 
 export interface Outline {
@@ -328,6 +363,8 @@ export interface Connector {
   /** Hosts the instance may talk to: `api.example.com`, or `*.example.com` for any one label in front. Every request is pinned to them. */
   readonly hosts: readonly string[] | ((config: Config) => readonly string[]);
   readonly objects: Objects | ((context: DiscoveryContext) => Promise<Objects>);
+  /** Objects whose changes are polled for, unless the configuration of an instance names others. */
+  readonly polls?: readonly string[];
   /** One cheap call that fails when the credentials are wrong. Where the provider may answer it to everybody, `examine` finds out. */
   readonly probe: ProviderRequest;
   /**

@@ -133,6 +133,7 @@ function objectProblems(name: string, object: ObjectSpec): readonly string[] {
     ...parameters.filter(isField).map((parameter) => `the parameter '${parameter}' has the name of a field`),
     ...shapeProblems(object),
     ...mediaProblems(object),
+    ...changesProblems(object),
     ...Object.entries(object.fields).flatMap(([field, spec]) =>
       fieldProblems(spec, object.translator).map((problem) => `${field}: ${problem}`),
     ),
@@ -155,6 +156,20 @@ function mediaProblems({ media }: ObjectSpec): readonly string[] {
     ...when(media.types.length === 0, 'its media has no type'),
     ...bad.map((type) => `'${type}' is not a media type in lower case without parameters`),
     ...json.map((type) => `the media type '${type}' is JSON, which is how records are answered`),
+  ];
+}
+
+function changesProblems({ changes, fields, list }: ObjectSpec): readonly string[] {
+  if (changes === undefined) return [];
+  const { updated, created, overlapSeconds = 0, feed } = changes;
+  const missing = [updated, created].filter((name) => name !== undefined && !Object.hasOwn(fields, name));
+  const isAsked = updated !== undefined && !missing.includes(updated);
+  return [
+    ...missing.map((name) => `its changes name '${name}', which is no field`),
+    ...when(isAsked && fields[updated]?.filter?.['>='] === undefined, `its changes need '>=' on '${updated}'`),
+    ...when(updated !== undefined && list === undefined, 'its changes need a list'),
+    ...when(updated === undefined && feed === undefined, 'its changes name neither a field nor a feed'),
+    ...when(!(overlapSeconds >= 0 && overlapSeconds <= 86_400), 'overlapSeconds is not from 0 to 86,400'),
   ];
 }
 

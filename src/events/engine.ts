@@ -1,6 +1,12 @@
 import { sleep } from '../clock.ts';
 import type { Platform } from '../platform.ts';
-import { type Acceptance, createAcceptor, storeAcceptances } from './accept/accept.ts';
+import {
+  type Acceptance,
+  createAcceptor,
+  type PreparedEvents,
+  prepareEvents,
+  storeAcceptances,
+} from './accept/accept.ts';
 import type { AcceptStore, StoredRow } from './accept/accept-store.ts';
 import { createDispatcher } from './dispatch/dispatcher.ts';
 import { createEngineMetrics } from './engine-metrics.ts';
@@ -65,6 +71,8 @@ export interface Engine {
    * @throws AppError PAYLOAD_TOO_LARGE, OVERLOADED
    */
   readonly accept: (events: readonly NewEvent[]) => Promise<Accepted>;
+  /** To be stored in somebody else's transaction. @throws AppError PAYLOAD_TOO_LARGE, OVERLOADED */
+  readonly prepare: (events: readonly NewEvent[]) => Promise<PreparedEvents>;
 }
 
 /**
@@ -336,5 +344,17 @@ export function createEngine(
     },
 
     accept: acceptor.accept,
+
+    prepare: async (events) => {
+      const wanted = (await acceptor.prepare(events)).filter((acceptance) => acceptance !== undefined);
+      const prepared = prepareEvents({ dispatcher, agenda, measures, clock }, wanted);
+      return {
+        ...prepared,
+        committed: () => {
+          prepared.committed();
+          turn();
+        },
+      };
+    },
   };
 }

@@ -39,6 +39,7 @@ export function composeEvents(platform: Platform, neighbours: EngineNeighbours, 
   const engine = createEngine(platform, stores, neighbours, options);
   return {
     accept: engine.accept,
+    prepare: engine.prepare,
     start: async (): Promise<void> => {
       await partitions.ensure();
       await engine.start();

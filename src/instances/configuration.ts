@@ -1,25 +1,28 @@
-import type { CodeExchange, Config, ConfigField, Connector } from '../connector/contract.ts';
+import type { CodeExchange, Config, Connector } from '../connector/contract.ts';
 import { type AppError, cutText, type ErrorDetail, invalidRequest, MOST_FAULTS, pointer, suggest } from '../errors.ts';
 import { ExactNumber } from '../numbers/exact-json.ts';
 import { toJsonNumber } from '../numbers/number-value.ts';
 import { EVENT_FIELDS, missingCallback } from './event-settings.ts';
 import { oauthFields } from './oauth/fields.ts';
+import type { PlatformField } from './platform-field.ts';
+import { findPollFaults, POLL_FIELDS } from './polling/poll-settings.ts';
 import { isStorable, UNSTORABLE } from './storable.ts';
 
 /** What callers see, and may send back, in place of a secret. */
 export const MASK = '********';
 
 /** Keys that every element takes. */
-const PLATFORM_FIELDS: readonly ConfigField[] = [
+const PLATFORM_FIELDS: readonly PlatformField[] = [
   {
     key: 'simulator',
     type: 'boolean',
     description: 'Talk to the simulator of this service instead of the provider.',
   },
   ...EVENT_FIELDS,
+  ...POLL_FIELDS,
 ];
 
-export function configurationFields(connector: Connector): readonly ConfigField[] {
+export function configurationFields(connector: Connector): readonly PlatformField[] {
   return [...connector.configuration, ...oauthFields(connector), ...PLATFORM_FIELDS];
 }
 
@@ -55,6 +58,7 @@ export function resolveConfiguration(
   // Only then: a callback URL with a fault of its own is not missing.
   const missing = faults.length === 0 ? missingCallback(config) : undefined;
   if (missing !== undefined) faults.push(fault(missing.key, missing.message));
+  faults.push(...findPollFaults(config));
   if (faults.length > 0) throw invalidConfiguration(connector, faults);
   return Object.freeze(config);
 }
@@ -77,7 +81,7 @@ export function unmasked(given: Readonly<Record<string, unknown>>, before: Confi
   );
 }
 
-function unknownKeys(connector: Connector, fields: readonly ConfigField[], settings: Config): readonly ErrorDetail[] {
+function unknownKeys(connector: Connector, fields: readonly PlatformField[], settings: Config): readonly ErrorDetail[] {
   const known = fields.map(({ key }) => key);
   return Object.keys(settings)
     .filter((key) => !known.includes(key))
@@ -98,16 +102,19 @@ export function invalidConfiguration(connector: Connector, faults: readonly Erro
   return invalidRequest(faults, `The configuration of ${connector.name}: `);
 }
 
+/** Of a setting that is an object, as JSON. */
+const MAX_OBJECT_CHARACTERS = 64 * 1024;
+
 interface Form {
   readonly expected: string;
-  readonly read: (value: unknown) => string | number | boolean | undefined;
+  readonly read: (value: unknown) => unknown;
 }
 
 /** Values may arrive as strings, because configurations are often kept as such (decisions D8). */
-const FORMS: Readonly<Record<ConfigField['type'], Form>> = {
+const FORMS: Readonly<Record<PlatformField['type'], Form>> = {
   string: {
     expected: 'a text',
-    read: (value) => (typeof value === 'boolean' ? undefined : String(value)),
+    read: (value) => (typeof value === 'boolean' || isPlainObject(value) ? undefined : String(value)),
   },
   boolean: {
     expected: 'true or false',
@@ -124,7 +131,26 @@ const FORMS: Readonly<Record<ConfigField['type'], Form>> = {
     expected: 'a URL that begins with https:// or http://',
     read: (value) => (typeof value === 'string' && isWebUrl(value) ? value : undefined),
   },
+  object: {
+    expected: `an object of at most ${MAX_OBJECT_CHARACTERS} characters, or the JSON text of one`,
+    read: (value) => {
+      const object = typeof value === 'string' ? parseJson(value) : value;
+      return isPlainObject(object) && JSON.stringify(object).length <= MAX_OBJECT_CHARACTERS ? object : undefined;
+    },
+  },
 };
+
+function isPlainObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber);
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
 
 function isWebUrl(text: string): boolean {
   const url = URL.parse(text);
@@ -136,15 +162,15 @@ function isWebUrl(text: string): boolean {
   );
 }
 
-function readSetting(field: ConfigField, value: unknown) {
-  if (typeof value === 'object' && !(value instanceof ExactNumber)) return undefined;
+function readSetting(field: PlatformField, value: unknown) {
+  if (Array.isArray(value)) return undefined;
   const read = FORMS[field.type].read(value);
   if (field.pattern === undefined || read === undefined) return read;
   const match = new RegExp(field.pattern.source, field.pattern.flags.replace('g', '')).exec(String(read));
   return match?.[0] === String(read) ? read : undefined;
 }
 
-function patternHint({ pattern, example }: ConfigField): string {
+function patternHint({ pattern, example }: PlatformField): string {
   if (pattern === undefined) return '';
   return example === undefined ? ` that matches ${pattern.source}` : ` such as ${example}`;
 }

@@ -1,4 +1,5 @@
-import type { Config, ConfigField } from '../connector/contract.ts';
+import type { Config } from '../connector/contract.ts';
+import type { PlatformField } from './platform-field.ts';
 
 export const EVENTS_ENABLED = 'event.notification.enabled';
 export const CALLBACK_URL = 'event.notification.callback.url';
@@ -7,7 +8,7 @@ const FORMAT = 'event.notification.format';
 const ORDERED = 'event.notification.ordered';
 
 /** Configuration keys that every element takes: where events of the instance go. */
-export const EVENT_FIELDS: readonly ConfigField[] = [
+export const EVENT_FIELDS: readonly PlatformField[] = [
   {
     key: EVENTS_ENABLED,
     type: 'boolean',

@@ -26,6 +26,7 @@ export interface InstanceRoomNeighbours {
   readonly notifications: Pick<Notifications, 'prepare'>;
   readonly accounts: Pick<Accounts, 'getOrganizationId'>;
   readonly ensureSubscription: InstanceNeighbours['ensureSubscription'];
+  readonly shortestPollMs: number;
 }
 
 export interface InstanceRoom {
@@ -44,7 +45,8 @@ export interface InstanceRoom {
 
 /** Connected accounts: first their records, on these their tokens, and on both what shows new settings to providers. */
 export function composeInstances(platform: Platform, neighbours: InstanceRoomNeighbours): InstanceRoom {
-  const { client, registry, publicUrl, simulatorsUrl, notifications, accounts, ensureSubscription } = neighbours;
+  const { client, registry, publicUrl, simulatorsUrl, notifications, accounts, ensureSubscription, shortestPollMs } =
+    neighbours;
   const { egress, clock, log } = platform;
   const store = createInstanceStore(platform.knex);
   const codec = createInstanceCodec(platform, registry);
@@ -55,7 +57,15 @@ export function composeInstances(platform: Platform, neighbours: InstanceRoomNei
   const proxies = createProxies(platform, publicUrl);
   const authorizations = createAuthorizations(platform, { proxies, simulatorsUrl });
   const authenticate = createAuthenticate({ client, tokens, proxies, authorizations, simulatorsUrl, requestToken });
-  const instances = createInstances(platform, { registry, store, codec, records, authenticate, ensureSubscription });
+  const instances = createInstances(platform, {
+    registry,
+    store,
+    codec,
+    records,
+    authenticate,
+    ensureSubscription,
+    shortestPollMs,
+  });
   const findSource = createSources(platform, { records, accounts });
   const maintenance = {
     purgeProxyTargets: proxies.purgeTargets,

@@ -13,6 +13,7 @@ import type { InstanceCodec } from './instance-codec.ts';
 import type { AuthorizationCaller } from './oauth/authorizations.ts';
 import type { ProviderData } from './oauth/authorize.ts';
 import { isOAuthConnector } from './oauth/fields.ts';
+import { assertInterval } from './polling/poll-settings.ts';
 import type { InstanceRecords } from './records.ts';
 import { assertStorable, isStorable } from './storable.ts';
 import {
@@ -46,7 +47,7 @@ export interface InstancePage {
 /** Who changes an instance; its first one owns it. */
 export type InstanceCaller = AuthorizationCaller;
 
-export interface Instances extends Pick<InstanceRecords, 'get' | 'findByToken' | 'noteCredentials'> {
+export interface Instances extends Pick<InstanceRecords, 'get' | 'getAll' | 'findByToken' | 'noteCredentials'> {
   /** Verifies the credentials with the provider first. @throws AppError; then nothing is stored */
   readonly create: (caller: InstanceCaller, input: NewInstance, signal: AbortSignal) => Promise<Instance>;
   readonly list: (accountId: number, query: InstanceQuery) => Promise<InstancePage>;
@@ -81,6 +82,8 @@ export interface InstanceNeighbours {
   readonly authenticate: Authenticate;
   /** Prepares deliveries to the URL. */
   readonly ensureSubscription: (accountId: number, url: string) => Promise<unknown>;
+  /** Instances are not polled more often. */
+  readonly shortestPollMs: number;
 }
 
 const TOKEN_BYTES = 32;
@@ -94,7 +97,7 @@ const WORKING = { valid: true, invalidReason: null, refusedCalls: [] };
 
 export function createInstances(
   { keys, shares, random, egress }: Pick<Platform, 'keys' | 'shares' | 'random' | 'egress'>,
-  { registry, store, codec, records, authenticate, ensureSubscription }: InstanceNeighbours,
+  { registry, store, codec, records, authenticate, ensureSubscription, shortestPollMs }: InstanceNeighbours,
 ): Instances {
   const { decode, encodeSettings } = codec;
 
@@ -160,7 +163,8 @@ export function createInstances(
   }
 
   /** Before anything else happens. */
-  async function assertCallbackUrl(configuration: Readonly<Record<string, unknown>> = {}): Promise<void> {
+  async function assertEventSettings(configuration: Readonly<Record<string, unknown>> = {}): Promise<void> {
+    assertInterval(configuration, shortestPollMs);
     const url = configuration[CALLBACK_URL];
     // What is no URL at all is reported with the rest of the configuration.
     if (typeof url === 'string' && URL.canParse(url))
@@ -179,11 +183,12 @@ export function createInstances(
 
   return {
     get: records.get,
+    getAll: records.getAll,
     findByToken: records.findByToken,
     noteCredentials: records.noteCredentials,
 
     create: async (caller, input, signal) => {
-      await assertCallbackUrl(input.configuration);
+      await assertEventSettings(input.configuration);
       const { accountId, userId } = caller;
       const connector = registry.getConnector(input.element);
       assertStorable(input);
@@ -206,6 +211,7 @@ export function createInstances(
       const row = await store.transaction(async (via) => {
         const inserted = await store.insert(via, newRow);
         await keep(via, { accountId, id });
+        await records.changed(accountId, id, via);
         return inserted;
       });
       // A code is used up: it is shown to whoever sent it, and kept nowhere.
@@ -220,7 +226,7 @@ export function createInstances(
     findByCallback: store.findByCallback,
 
     update: async (caller, id, changes, signal) => {
-      await assertCallbackUrl(changes.configuration);
+      await assertEventSettings(changes.configuration);
       const instance = await records.get(caller.accountId, id);
       assertStorable(changes);
       const { configuration: given, providerData } = changes;
@@ -244,7 +250,7 @@ export function createInstances(
     },
 
     replace: async (caller, id, input, signal) => {
-      await assertCallbackUrl(input.configuration);
+      await assertEventSettings(input.configuration);
       const instance = await records.get(caller.accountId, id);
       assertStorable(input);
       const given = unmasked(input.configuration, instance.config);

@@ -11,6 +11,8 @@ import type { InstanceStore } from './store.ts';
 export interface InstanceRecords {
   /** @throws AppError NOT_FOUND */
   readonly get: (accountId: number, id: number) => Promise<Instance>;
+  /** Those that there are, in any order, by one statement. */
+  readonly getAll: (keys: readonly InstanceKey[]) => Promise<readonly Instance[]>;
   /** From memory when it was asked for before and nothing changed. */
   readonly findByToken: (accountId: number, token: string) => Promise<Instance | undefined>;
   /**
@@ -107,6 +109,8 @@ export function createInstanceRecords(
       if (row === undefined) throw instanceNotFound(id);
       return codec.decode(row);
     },
+
+    getAll: async (keys) => (await store.findAll(keys)).map(codec.decode),
 
     findByToken: (accountId, token) =>
       cache.find(`${accountId}:${token}`, (kept) => shares.lookUp(accountId, () => load(accountId, token, kept))),

@@ -6,7 +6,7 @@ import { type ColumnsOf, firstOf, type RowOf } from '../db/row.ts';
 import { EXACT_IN_SQL, type Sql, type SqlQueryable } from '../where/index.ts';
 import { CALLBACK_URL, EVENTS_ENABLED } from './event-settings.ts';
 
-type ReadColumn = Exclude<keyof Tables['instance'], 'token_hash' | 'updated_at'>;
+type ReadColumn = Exclude<keyof Tables['instance'], 'token_hash' | 'updated_at' | 'polls_version'>;
 
 /** A row of `instance`, still encrypted. */
 export interface InstanceRow extends RowOf<'instance', ReadColumn> {
@@ -131,6 +131,15 @@ export function createInstanceStore(knex: Knex) {
 
     find: async (accountId: number, id: number): Promise<InstanceRow | undefined> =>
       (await select(accountId).where({ id }))[0],
+
+    /** Those that there are, in any order. */
+    findAll: async (keys: readonly Pick<InstanceRow, 'accountId' | 'id'>[]): Promise<InstanceRow[]> =>
+      knex('instance')
+        .select({ ...COLUMNS, version: knex.raw('xmin::text') })
+        .whereRaw('(account_id, id) in (select * from unnest(?::bigint[], ?::bigint[]))', [
+          keys.map(({ accountId }) => accountId),
+          keys.map(({ id }) => id),
+        ]),
 
     /** Nobody else changes it before the end of the transaction. */
     lock: async (via: Knex, accountId: number, id: number): Promise<InstanceRow | undefined> =>

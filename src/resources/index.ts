@@ -1,4 +1,5 @@
 import type { PassedRequest, PassedResponse } from '../connector/client/index.ts';
+import type { ChangesInput, RecordChange } from '../connector/contract.ts';
 import type { ListOperation, ObjectSpec, Objects } from '../connector/index.ts';
 import type { PlatformKeys } from '../db/platform-keys.ts';
 import { AppError, isAppError } from '../errors.ts';
@@ -51,11 +52,21 @@ export interface OneRecord extends CallReport {
   readonly record: Row;
 }
 
+export interface ChangeList extends CallReport {
+  readonly changes: readonly (Omit<RecordChange, 'record'> & { readonly record?: Row })[];
+  readonly next?: string;
+}
+
 export interface Resources {
   readonly listObjects: (target: Omit<ObjectTarget, 'objectName'>) => Promise<Objects>;
   readonly getObject: (target: ObjectTarget) => Promise<ObjectSpec>;
   readonly listRecords: (target: ObjectTarget, request: ListRequest) => Promise<RecordList>;
   readonly listChildren: (target: ChildTarget, request: ListRequest) => Promise<RecordList>;
+  /**
+   * What the provider tells of changes by itself; `cursor` is the provider's.
+   * @throws AppError OPERATION_UNSUPPORTED where it tells nothing
+   */
+  readonly listChanges: (target: ObjectTarget, input: ChangesInput) => Promise<ChangeList>;
   /** How the query would be answered; it is not sent. Answers for a disabled instance too. */
   readonly explain: (
     target: ObjectTarget,
@@ -170,6 +181,24 @@ export function composeResources(
       return belowRecord(target, list(opened, request));
     },
 
+    listChanges: async (target, input) => {
+      const { call, object } = await open(target, 'list changes of');
+      const feed = object.changes?.feed;
+      if (feed === undefined) {
+        const { connector } = target.instance;
+        throw new AppError(
+          'OPERATION_UNSUPPORTED',
+          `${connector.name} tells nothing of changes of ${target.objectName}.`,
+        );
+      }
+      const { changes, next } = await call.execute(feed, input);
+      const { map } = prepare(object, {}).steps;
+      const told = changes.map(({ record, ...change }) =>
+        record === undefined ? change : { ...change, record: map(record) },
+      );
+      return { changes: told, ...(next !== undefined && { next }), ...call.tally };
+    },
+
     explain: async ({ instance, objectName, signal }, request) => {
       const call = startCall(neighbours, instance, signal, undefined);
       const object = await catalog.getObject(call, objectName);
@@ -222,7 +251,7 @@ export function composeResources(
   };
 }
 
-type Action = 'list' | 'get' | 'create' | 'update' | 'replace' | 'delete' | `list ${string} of`;
+type Action = 'list' | 'list changes of' | 'get' | 'create' | 'update' | 'replace' | 'delete' | `list ${string} of`;
 
 interface Opened {
   readonly call: InstanceCall;

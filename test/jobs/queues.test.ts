@@ -21,6 +21,7 @@ const nothing: Maintenance = {
   purgeAuthorizations: async () => 0,
   refreshTokens: async () => 0,
   keepEvents: async () => {},
+  keepPolls: async () => 0,
 };
 
 for (const name of Object.keys(PURGES) as (keyof typeof PURGES)[]) {
@@ -43,6 +44,18 @@ describe('the queue oauth.refresh', () => {
     const signals: AbortSignal[] = [];
     const refreshTokens = async (given: AbortSignal) => signals.push(given);
     const queue = createQueues(clock, { ...nothing, refreshTokens })['oauth.refresh'];
+    expect(queue.schedule).to.equal('* * * * *');
+    expect(await queue.handle({ signal })).to.deep.equal({ kind: 'done' });
+    expect(signals).to.deep.equal([signal]);
+  });
+});
+
+describe('the queue polls.keep', () => {
+  it('makes up each minute for messages that pollers have missed', async () => {
+    const { signal } = new AbortController();
+    const signals: AbortSignal[] = [];
+    const keepPolls = async (given: AbortSignal) => signals.push(given);
+    const queue = createQueues(clock, { ...nothing, keepPolls })['polls.keep'];
     expect(queue.schedule).to.equal('* * * * *');
     expect(await queue.handle({ signal })).to.deep.equal({ kind: 'done' });
     expect(signals).to.deep.equal([signal]);

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Knex } from 'knex';
 import type { Clock } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
 import type { Dispatcher } from '../dispatch/dispatcher.ts';
@@ -17,7 +18,7 @@ import {
 } from '../model.ts';
 import type { EngineOptions } from '../options.ts';
 import type { Agenda } from '../sweep/agenda.ts';
-import type { AcceptStore, NewRow, StoredRow } from './accept-store.ts';
+import { type AcceptStore, createAcceptStore, type NewRow, type StoredRow } from './accept-store.ts';
 import { createGroupCommit, type Unit } from './group-commit.ts';
 
 export interface AcceptPorts {
@@ -59,6 +60,8 @@ export interface Acceptor {
    * @throws AppError PAYLOAD_TOO_LARGE, OVERLOADED
    */
   readonly accept: (events: readonly NewEvent[]) => Promise<Accepted>;
+  /** Of one account, to be stored by somebody else; undefined: nobody wants it. @throws AppError PAYLOAD_TOO_LARGE, OVERLOADED */
+  readonly prepare: (events: readonly NewEvent[]) => Promise<readonly (Acceptance | undefined)[]>;
   /** Takes no more; resolves when those under way are stored or refused. */
   readonly stop: () => Promise<void>;
 }
@@ -93,12 +96,19 @@ export function createAcceptor(ports: AcceptPorts): Acceptor {
     }
   }
 
+  async function prepareAll(events: readonly NewEvent[]): Promise<readonly (Acceptance | undefined)[]> {
+    const accountId = events[0]?.accountId;
+    if (accountId === undefined) return [];
+    assertRoom(accountId);
+    return Promise.all(events.map((event) => prepare(ports, event)));
+  }
+
   return {
+    prepare: prepareAll,
     accept: async (events) => {
       const accountId = events[0]?.accountId;
       if (accountId === undefined) return { eventIds: [] };
-      assertRoom(accountId);
-      const acceptances = await Promise.all(events.map((event) => prepare(ports, event)));
+      const acceptances = await prepareAll(events);
       const rows = acceptances.filter((acceptance) => acceptance !== undefined);
       if (rows.length === 0) return { eventIds: acceptances.map(() => undefined) };
       assertRoom(accountId);
@@ -181,6 +191,42 @@ export interface AcceptancePorts {
   readonly agenda: Pick<Agenda, 'want' | 'wantOrdered'>;
   readonly measures: Pick<EngineMetrics, 'accepted'>;
   readonly clock: Pick<Clock, 'now'>;
+}
+
+/** Events that are stored together with something else, in the transaction of whoever does that. */
+export interface PreparedEvents {
+  /** Those that somebody wants. */
+  readonly count: number;
+  readonly insert: (via: Knex) => Promise<void>;
+  /** To be called after the commit: they are delivered from then on. */
+  readonly committed: () => void;
+}
+
+/** They wait for the sweep, so that nothing of them is in memory if the transaction fails. */
+export function prepareEvents(
+  { agenda, measures, ...ports }: Omit<AcceptancePorts, 'store'>,
+  acceptances: readonly Acceptance[],
+): PreparedEvents {
+  let onCommit: (() => void)[] = [];
+  const later = {
+    ...ports,
+    agenda: {
+      want: () => void onCommit.push(agenda.want),
+      wantOrdered: (id: number) => void onCommit.push(() => agenda.wantOrdered(id)),
+    },
+    measures: { accepted: (state: string) => void onCommit.push(() => measures.accepted(state)) },
+  };
+  return {
+    count: acceptances.length,
+    insert: async (via) => {
+      onCommit = [];
+      if (acceptances.length === 0) return;
+      await storeAcceptances({ ...later, store: createAcceptStore(via) }, acceptances, undefined);
+    },
+    committed: () => {
+      for (const tell of onCommit) tell();
+    },
+  };
 }
 
 /**

@@ -1,0 +1,59 @@
+import type { Clock } from '../clock.ts';
+import type { Polls } from '../polls/index.ts';
+import type { PollRow } from '../polls/poll-store.ts';
+import type { Handlers, OperationResult } from './operation.ts';
+
+type PollHandlers = Pick<Handlers, 'listInstancePolls' | 'runInstancePoll' | 'replayInstancePoll'>;
+type PollRecord = OperationResult<'runInstancePoll'>;
+
+export function createPollHandlers(polls: Pick<Polls, 'list' | 'runNow' | 'replay'>, clock: Clock): PollHandlers {
+  async function list(accountId: number, instanceId: number): Promise<PollRecord[]> {
+    return (await polls.list(accountId, instanceId)).map((poll) => toPollRecord(poll, clock.now()));
+  }
+
+  async function show(accountId: number, instanceId: number, resource: string): Promise<PollRecord> {
+    const found = (await list(accountId, instanceId)).find((poll) => poll.resource === resource);
+    if (found === undefined) throw new Error('The poll was removed at this moment.');
+    return found;
+  }
+
+  return {
+    listInstancePolls: async ({ principal, path }) => ({ body: await list(principal.accountId, path.id) }),
+
+    runInstancePoll: async ({ principal: { accountId }, path: { id: instanceId, resource } }) => {
+      await polls.runNow({ accountId, instanceId, resource });
+      return { body: await show(accountId, instanceId, resource) };
+    },
+
+    replayInstancePoll: async ({ principal: { accountId }, path: { id: instanceId, resource }, body }) => {
+      await polls.replay({ accountId, instanceId, resource }, new Date(body.from));
+      return { body: await show(accountId, instanceId, resource) };
+    },
+  };
+}
+
+function toPollRecord(poll: PollRow, nowMs: number): PollRecord {
+  const { due, leaseUntil, kind, watermark, feedWatermark, lastRunAt, lastSuccessAt, lastError } = poll;
+  const isRunning = leaseUntil !== null && leaseUntil.getTime() > nowMs;
+  const reached = kind === 'feed' ? feedWatermark : watermark;
+  return {
+    resource: poll.resource,
+    state: isRunning ? 'running' : due === null ? 'stopped' : 'waiting',
+    ...(kind !== null && { method: kind }),
+    ...(kind !== null && reached !== null && { watermark: reached.toISOString() }),
+    intervalSeconds: poll.intervalMs / 1000,
+    ...(lastRunAt !== null && { lastRunDate: lastRunAt.toISOString() }),
+    ...(lastSuccessAt !== null && { lastSuccessDate: lastSuccessAt.toISOString() }),
+    ...(due !== null && {
+      nextRunDate: due.toISOString(),
+      lagSeconds: isRunning ? 0 : Math.max(0, (nowMs - due.getTime()) / 1000),
+    }),
+    ...(lastError !== null && { lastError }),
+    failures: poll.failures,
+    runs: poll.runs,
+    emptyRuns: poll.emptyRuns,
+    providerCalls: poll.providerCalls,
+    events: poll.events,
+    createdDate: poll.createdAt.toISOString(),
+  };
+}

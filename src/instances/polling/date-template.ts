@@ -1,0 +1,130 @@
+import { DateTimeFormatter, Instant, ZonedDateTime, ZoneId } from '@js-joda/core';
+// Without it only UTC and fixed offsets are known.
+import '@js-joda/timezone';
+import { Locale } from '@js-joda/locale_en';
+
+/** A text with placeholders for a time (decisions D8). */
+export interface DateTemplate {
+  /** With this time in place of each placeholder, in milliseconds since 1970. */
+  readonly render: (atMs: number) => string;
+  /** What its coarsest placeholder cannot tell apart, in milliseconds; undefined: it has none. */
+  readonly granularityMs: number | undefined;
+}
+
+const SECOND_MS = 1000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+const EPOCH_UNITS: Readonly<Record<string, Pick<Placeholder, 'format' | 'granularityMs'>>> = {
+  s: { format: (atMs) => String(Math.floor(atMs / SECOND_MS)), granularityMs: SECOND_MS },
+  ms: { format: String, granularityMs: 1 },
+  us: { format: (atMs) => `${atMs}000`, granularityMs: 1 },
+};
+
+interface Placeholder {
+  readonly format: (atMs: number) => string;
+  readonly granularityMs: number;
+}
+
+const KNOWN =
+  '${date:PATTERN}, ${gmtDate:PATTERN}, ${dateTimeZone:{ZONE}:PATTERN}, ${epoch}, ${epoch:s}, ${epoch:ms} and ${epoch:us}';
+
+/**
+ * `zone` is that of `${date:…}`. Patterns are those of Java.
+ * @throws Error that says which placeholder is wrong, and why
+ */
+export function parseDateTemplate(text: string, zone: string): DateTemplate {
+  const pieces: (string | Placeholder)[] = [];
+  let at = 0;
+  for (let begin = text.indexOf('${'); begin >= 0; begin = text.indexOf('${', at)) {
+    const end = endOf(text, begin + 2);
+    if (end === undefined) throw new Error(`'${text.slice(begin, begin + 60)}' is not closed by '}'.`);
+    pieces.push(text.slice(at, begin), readPlaceholder(text.slice(begin + 2, end), zone));
+    at = end + 1;
+  }
+  pieces.push(text.slice(at));
+  const placeholders = pieces.filter((piece) => typeof piece !== 'string');
+  return {
+    render: (atMs) => pieces.map((piece) => (typeof piece === 'string' ? piece : piece.format(atMs))).join(''),
+    granularityMs:
+      placeholders.length === 0 ? undefined : Math.max(...placeholders.map(({ granularityMs }) => granularityMs)),
+  };
+}
+
+/** Where a placeholder is closed: braces nest, and what is quoted in a pattern is text. */
+function endOf(text: string, begin: number): number | undefined {
+  let depth = 0;
+  let isQuoted = false;
+  for (let index = begin; index < text.length; index++) {
+    const character = text[index];
+    if (character === "'") isQuoted = !isQuoted;
+    if (isQuoted) continue;
+    if (character === '{') depth++;
+    if (character === '}' && depth-- === 0) return index;
+  }
+  return undefined;
+}
+
+function readPlaceholder(inside: string, zone: string): Placeholder {
+  const [, name = '', argument] = /^(\w*)(?::(.*))?$/s.exec(inside) ?? [];
+  if (name === 'epoch') {
+    const unit = Object.hasOwn(EPOCH_UNITS, argument ?? 'ms') ? EPOCH_UNITS[argument ?? 'ms'] : undefined;
+    if (unit === undefined) throw new Error(`'\${${inside}}' has no unit of s, ms or us.`);
+    return unit;
+  }
+  if (argument !== undefined && argument !== '') {
+    if (name === 'date') return readPattern(inside, argument, zone);
+    if (name === 'gmtDate') return readPattern(inside, argument, 'UTC');
+    const [, ownZone, pattern] = name === 'dateTimeZone' ? (/^\{([^{}]+)\}:(.+)$/s.exec(argument) ?? []) : [];
+    if (ownZone !== undefined && pattern !== undefined) return readPattern(inside, pattern, ownZone);
+  }
+  throw new Error(`'\${${inside}}' is no placeholder. There are ${KNOWN}.`);
+}
+
+function readPattern(inside: string, pattern: string, zoneName: string): Placeholder {
+  const zone = findZone(zoneName);
+  if (zone === undefined) throw new Error(`'\${${inside}}' names no time zone: '${zoneName}' is unknown.`);
+  const formatter = createFormatter(pattern);
+  const format = (atMs: number) => ZonedDateTime.ofInstant(Instant.ofEpochMilli(atMs), zone).format(formatter);
+  try {
+    format(0);
+  } catch (error) {
+    throw new Error(`'\${${inside}}' cannot be formatted: ${messageOf(error)}`, { cause: error });
+  }
+  return { format, granularityMs: granularityOf(pattern) };
+}
+
+/** @throws Error that says what is wrong with the pattern */
+export function createFormatter(pattern: string): DateTimeFormatter {
+  try {
+    return DateTimeFormatter.ofPattern(pattern).withLocale(Locale.US);
+  } catch (error) {
+    throw new Error(`'${pattern}' is no date pattern of Java: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+/** Undefined: there is no such zone. */
+export function findZone(name: string): ZoneId | undefined {
+  try {
+    return ZoneId.of(name === 'GMT' ? 'UTC' : name);
+  } catch {
+    return undefined;
+  }
+}
+
+const LETTERS: readonly (readonly [letters: RegExp, ms: number])[] = [
+  [/[SnAN]/, 1],
+  [/s/, SECOND_MS],
+  [/m/, MINUTE_MS],
+  [/[HhKk]/, HOUR_MS],
+];
+
+function granularityOf(pattern: string): number {
+  const letters = pattern.replace(/'[^']*'/g, '');
+  return LETTERS.find(([finest]) => finest.test(letters))?.[1] ?? DAY_MS;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,282 @@
+import type { ZoneId } from '@js-joda/core';
+import type { Config } from '../../connector/contract.ts';
+import { AppError, type ErrorDetail, pointer, suggest } from '../../errors.ts';
+import { EVENTS_ENABLED } from '../event-settings.ts';
+import type { PlatformField } from '../platform-field.ts';
+import { findZone } from './date-template.ts';
+import { type PollQuery, parsePollUrl } from './poll-url.ts';
+import { type ReadTimestamp, timestampReader } from './timestamps.ts';
+
+const VENDOR_TYPE = 'event.vendor.type';
+const INTERVAL = 'event.poller.refresh_interval';
+const CONFIGURATION = 'event.poller.configuration';
+const TIME_ZONE = 'event.poller.time.zone';
+const BACKFILL = 'event.poller.backfill';
+const OBJECTS = 'event.objects';
+
+/** Configuration keys that every element takes: which changes at its provider become events. */
+export const POLL_FIELDS: readonly PlatformField[] = [
+  {
+    key: VENDOR_TYPE,
+    type: 'string',
+    pattern: /polling|webhook/,
+    example: 'polling',
+    description: 'How changes at the provider are noticed. What the element does, unless given.',
+  },
+  {
+    key: INTERVAL,
+    type: 'number',
+    description: 'Minutes from one poll to the next, at least 1; 15 unless given.',
+    example: '5',
+  },
+  {
+    key: CONFIGURATION,
+    type: 'object',
+    description:
+      'What is polled, by the name of the resource: `url`, `idField`, `datesConfiguration`, `filterByUpdatedDate`, `createdCheckTolerance`, `pageSize`, `pollDelay`; an object, or the JSON text of one.',
+    example:
+      '{"contacts":{"url":"/hubs/crm/contacts?where=modified>=\'${gmtDate:yyyy-MM-dd\'T\'HH:mm:ss\'Z\'}\'","idField":"id"}}',
+  },
+  {
+    key: TIME_ZONE,
+    type: 'string',
+    example: 'Europe/Berlin',
+    description: 'The time zone of `${date:…}`, and of times in records that name none; UTC unless given.',
+  },
+  {
+    key: BACKFILL,
+    type: 'boolean',
+    description: 'The first poll makes an event of every record that is there already. It does not unless given.',
+  },
+  {
+    key: OBJECTS,
+    type: 'string',
+    example: 'contacts,orders',
+    description: 'Objects to poll as the element does by itself, separated by commas.',
+  },
+];
+
+const DEFAULT_INTERVAL_MINUTES = 15;
+const DEFAULT_TOLERANCE_SECONDS = 2;
+const MOST_RESOURCES = 100;
+const LONGEST_NAME = 200;
+const MOST_MINUTES = 31 * 24 * 60;
+
+/** How an instance is polled; its parts are read and checked. */
+export interface PollSettings {
+  readonly intervalMs: number;
+  readonly zone: ZoneId;
+  readonly backfill: boolean;
+  readonly resources: readonly PolledResource[];
+}
+
+/** What is undefined is as the element declares it for the object. */
+export interface PolledResource {
+  /** Its events are of this object. */
+  readonly name: string;
+  readonly query: PollQuery | undefined;
+  readonly idField: string | undefined;
+  readonly updated: DateField | undefined;
+  readonly created: DateField | undefined;
+  /** Records that were updated before the time that is polled from are passed over, though the query lets them through. */
+  readonly filterByUpdated: boolean;
+  /** Created and updated so near to each other: it was created. */
+  readonly createdToleranceMs: number;
+  readonly pageSize: number | undefined;
+  /** A change may become visible so much later than its time says. */
+  readonly overlapMs: number | undefined;
+}
+
+export interface DateField {
+  readonly field: string;
+  readonly read: ReadTimestamp;
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** Collects what is wrong, each with its path inside the configuration. */
+interface Faults {
+  readonly add: (path: readonly string[], message: string) => undefined;
+}
+
+/**
+ * Undefined: it is not polled.
+ * @param config as `resolveConfiguration` let it through
+ * @param defaults objects to poll when the configuration names none
+ */
+export function readPollSettings(config: Config, defaults: readonly string[] = []): PollSettings | undefined {
+  if (config[EVENTS_ENABLED] !== true) return undefined;
+  return settingsOf(config, defaults, { add: () => undefined });
+}
+
+/** What is wrong with how an instance is to be polled, whatever a process allows. */
+export function findPollFaults(config: Config): readonly ErrorDetail[] {
+  const faults: ErrorDetail[] = [];
+  const add = (path: readonly string[], message: string): undefined => {
+    faults.push({ path: pointer('body', 'configuration', ...path), message: `'${path.join('.')}' ${message}` });
+  };
+  const minutes = config[INTERVAL];
+  if (typeof minutes === 'number' && !(minutes > 0 && minutes <= MOST_MINUTES)) {
+    add([INTERVAL], `must be from 1 to ${MOST_MINUTES} minutes.`);
+  }
+  settingsOf(config, [], { add });
+  return faults;
+}
+
+/**
+ * Fractions of a minute are for services that only their own machine reaches.
+ * @throws AppError REQUEST_INVALID
+ */
+export function assertInterval(given: Config, shortestMs: number): void {
+  const minutes = Number(given[INTERVAL] ?? Number.NaN);
+  if (!(minutes > 0 && minutes * 60_000 < shortestMs)) return;
+  const message = `'${INTERVAL}' must be at least ${shortestMs / 60_000} minutes.`;
+  throw new AppError('REQUEST_INVALID', message, {
+    details: [{ path: pointer('body', 'configuration', INTERVAL), message }],
+  });
+}
+
+function settingsOf(config: Config, defaults: readonly string[], faults: Faults): PollSettings | undefined {
+  const zone = zoneOf(config, faults);
+  const configured = resourcesIn(config, zone, faults);
+  const names =
+    textOf(config[OBJECTS])
+      ?.split(',')
+      .map((name) => name.trim()) ?? [];
+  const named = names.filter((name) => name !== '' && !configured.some((resource) => resource.name === name));
+  const isNamed = configured.length + named.length > 0;
+  const objects = (isNamed ? named : defaults).map((name) => readResource({}, { name, zone, faults }));
+  const resources = [...configured, ...objects];
+  const isAsked = config[VENDOR_TYPE] === 'polling' || typeof config[INTERVAL] === 'number' || isNamed;
+  if (config[VENDOR_TYPE] === 'webhook' || !isAsked) return undefined;
+  if (resources.length > MOST_RESOURCES) faults.add([CONFIGURATION], `names more than ${MOST_RESOURCES} resources.`);
+  return {
+    intervalMs: Number(config[INTERVAL] ?? DEFAULT_INTERVAL_MINUTES) * 60_000,
+    zone,
+    backfill: config[BACKFILL] === true,
+    resources: resources.slice(0, MOST_RESOURCES),
+  };
+}
+
+function zoneOf(config: Config, faults: Faults): ZoneId {
+  const name = textOf(config[TIME_ZONE]) ?? 'UTC';
+  const zone = findZone(name);
+  if (zone !== undefined) return zone;
+  faults.add([TIME_ZONE], `must be a time zone such as Europe/Berlin: '${name}' is unknown.`);
+  return zoneOf({}, faults);
+}
+
+function resourcesIn(config: Config, zone: ZoneId, faults: Faults): readonly PolledResource[] {
+  const given = config[CONFIGURATION];
+  if (!isMembers(given)) return [];
+  return Object.entries(given).flatMap(([name, members]) => {
+    if (name === '' || name.length > LONGEST_NAME) {
+      faults.add([CONFIGURATION, name], `must have a name of 1 to ${LONGEST_NAME} characters.`);
+      return [];
+    }
+    if (isMembers(members)) return [readResource(members, { name, zone, faults })];
+    faults.add([CONFIGURATION, name], 'must be an object.');
+    return [];
+  });
+}
+
+const RESOURCE_MEMBERS = [
+  'url',
+  'idField',
+  'datesConfiguration',
+  'filterByUpdatedDate',
+  'createdCheckTolerance',
+  'pageSize',
+  'pollDelay',
+];
+const DATE_MEMBERS = ['updatedDateField', 'updatedDateFormat', 'createdDateField', 'createdDateFormat'];
+
+interface ResourcePlace {
+  readonly name: string;
+  readonly zone: ZoneId;
+  readonly faults: Faults;
+}
+
+function readResource(members: Members, { name, zone, faults }: ResourcePlace): PolledResource {
+  const place = [CONFIGURATION, name];
+  assertKnown(members, RESOURCE_MEMBERS, place, faults);
+  const read = memberReader(members, place, faults);
+  const dates = read.members('datesConfiguration');
+  const datesPlace = [...place, 'datesConfiguration'];
+  assertKnown(dates, DATE_MEMBERS, datesPlace, faults);
+  const dateField = (kind: 'updated' | 'created'): DateField | undefined => {
+    const readDate = memberReader(dates, datesPlace, faults);
+    const [field, format] = [readDate.text(`${kind}DateField`), readDate.text(`${kind}DateFormat`)];
+    const at = [...datesPlace, `${kind}DateFormat`];
+    const readTime = attempt(() => timestampReader(format, zone), at, faults);
+    return field === undefined || readTime === undefined ? undefined : { field, read: readTime };
+  };
+  const url = read.text('url');
+  const delay = read.number('pollDelay', { least: 0, most: 30 * 24 * 3600 });
+  return {
+    name,
+    query: url === undefined ? undefined : attempt(() => parsePollUrl(url, zone.id()), [...place, 'url'], faults),
+    idField: read.text('idField'),
+    updated: dateField('updated'),
+    created: dateField('created'),
+    filterByUpdated: read.boolean('filterByUpdatedDate') ?? false,
+    createdToleranceMs:
+      1000 * (read.number('createdCheckTolerance', { least: 0, most: 24 * 3600 }) ?? DEFAULT_TOLERANCE_SECONDS),
+    pageSize: read.number('pageSize', { least: 1, most: 5000 }),
+    overlapMs: delay === undefined ? undefined : delay * 1000,
+  };
+}
+
+function assertKnown(members: Members, known: readonly string[], place: readonly string[], faults: Faults): void {
+  for (const name of Object.keys(members)) {
+    if (!known.includes(name)) faults.add([...place, name], `is unknown.${suggest(name, known).hint}`);
+  }
+}
+
+function attempt<Result>(read: () => Result, place: readonly string[], faults: Faults): Result | undefined {
+  try {
+    return read();
+  } catch (error) {
+    return faults.add(place, `cannot be used: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+/** Values may be texts, because configurations are often kept as such. */
+function memberReader(members: Members, place: readonly string[], faults: Faults) {
+  const given = (name: string) => (members[name] === null || members[name] === '' ? undefined : members[name]);
+  return {
+    text: (name: string): string | undefined => {
+      const value = given(name);
+      if (value === undefined || typeof value === 'string') return value;
+      return faults.add([...place, name], 'must be a text.');
+    },
+    number: (name: string, { least, most }: { readonly least: number; readonly most: number }): number | undefined => {
+      const value = given(name);
+      if (value === undefined) return undefined;
+      const number = typeof value === 'object' ? Number.NaN : Number(value);
+      if (number >= least && number <= most) return number;
+      return faults.add([...place, name], `must be a number from ${least} to ${most}.`);
+    },
+    boolean: (name: string): boolean | undefined => {
+      const value = given(name);
+      if (value === undefined) return undefined;
+      if (value === true || value === 'true') return true;
+      if (value === false || value === 'false') return false;
+      return faults.add([...place, name], 'must be true or false.');
+    },
+    members: (name: string): Members => {
+      const value = given(name);
+      if (isMembers(value)) return value;
+      if (value !== undefined) faults.add([...place, name], 'must be an object.');
+      return {};
+    },
+  };
+}
+
+function isMembers(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}

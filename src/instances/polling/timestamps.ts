@@ -1,0 +1,64 @@
+import { type DateTimeFormatter, LocalDate, LocalDateTime, ZonedDateTime, type ZoneId } from '@js-joda/core';
+import { createFormatter } from './date-template.ts';
+
+/** Reads when something happened out of a record; undefined for what tells no time. Milliseconds since 1970. */
+export type ReadTimestamp = (value: unknown) => number | undefined;
+
+/** Seconds and milliseconds are told apart by their size: as milliseconds this is in the year 1973, as seconds in 5138. */
+const LEAST_MILLISECONDS = 100_000_000_000;
+
+/**
+ * Takes ISO 8601 and numbers since 1970, and what is in `format` (a pattern of Java). What names no zone is in `zone`.
+ * @throws Error that says what is wrong with the pattern
+ */
+export function timestampReader(format: string | undefined, zone: ZoneId): ReadTimestamp {
+  const formatter = format === undefined ? undefined : createFormatter(format);
+  return (value) => {
+    if (value instanceof Date) return value.getTime();
+    if (typeof value === 'number') return ofNumber(value);
+    if (typeof value !== 'string' || value === '') return undefined;
+    const found = readIso(value, zone);
+    if (found !== undefined) return found;
+    if (/^\d{9,16}$/.test(value)) return ofNumber(Number(value));
+    return formatter === undefined ? undefined : readPattern(value, formatter, zone);
+  };
+}
+
+function ofNumber(value: number): number | undefined {
+  if (!Number.isFinite(value) || value <= 0) return undefined;
+  return value < LEAST_MILLISECONDS ? value * 1000 : value;
+}
+
+const DATE = /^\d{4}-\d\d-\d\d$/;
+const LOCAL = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?$/;
+const WITH_OFFSET = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)$/;
+
+function readIso(text: string, zone: ZoneId): number | undefined {
+  if (DATE.test(text)) return attempt(() => startOf(LocalDate.parse(text), zone));
+  if (LOCAL.test(text)) return attempt(() => LocalDateTime.parse(text).atZone(zone).toInstant().toEpochMilli());
+  if (!WITH_OFFSET.test(text)) return undefined;
+  const ms = Date.parse(text.replace(/([+-]\d\d)(\d\d)$/, '$1:$2'));
+  return Number.isNaN(ms) ? undefined : ms;
+}
+
+/** As much as was told: with a zone, without, or a day. */
+function readPattern(text: string, formatter: DateTimeFormatter, zone: ZoneId): number | undefined {
+  return (
+    attempt(() => formatter.parse(text, ZonedDateTime.FROM).toInstant().toEpochMilli()) ??
+    attempt(() => formatter.parse(text, LocalDateTime.FROM).atZone(zone).toInstant().toEpochMilli()) ??
+    attempt(() => startOf(formatter.parse(text, LocalDate.FROM), zone))
+  );
+}
+
+function startOf(day: LocalDate, zone: ZoneId): number {
+  return day.atStartOfDay(zone).toInstant().toEpochMilli();
+}
+
+/** Undefined for what is no such time: the library throws. */
+function attempt(read: () => number): number | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,187 @@
+import { createHash } from 'node:crypto';
+import type { Changes, ObjectSpec } from '../connector/contract.ts';
+import { canonicalJson } from '../db/bound-values.ts';
+import type { DateField, PolledResource, PollSettings } from '../instances/polling/poll-settings.ts';
+import { timestampReader } from '../instances/polling/timestamps.ts';
+import type { ListRequest } from '../resources/index.ts';
+import { type FieldSpec, type Row, reader } from '../where/index.ts';
+
+/** What is asked for, and what the records say of their changes. Times are milliseconds since 1970, by the provider. */
+export interface PollPlan {
+  readonly name: string;
+  readonly objectName: string;
+  readonly child: { readonly id: string; readonly name: string } | undefined;
+  /** `window`: what changed since a time. `snapshot`: everything, which is compared with what was there before. `feed`: what the provider tells. */
+  readonly kind: 'window' | 'snapshot' | 'feed';
+  readonly hasFeed: boolean;
+  /** What changed since then; all of it where the provider cannot be asked so. */
+  readonly since: (ms: number) => Pick<ListRequest, 'where' | 'orderBy' | 'fields'>;
+  /** The record that changed last; undefined: the provider cannot be asked for it. */
+  readonly newest: Pick<ListRequest, 'orderBy'> | undefined;
+  readonly idField: string;
+  readonly idOf: (row: Row) => string | undefined;
+  readonly updatedOf: (row: Row) => number | undefined;
+  /** Whether it was created, as far as its dates say: undefined: they say nothing. */
+  readonly isCreated: (row: Row) => boolean | undefined;
+  readonly hasDates: boolean;
+  /** Hides what was updated before the time that is polled from. */
+  readonly filterByUpdated: boolean;
+  /** Two versions of a record that `updatedOf` may not tell apart are told apart by this. */
+  readonly versionOf: (row: Row) => Buffer;
+  /** So much earlier than the watermark the next poll begins. */
+  readonly overlapMs: number;
+  readonly pageSize: number;
+}
+
+const DEFAULT_OVERLAP_SECONDS = 60;
+const DEFAULT_PAGE_SIZE = 200;
+const DAY_MS = 86_400_000;
+
+/** How a resource of an instance is polled; the settings win over what the object declares, and that over what names of fields suggest. */
+export function planPoll(resource: PolledResource, settings: PollSettings, object: ObjectSpec): PollPlan {
+  const { query } = resource;
+  const changes: Changes = object.changes ?? {};
+  const updated = resource.updated ?? fieldOf(changes.updated ?? guess(object, UPDATED_NAMES), settings);
+  const created = resource.created ?? fieldOf(changes.created ?? guess(object, CREATED_NAMES), settings);
+  const spec = updated && object.fields[updated.field];
+  const isAskable = query === undefined && spec !== undefined && isComparable(spec);
+  const idField = resource.idField ?? object.idField ?? 'id';
+  const readId = reader(idField);
+  const updatedOf = readerOf(updated);
+  const createdOf = readerOf(created);
+  const granularityMs = query?.granularityMs ?? granularityOf(spec);
+  const isWindow = query === undefined ? isAskable : query.granularityMs !== undefined || resource.filterByUpdated;
+  const hasFeed = changes.feed !== undefined && query === undefined;
+  const overlapMs = resource.overlapMs ?? (changes.overlapSeconds ?? DEFAULT_OVERLAP_SECONDS) * 1000;
+  return {
+    name: resource.name,
+    objectName: query?.objectName ?? resource.name,
+    child: query?.child,
+    kind: hasFeed && changes.updated === undefined ? 'feed' : isWindow ? 'window' : 'snapshot',
+    hasFeed,
+    since: (ms) => {
+      if (query !== undefined) return query.parametersAt(ms);
+      if (updated === undefined || spec === undefined || !isAskable) return {};
+      return {
+        where: `${updated.field} >= '${literalOf(spec, ms)}'`,
+        ...(spec.sortable === true && { orderBy: `${updated.field} asc` }),
+      };
+    },
+    newest: isAskable && spec.sortable === true ? { orderBy: `${updated?.field} desc` } : undefined,
+    idField,
+    idOf: (row) => textOf(readId(row)),
+    updatedOf,
+    isCreated: (row) => {
+      const [createdMs, updatedMs] = [createdOf(row), updatedOf(row)];
+      if (createdMs === undefined) return undefined;
+      return updatedMs === undefined || Math.abs(updatedMs - createdMs) <= resource.createdToleranceMs;
+    },
+    hasDates: updated !== undefined,
+    filterByUpdated: resource.filterByUpdated && updated !== undefined,
+    versionOf: versionReader(updated, spec),
+    // Whatever is not told apart from the time of the watermark is asked for once more.
+    overlapMs: overlapMs + granularityMs,
+    pageSize: resource.pageSize ?? query?.pageSize ?? DEFAULT_PAGE_SIZE,
+  };
+}
+
+function readerOf(date: DateField | undefined): (row: Row) => number | undefined {
+  if (date === undefined) return () => undefined;
+  const read = reader(date.field);
+  return (row) => date.read(read(row));
+}
+
+function fieldOf(field: string | undefined, { zone }: PollSettings): DateField | undefined {
+  return field === undefined ? undefined : { field, read: timestampReader(undefined, zone) };
+}
+
+function isComparable(spec: FieldSpec): boolean {
+  return (spec.type === 'datetime' || spec.type === 'date') && spec.filter?.['>='] !== undefined;
+}
+
+function literalOf({ type }: FieldSpec, ms: number): string {
+  const text = new Date(ms).toISOString();
+  return type === 'date' ? text.slice(0, 10) : text;
+}
+
+const STEPS_MS = { day: DAY_MS, minute: 60_000, second: 1000, millisecond: 1 };
+
+/** What the field does not tell apart. */
+function granularityOf(spec: FieldSpec | undefined): number {
+  if (spec?.type === 'date') return DAY_MS;
+  return STEPS_MS[spec?.domain?.step ?? 'second'];
+}
+
+/**
+ * A time in milliseconds tells versions apart by itself. In a coarser one a record can change twice, so what it says counts, too.
+ */
+function versionReader(updated: DateField | undefined, spec: FieldSpec | undefined): (row: Row) => Buffer {
+  if (updated === undefined || spec?.domain?.step !== 'millisecond') return (row) => hashOf(canonicalJson(row));
+  const read = reader(updated.field);
+  return (row) => {
+    const value = read(row);
+    return hashOf(value == null ? canonicalJson(row) : `at ${JSON.stringify(value)}`);
+  };
+}
+
+/** As it is stored: 128 bits are enough to tell apart what one poller sees. */
+export function hashOf(text: string): Buffer {
+  return createHash('sha256').update(text).digest().subarray(0, 16);
+}
+
+function textOf(value: unknown): string | undefined {
+  if (value === null || value === undefined || value === '') return undefined;
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
+/** As APIs name these fields, without anything but letters. */
+const UPDATED_NAMES = [
+  'systemmodstamp',
+  'updatedat',
+  'updatedon',
+  'updateddate',
+  'updated',
+  'modifiedat',
+  'modifiedon',
+  'modifieddate',
+  'modifieddatetime',
+  'modifiedtime',
+  'modified',
+  'lastmodifiedat',
+  'lastmodifiedon',
+  'lastmodifieddate',
+  'lastmodifieddatetime',
+  'lastmodifiedtime',
+  'lastmodified',
+  'lastupdatedat',
+  'lastupdatedtime',
+  'lastupdated',
+  'lastchangedat',
+  'lastchangedatetime',
+  'lastchangedate',
+  'lastchanged',
+  'changedat',
+  'changedon',
+];
+const CREATED_NAMES = [
+  'createdat',
+  'createdon',
+  'createddate',
+  'createddatetime',
+  'createdtime',
+  'creationdatetime',
+  'creationdate',
+  'datecreated',
+  'created',
+];
+
+/** A field that can be asked for, by its name, of which those earlier in the list are the better ones. */
+function guess({ fields }: ObjectSpec, names: readonly string[]): string | undefined {
+  const byName = new Map(
+    Object.entries(fields)
+      .filter(([, spec]) => isComparable(spec))
+      .map(([field]) => [field.toLowerCase().replace(/[^a-z]/g, ''), field]),
+  );
+  const found = names.find((name) => byName.has(name));
+  return found === undefined ? undefined : byName.get(found);
+}

@@ -1,0 +1,357 @@
+import type { Knex } from 'knex';
+import { firstOf, type RowOf } from '../db/row.ts';
+import { arrayLiteral } from '../events/array-literal.ts';
+
+/** Which poller. */
+export type PollKey = RowOf<'poll', 'account_id' | 'instance_id' | 'resource'>;
+
+/** How far a poller is. */
+export type Progress = RowOf<'poll', 'kind' | 'watermark' | 'feed_watermark'>;
+
+/** A poller that is this process's for now. */
+export interface ClaimedPoll extends PollKey, Progress, RowOf<'poll', 'settings_version' | 'interval_ms' | 'failures'> {
+  /** Fences what is committed for it. */
+  readonly lease: string;
+  /** When it was to run. */
+  readonly due: Date;
+}
+
+export type PollRow = RowOf<'poll'>;
+
+/** A version of a record, by hashes of its id and of what tells it from other versions. */
+export interface SeenVersion {
+  readonly recordKey: Buffer;
+  readonly version: Buffer;
+}
+
+export interface NewlySeen extends SeenVersion {
+  readonly seenAt: Date;
+}
+
+/** What came of a run. */
+export interface RunResult extends PollKey {
+  readonly lease: string;
+  readonly startedAt: Date;
+  readonly nextDue: Date;
+  /** Undefined: it ended well. */
+  readonly error: string | undefined;
+  readonly events: number;
+  readonly providerCalls: number;
+}
+
+export interface WantedPoll {
+  readonly resource: string;
+  readonly intervalMs: number;
+}
+
+export type PollStore = ReturnType<typeof createPollStore>;
+
+/** The statements of pollers. They look at instances, too: a poller runs only under the settings that it was made for. */
+export function createPollStore(knex: Knex) {
+  return {
+    transaction: <Result>(work: (via: Knex) => Promise<Result>): Promise<Result> => knex.transaction(work),
+
+    /**
+     * Takes due pollers, the longest due first, at most `share` of one account. Those whose instance is not to be polled any more
+     * are stopped, and come back by `revive` or `sync`.
+     */
+    claim: async (claim: {
+      readonly now: Date;
+      readonly leaseUntil: Date;
+      readonly limit: number;
+      readonly share: number;
+      /** Accounts that have enough under way. */
+      readonly except: readonly number[];
+    }): Promise<readonly ClaimedPoll[]> => {
+      const { now, leaseUntil, limit, share, except } = claim;
+      const { rows } = await knex.raw<{ rows: (ClaimedPoll & { readonly isWanted: boolean })[] }>(CLAIM, [
+        now,
+        now,
+        [...except],
+        limit * 4,
+        share,
+        limit,
+        leaseUntil,
+      ]);
+      return rows.filter(({ isWanted }) => isWanted);
+    },
+
+    /** When the next poller is due that nobody has. */
+    nextDue: async (): Promise<Date | undefined> => {
+      const { rows } = await knex.raw<{ rows: { readonly due: Date | null }[] }>(
+        'select min(due) as due from poll where due is not null and lease is null',
+      );
+      return firstOf(rows).due ?? undefined;
+    },
+
+    /**
+     * Notes progress, as long as the lease is ours and the instance is what it was when it was claimed.
+     * @returns false: it is somebody else's, or must not be polled any more; the transaction is to be undone
+     */
+    advance: async (
+      via: Knex,
+      key: PollKey & { readonly lease: string },
+      progress: Progress & { readonly leaseUntil: Date },
+    ): Promise<boolean> => {
+      const { accountId, instanceId, resource, lease } = key;
+      const { rowCount } = await via.raw<{ rowCount: number }>(ADVANCE, [
+        progress.kind,
+        progress.watermark,
+        progress.feedWatermark,
+        progress.leaseUntil,
+        accountId,
+        instanceId,
+        resource,
+        lease,
+      ]);
+      return rowCount === 1;
+    },
+
+    /** Of these records all versions that were seen. */
+    seen: async (key: PollKey, recordKeys: readonly Buffer[]): Promise<readonly SeenVersion[]> => {
+      const { rows } = await knex.raw<{ rows: SeenVersion[] }>(SEEN, [
+        key.accountId,
+        key.instanceId,
+        key.resource,
+        byteArray(recordKeys),
+      ]);
+      return rows;
+    },
+
+    /** `replaces`: other versions of these records are forgotten. */
+    see: async (via: Knex, key: PollKey, versions: readonly NewlySeen[], replaces: boolean): Promise<void> => {
+      if (versions.length === 0) return;
+      const { accountId, instanceId, resource } = key;
+      const recordKeys = byteArray(versions.map(({ recordKey }) => recordKey));
+      if (replaces) await via.raw(FORGET, [accountId, instanceId, resource, recordKeys]);
+      await via.raw(SEE, [
+        accountId,
+        instanceId,
+        resource,
+        recordKeys,
+        byteArray(versions.map(({ version }) => version)),
+        arrayLiteral(versions.map(({ seenAt }) => seenAt.toISOString())),
+      ]);
+    },
+
+    forgetSeen: async (key: PollKey, before: Date): Promise<void> => {
+      const { accountId, instanceId, resource } = key;
+      await knex('poll_seen')
+        .where({ account_id: accountId, instance_id: instanceId, resource })
+        .where('seen_at', '<', before)
+        .delete();
+    },
+
+    /** Gives pollers back, many at a time. What somebody else has by now stays as it is. */
+    finish: async (results: readonly RunResult[]): Promise<void> => {
+      await knex.raw(FINISH, [
+        arrayLiteral(results.map(({ accountId }) => accountId)),
+        arrayLiteral(results.map(({ instanceId }) => instanceId)),
+        arrayLiteral(results.map(({ resource }) => resource)),
+        arrayLiteral(results.map(({ lease }) => lease)),
+        arrayLiteral(results.map(({ startedAt }) => startedAt.toISOString())),
+        arrayLiteral(results.map(({ nextDue }) => nextDue.toISOString())),
+        arrayLiteral(results.map(({ error }) => error)),
+        arrayLiteral(results.map(({ events }) => events)),
+        arrayLiteral(results.map(({ providerCalls }) => providerCalls)),
+      ]);
+    },
+
+    /**
+     * Makes the pollers of an instance those that its settings want. One that stays keeps how far it is; whoever runs it at this
+     * moment has lost it.
+     * @returns false: its settings changed meanwhile
+     */
+    sync: async (instance: {
+      readonly accountId: number;
+      readonly instanceId: number;
+      readonly settingsVersion: number;
+      readonly wanted: readonly WantedPoll[];
+      readonly isRunning: boolean;
+      readonly now: Date;
+    }): Promise<boolean> => {
+      const { accountId, instanceId, settingsVersion, wanted, isRunning, now } = instance;
+      const resources = arrayLiteral(wanted.map(({ resource }) => resource));
+      return knex.transaction(async (via) => {
+        const marked = await via('instance')
+          .where({ account_id: accountId, id: instanceId, settings_version: settingsVersion })
+          .update({ polls_version: settingsVersion });
+        if (marked === 0) return false;
+        await via.raw('delete from poll where account_id = ? and instance_id = ? and not (resource = any(?::text[]))', [
+          accountId,
+          instanceId,
+          resources,
+        ]);
+        await via.raw(SYNC, [
+          accountId,
+          instanceId,
+          settingsVersion,
+          isRunning ? now : null,
+          resources,
+          arrayLiteral(wanted.map(({ intervalMs }) => intervalMs)),
+        ]);
+        return true;
+      });
+    },
+
+    /** Instances whose pollers are not those of their settings. */
+    findOutdated: async (limit: number): Promise<readonly RowOf<'instance', 'account_id' | 'id'>[]> =>
+      knex('instance')
+        .select({ accountId: 'account_id', id: 'id' })
+        .whereRaw('polls_version is distinct from settings_version')
+        .orderBy(['account_id', 'id'])
+        .limit(limit),
+
+    /** Starts pollers again whose instance may be polled again. @returns how many */
+    revive: async (now: Date): Promise<number> => {
+      const { rowCount } = await knex.raw<{ rowCount: number }>(REVIVE, [now]);
+      return rowCount;
+    },
+
+    /** Of one instance, by name. */
+    list: async (accountId: number, instanceId: number): Promise<readonly PollRow[]> =>
+      knex('poll').select(COLUMNS).where({ account_id: accountId, instance_id: instanceId }).orderBy('resource'),
+
+    /** Due at once. @returns false: there is no such poller, or it is stopped */
+    runNow: async ({ accountId, instanceId, resource }: PollKey, now: Date): Promise<boolean> => {
+      const count = await knex('poll')
+        .where({ account_id: accountId, instance_id: instanceId, resource })
+        .whereNotNull('due')
+        .update({ due: now });
+      return count > 0;
+    },
+
+    /** Sets it back, and due at once; whoever runs it has lost it. @returns false: there is no such poller */
+    replay: async ({ accountId, instanceId, resource }: PollKey, from: Date, now: Date): Promise<boolean> => {
+      return knex.transaction(async (via) => {
+        const { rowCount } = await via.raw<{ rowCount: number }>(REPLAY, [
+          from,
+          from,
+          now,
+          accountId,
+          instanceId,
+          resource,
+        ]);
+        if (rowCount === 0) return false;
+        await via('poll_seen').where({ account_id: accountId, instance_id: instanceId, resource }).delete();
+        return true;
+      });
+    },
+
+    /** By how many seconds the longest due poller is late; 0: none is. */
+    lagSeconds: async (now: Date): Promise<number> => {
+      const { rows } = await knex.raw<{ rows: { readonly due: Date | null }[] }>(
+        'select min(due) as due from poll where due is not null and lease is null',
+      );
+      const { due } = firstOf(rows);
+      return due === null ? 0 : Math.max(0, (now.getTime() - due.getTime()) / 1000);
+    },
+  };
+}
+
+/** As `bytea[]`. */
+function byteArray(values: readonly Buffer[]): string {
+  return arrayLiteral(values.map((value) => `\\x${value.toString('hex')}`));
+}
+
+const COLUMNS = {
+  accountId: 'account_id',
+  instanceId: 'instance_id',
+  resource: 'resource',
+  settingsVersion: 'settings_version',
+  intervalMs: 'interval_ms',
+  due: 'due',
+  lease: 'lease',
+  leaseUntil: 'lease_until',
+  kind: 'kind',
+  watermark: 'watermark',
+  feedWatermark: 'feed_watermark',
+  lastRunAt: 'last_run_at',
+  lastSuccessAt: 'last_success_at',
+  lastError: 'last_error',
+  failures: 'failures',
+  runs: 'runs',
+  emptyRuns: 'empty_runs',
+  providerCalls: 'provider_calls',
+  events: 'events',
+  createdAt: 'created_at',
+} as const;
+
+const IS_WANTED = 'i.valid and not i.disabled and i.settings_version = p.settings_version';
+
+// Rows are locked where nothing is counted yet, so that two processes never wait for each other's.
+const CLAIM = `
+  with due as materialized (
+    select account_id, instance_id, resource, due from poll
+    where due <= ? and (lease_until is null or lease_until <= ?) and account_id <> all(?::bigint[])
+    order by due limit ?
+    for update skip locked
+  ),
+  ranked as (select d.*, row_number() over (partition by account_id order by due) as place from due d),
+  chosen as (select * from ranked where place <= ? order by place, due limit ?)
+  update poll p set
+    lease = case when ${IS_WANTED} then gen_random_uuid() end,
+    lease_until = case when ${IS_WANTED} then ?::timestamptz end,
+    due = case when ${IS_WANTED} then p.due end
+  from chosen c join instance i on i.account_id = c.account_id and i.id = c.instance_id
+  where p.account_id = c.account_id and p.instance_id = c.instance_id and p.resource = c.resource
+  returning p.account_id as "accountId", p.instance_id as "instanceId", p.resource, p.settings_version as "settingsVersion",
+    p.interval_ms as "intervalMs", p.failures, p.kind, p.watermark, p.feed_watermark as "feedWatermark", p.lease, c.due,
+    p.lease is not null as "isWanted"`;
+
+const ADVANCE = `
+  update poll p set kind = ?, watermark = ?, feed_watermark = ?, lease_until = ?
+  where p.account_id = ? and p.instance_id = ? and p.resource = ? and p.lease = ?
+    and exists (select from instance i where i.account_id = p.account_id and i.id = p.instance_id and ${IS_WANTED} for share)`;
+
+const SEEN = `
+  select record_key as "recordKey", version from poll_seen
+  where account_id = ? and instance_id = ? and resource = ? and record_key = any(?::bytea[])`;
+
+const FORGET = `
+  delete from poll_seen where account_id = ? and instance_id = ? and resource = ? and record_key = any(?::bytea[])`;
+
+const SEE = `
+  insert into poll_seen (account_id, instance_id, resource, record_key, version, seen_at)
+  select p.account_id, p.instance_id, p.resource, s.record_key, s.version, s.seen_at
+  from (select ?::bigint as account_id, ?::bigint as instance_id, ?::text as resource) p,
+    unnest(?::bytea[], ?::bytea[], ?::timestamptz[]) as s(record_key, version, seen_at)
+  on conflict do nothing`;
+
+const FINISH = `
+  update poll p set
+    lease = null, lease_until = null,
+    due = case when p.due is null then null when p.due > r.started_at then p.due else r.next_due end,
+    last_run_at = r.started_at,
+    last_success_at = case when r.error is null then r.started_at else p.last_success_at end,
+    last_error = r.error,
+    failures = case when r.error is null then 0 else p.failures + 1 end,
+    runs = p.runs + 1,
+    empty_runs = p.empty_runs + case when r.error is null and r.events = 0 then 1 else 0 end,
+    provider_calls = p.provider_calls + r.provider_calls,
+    events = p.events + r.events
+  from unnest(?::bigint[], ?::bigint[], ?::text[], ?::uuid[], ?::timestamptz[], ?::timestamptz[], ?::text[], ?::bigint[], ?::bigint[])
+    as r(account_id, instance_id, resource, lease, started_at, next_due, error, events, provider_calls)
+  where p.account_id = r.account_id and p.instance_id = r.instance_id and p.resource = r.resource and p.lease = r.lease`;
+
+const SYNC = `
+  insert into poll as p (account_id, instance_id, resource, settings_version, interval_ms, due)
+  select n.account_id, n.instance_id, w.resource, n.settings_version, w.interval_ms, n.due
+  from (select ?::bigint as account_id, ?::bigint as instance_id, ?::bigint as settings_version, ?::timestamptz as due) n,
+    unnest(?::text[], ?::bigint[]) as w(resource, interval_ms)
+  on conflict (account_id, instance_id, resource) do update set
+    settings_version = excluded.settings_version,
+    interval_ms = excluded.interval_ms,
+    due = case when excluded.due is null then null when p.interval_ms = excluded.interval_ms then coalesce(p.due, excluded.due) else excluded.due end,
+    lease = null, lease_until = null`;
+
+const REVIVE = `
+  update poll p set due = ?
+  from instance i
+  where p.due is null and i.account_id = p.account_id and i.id = p.instance_id and ${IS_WANTED}`;
+
+const REPLAY = `
+  update poll set kind = coalesce(kind, 'window'), watermark = ?::timestamptz,
+    feed_watermark = case when feed_watermark is null then null else ?::timestamptz end,
+    due = case when due is null then null else ?::timestamptz end, lease = null, lease_until = null
+  where account_id = ? and instance_id = ? and resource = ?`;

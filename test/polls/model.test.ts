@@ -1,0 +1,320 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { ObjectSpec } from '../../src/connector/contract.ts';
+import type { NewEvent } from '../../src/events/model.ts';
+import { readPollSettings } from '../../src/instances/polling/poll-settings.ts';
+import { createPollStore, type PollStore } from '../../src/polls/poll-store.ts';
+import { type RunPorts, runPoll } from '../../src/polls/run.ts';
+import { useDatabase } from '../support/database.ts';
+import { addAccount } from '../support/event-rows.ts';
+
+/** Runs of `npm test`; MODEL_RUNS for more, with MODEL_SEED for those of a failure. */
+const RUNS = Number(process.env.MODEL_RUNS ?? (process.env.CONFORMANCE === 'full' ? 200 : 12));
+const START_MS = Date.UTC(2030, 0, 1);
+const OVERLAP_SECONDS = 30;
+const PAGE_SIZE = 3;
+const RESOURCE = 'things';
+
+interface Thing {
+  readonly id: string;
+  readonly version: number;
+  readonly createdMs: number;
+  readonly updatedMs: number;
+  /** Commits of a provider may be seen later than their time says. */
+  readonly visibleMs: number;
+}
+
+interface Traits {
+  /** Whether the provider sorts by the time of the change. */
+  readonly sorts: boolean;
+  /** Milliseconds that its times tell apart. */
+  readonly stepMs: 1 | 1000 | 60_000;
+  readonly hasDates: boolean;
+  /** Its clock is so much ahead. */
+  readonly skewMs: number;
+  readonly backfill: boolean;
+}
+
+type Step =
+  | { readonly kind: 'create' | 'update'; readonly which: number; readonly lateMs: number }
+  | { readonly kind: 'wait'; readonly ms: number }
+  | {
+      readonly kind: 'poll';
+      readonly crash: 'before' | 'after' | undefined;
+      readonly atCommit: number;
+      readonly during: readonly number[];
+    };
+
+const traits: fc.Arbitrary<Traits> = fc.record({
+  sorts: fc.boolean(),
+  stepMs: fc.constantFrom(1, 1000, 60_000),
+  hasDates: fc.boolean(),
+  skewMs: fc.constantFrom(0, 0, 5 * 60_000, -5 * 60_000),
+  backfill: fc.boolean(),
+});
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant('create' as const),
+      which: fc.nat(9),
+      lateMs: fc.constantFrom(0, 0, 0, 20_000),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant('update' as const),
+      which: fc.nat(9),
+      lateMs: fc.constantFrom(0, 0, 0, 20_000),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant('wait' as const),
+      ms: fc.constantFrom(0, 1, 400, 5_000, 90_000, 4_000_000),
+    }),
+  },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      kind: fc.constant('poll' as const),
+      crash: fc.constantFrom(undefined, undefined, 'before' as const, 'after' as const),
+      atCommit: fc.nat(3),
+      during: fc.array(fc.nat(9), { maxLength: 4 }),
+    }),
+  },
+);
+
+class Crash extends Error {}
+
+/** A provider whose lists move while they are read. */
+function createProvider({ sorts, stepMs, hasDates, skewMs }: Traits, clock: { readonly now: () => number }) {
+  const things = new Map<string, Thing>();
+  /** Changes that happen before the next pages. */
+  let pending: (() => void)[] = [];
+  const floor = (ms: number) => Math.floor((ms + skewMs) / stepMs) * stepMs;
+
+  function change(which: number, lateMs: number, isNew: boolean): void {
+    const ids = [...things.keys()];
+    const id = isNew || ids.length === 0 ? `t${things.size}` : (ids[which % ids.length] ?? 't0');
+    const before = things.get(id);
+    const updatedMs = floor(clock.now());
+    things.set(id, {
+      id,
+      version: (before?.version ?? 0) + 1,
+      createdMs: before?.createdMs ?? updatedMs,
+      updatedMs,
+      // What is there already does not disappear.
+      visibleMs: before === undefined ? clock.now() + lateMs : clock.now(),
+    });
+  }
+
+  const date = {
+    type: 'datetime',
+    nullable: false,
+    ...(sorts && { sortable: true }),
+    filter: { '>=': 'exact' },
+  } as const;
+  const dates = { changedWhen: date, createdWhen: date };
+  const object: ObjectSpec = {
+    fields: { id: { type: 'string', nullable: false }, version: { type: 'integer' }, ...(hasDates && dates) },
+    ...(hasDates && { changes: { updated: 'changedWhen', created: 'createdWhen', overlapSeconds: OVERLAP_SECONDS } }),
+  };
+
+  function list({
+    where = '',
+    orderBy = '',
+    nextPage,
+    pageSize = PAGE_SIZE,
+  }: {
+    where?: string;
+    orderBy?: string;
+    nextPage?: string;
+    pageSize?: number;
+  }) {
+    const since = Date.parse(/>= '([^']+)'/.exec(where)?.[1] ?? '1970-01-01T00:00:00Z');
+    const sign = orderBy.endsWith('desc') ? -1 : 1;
+    const rows = [...things.values()]
+      .filter(({ updatedMs, visibleMs }) => updatedMs >= since && visibleMs <= clock.now())
+      // Unsorted: those that changed last come first, so that rows move away from who reads on.
+      .sort(
+        (a, b) =>
+          (orderBy === '' ? b.updatedMs - a.updatedMs : sign * (a.updatedMs - b.updatedMs)) || a.id.localeCompare(b.id),
+      );
+    const offset = Number(nextPage ?? 0);
+    const records = rows.slice(offset, offset + pageSize).map(({ id, version, createdMs, updatedMs }) => ({
+      id,
+      version,
+      ...(hasDates && {
+        changedWhen: new Date(updatedMs).toISOString(),
+        createdWhen: new Date(createdMs).toISOString(),
+      }),
+    }));
+    const more = offset + pageSize < rows.length ? { nextPage: String(offset + pageSize) } : {};
+    const [next, ...rest] = pending;
+    pending = rest;
+    next?.();
+    return { records, ...more, pushdown: 'full' as const, providerCalls: 1 };
+  }
+
+  return {
+    object,
+    list,
+    change,
+    things,
+    plan: (changes: readonly (() => void)[]) => {
+      pending = [...changes];
+    },
+  };
+}
+
+describe('pollers and providers at random', function () {
+  this.timeout(RUNS * 2_000 + 20_000);
+  const database = useDatabase();
+  let store: PollStore;
+  let nextInstance = 1;
+
+  before(async () => {
+    await addAccount(database.knex);
+    const user = { account_id: 1, email_address: 'a@b.example', first_name: 'A', last_name: 'B' };
+    await database.knex('app_user').insert({ ...user, secret_hash: Buffer.alloc(32) });
+    await database.knex.raw('create table model_event (run bigint, id text, version int, action text)');
+    store = createPollStore(database.knex);
+  });
+
+  async function addInstance(): Promise<number> {
+    const id = nextInstance++;
+    await database.knex.raw(
+      `insert into instance (account_id, id, user_id, name, element_key, tags, configuration, credentials, token, token_hash, provider_data)
+       overriding system value
+       select 1, ?, (select min(id) from app_user where account_id = 1), 'x', 'odata', '{}', '{}', '', '', sha256(?::text::bytea), '{}'`,
+      [id, String(id)],
+    );
+    return id;
+  }
+
+  async function check(given: Traits, steps: readonly Step[]): Promise<void> {
+    const run = await addInstance();
+    let nowMs = START_MS;
+    const clock = { now: () => nowMs };
+    const provider = createProvider(given, clock);
+    const settings = readPollSettings({
+      'event.notification.enabled': true,
+      'event.objects': RESOURCE,
+      'event.poller.backfill': given.backfill,
+    });
+    const resource = settings?.resources[0];
+    if (settings === undefined || resource === undefined) throw new Error('It is not polled.');
+    const instance = { accountId: 1, id: run, connector: { hub: 'general' } };
+    const wanted = [{ resource: RESOURCE, intervalMs: 60_000 }];
+    const synced = { accountId: 1, instanceId: run, settingsVersion: 1, wanted, isRunning: true };
+    await store.sync({ ...synced, now: new Date(nowMs) });
+    let baseline: Map<string, number> | undefined;
+
+    async function poll({ crash, atCommit, during }: Extract<Step, { kind: 'poll' }>): Promise<number> {
+      nowMs += 10;
+      const [claimed] = (
+        await store.claim({
+          now: new Date(nowMs + 10 * 86_400_000),
+          leaseUntil: new Date(nowMs + 100_000),
+          limit: 1000,
+          share: 1000,
+          except: [],
+        })
+      ).filter(({ instanceId }) => instanceId === run);
+      if (claimed === undefined) throw new Error('There is nothing to claim.');
+      // More than a page of records of the time of the newest one cannot be told from those that change at that time while the first poll reads.
+      const isTold = claimed.kind !== null || given.stepMs === 1;
+      provider.plan((isTold ? during : []).map((which) => () => provider.change(which, 0, which > 7)));
+      const remember = () => {
+        baseline = new Map([...provider.things.values()].map(({ id, version }) => [id, version]));
+      };
+      const isFirst = claimed.kind === null;
+      if (isFirst) remember();
+      let commits = 0;
+      const transaction: PollStore['transaction'] = async (work) => {
+        const isLast = commits++ === atCommit;
+        const result = await database.knex.transaction(async (via) => {
+          const done = await work(via);
+          if (isLast && crash === 'before') throw new Crash();
+          return done;
+        });
+        if (isLast && crash === 'after') throw new Crash();
+        return result;
+      };
+      const ports = {
+        store: { ...store, transaction },
+        resources: {
+          getObject: async () => provider.object,
+          listRecords: async (_target: unknown, request: object) => provider.list(request),
+        },
+        prepare: async (events: readonly NewEvent[]) => ({
+          insert: async (via: typeof database.knex) => {
+            for (const { objectId, object, type } of events) {
+              const { version } = Object(object);
+              await via('model_event' as 'event').insert({
+                run,
+                id: objectId,
+                version,
+                action: type.split('.')[1],
+              } as never);
+            }
+          },
+          committed: () => undefined,
+        }),
+        clock,
+        options: { leaseMs: 100_000, mostPages: 100, mostPasses: 4 },
+      } as unknown as RunPorts;
+      const small = { ...resource, pageSize: PAGE_SIZE } as typeof resource;
+      const tally = { events: 0, providerCalls: 0 };
+      try {
+        await runPoll(
+          ports,
+          { poll: claimed, instance, settings, resource: small, signal: new AbortController().signal } as never,
+          tally,
+        );
+      } catch (error) {
+        if (!(error instanceof Crash)) throw error;
+      }
+      // Where the newest record cannot be asked for, the first poll begins when it has read all.
+      if (isFirst && !(given.sorts && given.hasDates)) remember();
+      await database.knex('poll').where({ account_id: 1, instance_id: run }).update({ lease: null, lease_until: null });
+      return tally.events;
+    }
+
+    for (const each of steps) {
+      if (each.kind === 'wait') nowMs += each.ms;
+      else if (each.kind === 'poll') await poll(each);
+      else provider.change(each.which, each.lateMs, each.kind === 'create');
+    }
+    const calm = { kind: 'poll', crash: undefined, atCommit: 0, during: [] } as const;
+    for (let number = 0; number < 3; number++) {
+      nowMs += 25_000;
+      await poll(calm);
+    }
+
+    const { rows } = await database.knex.raw<{
+      rows: { id: string; version: number; action: string; count: number }[];
+    }>('select id, version, count(*)::int as count from model_event where run = ? group by id, version', [run]);
+    const twice = rows.filter(({ count }) => count > 1);
+    expect(twice, 'accepted twice').to.deep.equal([]);
+    const missing = [...provider.things.values()].filter(({ id, version }) => {
+      const wasThere = !given.backfill && (baseline?.get(id) ?? 0) >= version;
+      return !wasThere && !rows.some((row) => row.id === id && row.version === version);
+    });
+    expect(missing, 'never accepted').to.deep.equal([]);
+    await database.knex('instance').where({ account_id: 1, id: run }).delete();
+  }
+
+  it('accept each change once, however the day goes', async () => {
+    const seed = process.env.MODEL_SEED;
+    await fc.assert(fc.asyncProperty(traits, fc.array(step, { minLength: 5, maxLength: 40 }), check), {
+      numRuns: RUNS,
+      endOnFailure: false,
+      ...(seed !== undefined && { seed: Number(seed) }),
+    });
+  });
+});
