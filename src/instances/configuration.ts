@@ -69,7 +69,7 @@ export function exchangeOf({ auth }: Pick<Connector, 'auth'>): CodeExchange | un
 }
 
 /** Without the token that it gives, a code is. */
-function isRequired(connector: Connector, { key, required }: ConfigField, settings: Config): boolean {
+function isRequired(connector: Connector, { key, required }: PlatformField, settings: Config): boolean {
   const exchange = exchangeOf(connector);
   return required === true || (key === exchange?.code && (settings[exchange.token] ?? '') === '');
 }

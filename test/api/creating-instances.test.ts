@@ -75,6 +75,12 @@ describe('creating instances', () => {
           'event.notification.signature.key',
           'event.notification.format',
           'event.notification.ordered',
+        'event.vendor.type',
+        'event.poller.refresh_interval',
+        'event.poller.configuration',
+        'event.poller.time.zone',
+        'event.poller.backfill',
+        'event.objects',
         ],
       });
       expect(JSON.stringify(answer.body)).not.to.include('confidential');
