@@ -111,6 +111,8 @@ async function findQuery(target: Target, listing: Listing, { candidates, pushdow
   return undefined;
 }
 
+type Caller = Pick<Target, 'call'>;
+
 /** One walk over the pages of a query. */
 interface Walk {
   readonly pageSize: number;
@@ -120,7 +122,7 @@ interface Walk {
 
 /** What is wrong with the pages of a query, for so many ways to walk them. */
 export async function walkPages(
-  target: Target,
+  target: Caller,
   listing: Listing,
   query: PagedQuery,
   mostWalks: number,
@@ -175,7 +177,7 @@ function toParameters(
 
 const MOST_PAGES = 1000;
 
-async function walkByToken(target: Target, listing: Listing, query: PagedQuery, { pageSize, maxProviderCalls }: Walk) {
+async function walkByToken(target: Caller, listing: Listing, query: PagedQuery, { pageSize, maxProviderCalls }: Walk) {
   const headers = maxProviderCalls === undefined ? {} : budgetOf(maxProviderCalls);
   const pages: ApiAnswer[] = [];
   for (let nextPage: string | undefined; pages.length < MOST_PAGES; ) {
@@ -201,7 +203,7 @@ function budgetOf(providerCalls: number): Readonly<Record<string, string>> {
  * Up to the first page that says that there is no more, and one beyond it. A page that is named by its number begins at the first row, and
  * where the budget ends on the way there is no next number to go on with; so the budget is the largest.
  */
-async function walkByNumber(target: Target, listing: Listing, query: PagedQuery, { pageSize }: Walk) {
+async function walkByNumber(target: Caller, listing: Listing, query: PagedQuery, { pageSize }: Walk) {
   const headers = budgetOf(LARGEST_BUDGET);
   const pages: ApiAnswer[] = [];
   for (let page = 1; page < MOST_PAGES; page++) {
