@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { markOf } from '../../src/api/element-mark.ts';
 import { useApp } from '../support/app.ts';
 import { expectProblem, faultsOf } from './support/expect-problem.ts';
 import { BAMBOOHR, PRIVATE_SHOP, SHOP } from './support/simulated.ts';
@@ -225,7 +226,7 @@ describe('creating instances', () => {
         hookName: '',
         key: 'bamboohr',
         description: 'Employees, their files and their time off.',
-        image: '',
+        image: markOf({ key: 'bamboohr', name: 'BambooHR' }),
         active: true,
         deleted: false,
         typeOauth: false,
