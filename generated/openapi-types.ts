@@ -1652,7 +1652,7 @@ export interface components {
             key: string;
             /** @description What the provider does, in a sentence. */
             description: string;
-            /** @description A reference to the provider's picture. */
+            /** @description A picture: a mark with the initials of the name, as a `data:` URL of an SVG. It is no logo of the provider. */
             image: string;
             /** @description True when instances of the element can be made. */
             active: boolean;
@@ -1691,6 +1691,22 @@ export interface components {
             private: boolean;
         };
         /**
+         * @description A page of the provider's documentation.
+         * @example {
+         *       "title": "Getting started",
+         *       "url": "https://documentation.bamboohr.com/docs/getting-started"
+         *     }
+         */
+        DocumentationLink: {
+            /** @description What it is about. */
+            title: string;
+            /**
+             * Format: uri
+             * @description Its address, beginning with `https://`.
+             */
+            url: string;
+        };
+        /**
          * @description One key of an instance's configuration.
          * @example {
          *       "key": "company.name",
@@ -1698,6 +1714,10 @@ export interface components {
          *       "required": true,
          *       "secret": false,
          *       "description": "First label of the account host: `acme` for acme.bamboohr.com.",
+         *       "setup": [
+         *         "Log in to BambooHR and look at the address.",
+         *         "Take what stands in front of `.bamboohr.com`."
+         *       ],
          *       "example": "acme"
          *     }
          */
@@ -1715,6 +1735,8 @@ export interface components {
             secret: boolean;
             /** @description What it means. */
             description: string;
+            /** @description How a person comes by the value, one step each; empty where that needs no words. */
+            setup: string[];
             /** @description The value that is used when none is given, a string, boolean or number. */
             default?: unknown;
             /** @description A value as it could be. */
@@ -1722,6 +1744,8 @@ export interface components {
         };
         /** @description An element with the configuration keys that its instances take. */
         ElementDetail: components["schemas"]["Element"] & {
+            /** @description Pages of the provider's own documentation that help to set up an instance; empty when the connector names none. */
+            documentation: components["schemas"]["DocumentationLink"][];
             /** @description The keys that the `configuration` of an instance of this element may have. */
             configuration: components["schemas"]["ConfigurationField"][];
         };
@@ -2027,7 +2051,7 @@ export interface components {
             name: string;
             /** @description The element key. */
             key: string;
-            /** @description A reference to the provider's picture. */
+            /** @description A picture: a mark with the initials of the name, as a `data:` URL of an SVG. It is no logo of the provider. */
             image: string;
             /** @description True when the element is no longer offered. */
             deleted: boolean;

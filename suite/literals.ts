@@ -47,7 +47,7 @@ const LITERALS: Readonly<Partial<Record<FieldSpec['type'], (values: readonly str
 
 function textsNear(value: string): readonly string[] {
   const swapped = value === value.toUpperCase() ? value.toLowerCase() : value.toUpperCase();
-  return [swapped, `${value} `, `${value}x`, value.slice(0, -1), value.normalize('NFD')];
+  return [swapped, `${value} `, `${value}x`, [...value].slice(0, -1).join(''), value.normalize('NFD')];
 }
 
 const ODD_NUMBERS = ['0', '-0.0', '1e3', '0.000000000001', '-99999999999999999999.5', '123456789012345678901234567890'];

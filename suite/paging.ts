@@ -5,7 +5,7 @@ import type { Effort } from './effort.ts';
 import { filtersOn, predicatesFor, printFilter } from './filters.ts';
 import { literalsFor } from './literals.ts';
 import { evaluate } from './reference.ts';
-import { getOk, idOnly, idsOf, type Listing, type Row, type Target } from './target.ts';
+import { getOk, idOnly, idsOf, type Listing, listAll, type Row, type Target } from './target.ts';
 
 /** A query whose pages are tried. */
 export interface PagedQuery {
@@ -111,6 +111,8 @@ async function findQuery(target: Target, listing: Listing, { candidates, pushdow
   return undefined;
 }
 
+type Caller = Pick<Target, 'call'>;
+
 /** One walk over the pages of a query. */
 interface Walk {
   readonly pageSize: number;
@@ -120,13 +122,14 @@ interface Walk {
 
 /** What is wrong with the pages of a query, for so many ways to walk them. */
 export async function walkPages(
-  target: Target,
+  target: Caller,
   listing: Listing,
   query: PagedQuery,
   mostWalks: number,
 ): Promise<readonly string[]> {
-  const whole = await getOk(target, listing.path, { query: toParameters(listing, query, { pageSize: 5000 }) });
-  const meant = [...idsOf(listing, whole.body)].sort();
+  // In parts where the budget of one answer does not reach all rows, as with many provider queries of many windows each.
+  const whole = await listAll(target, listing.path, toParameters(listing, query, { pageSize: 5000 }));
+  const meant = [...idsOf(listing, whole)].sort();
   const faults: string[] = [];
   for (const walk of walksFor(query).slice(0, mostWalks)) {
     const pages =
@@ -174,9 +177,8 @@ function toParameters(
 
 const MOST_PAGES = 1000;
 
-async function walkByToken(target: Target, listing: Listing, query: PagedQuery, { pageSize, maxProviderCalls }: Walk) {
-  const headers: Readonly<Record<string, string>> =
-    maxProviderCalls === undefined ? {} : { 'Elements-Max-Provider-Calls': String(maxProviderCalls) };
+async function walkByToken(target: Caller, listing: Listing, query: PagedQuery, { pageSize, maxProviderCalls }: Walk) {
+  const headers = maxProviderCalls === undefined ? {} : budgetOf(maxProviderCalls);
   const pages: ApiAnswer[] = [];
   for (let nextPage: string | undefined; pages.length < MOST_PAGES; ) {
     const page = await getOk(target, listing.path, {
@@ -190,16 +192,31 @@ async function walkByToken(target: Target, listing: Listing, query: PagedQuery, 
   throw new Error(`${listing.name} (${query.kind}): the pages do not end.`);
 }
 
-/** Up to the first page that says that there is no more, and one beyond it. */
-async function walkByNumber(target: Target, listing: Listing, query: PagedQuery, { pageSize }: Walk) {
+/** The most that a caller may ask for. */
+const LARGEST_BUDGET = 200;
+
+function budgetOf(providerCalls: number): Readonly<Record<string, string>> {
+  return { 'Elements-Max-Provider-Calls': String(providerCalls) };
+}
+
+/**
+ * Up to the first page that says that there is no more, and one beyond it. A page that is named by its number begins at the first row, and
+ * where the budget ends on the way there is no next number to go on with; so the budget is the largest.
+ */
+async function walkByNumber(target: Caller, listing: Listing, query: PagedQuery, { pageSize }: Walk) {
+  const headers = budgetOf(LARGEST_BUDGET);
   const pages: ApiAnswer[] = [];
   for (let page = 1; page < MOST_PAGES; page++) {
-    const answer = await getOk(target, listing.path, { query: toParameters(listing, query, { pageSize, page }) });
+    const answer = await getOk(target, listing.path, {
+      query: toParameters(listing, query, { pageSize, page }),
+      headers,
+    });
     pages.push(answer);
     if (!answer.headers.has('elements-next-page-token')) break;
   }
   const beyond = await getOk(target, listing.path, {
     query: toParameters(listing, query, { pageSize, page: pages.length + 1 }),
+    headers,
   });
   return beyond.body.length === 0 && !beyond.headers.has('elements-next-page-token') ? pages : [...pages, beyond];
 }

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { Simulator, SimulatorOptions } from '#connector/simulator';
+import { stopServer } from './stop-server.ts';
 
 export type CreateSimulator = (options: SimulatorOptions) => Simulator;
 
@@ -54,11 +55,7 @@ export async function serveSimulator(key: string, create: CreateSimulator): Prom
     reset: () => {
       simulator = create({ baseUrl: url });
     },
-    stop: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
+    stop: () => stopServer(server),
   };
 }
 

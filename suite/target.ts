@@ -140,7 +140,7 @@ export function idsOf(listing: Pick<Listing, 'idField'>, rows: readonly Row[]): 
 }
 
 /** An answer that must be a success. @throws Error with what the service said instead */
-export async function getOk(target: Target, path: string, call: ApiCall = {}): Promise<ApiAnswer> {
+export async function getOk(target: Pick<Target, 'call'>, path: string, call: ApiCall = {}): Promise<ApiAnswer> {
   const answer = await target.call(path, call);
   if (answer.status === 200) return answer;
   const query = JSON.stringify(call.query ?? {});
@@ -149,7 +149,7 @@ export async function getOk(target: Target, path: string, call: ApiCall = {}): P
 
 /** All rows of a query by its page tokens. */
 export async function listAll(
-  target: Target,
+  target: Pick<Target, 'call'>,
   path: string,
   query: NonNullable<ApiCall['query']>,
 ): Promise<readonly Row[]> {

@@ -12,6 +12,7 @@ const ROOT = resolve(import.meta.dirname, '..');
 
 /** What the core makes and connectors read. The parameters of the functions that a connector declares are of that sort too. */
 const TOLD: ReadonlySet<string> = new Set([
+  'ChangesInput',
   'ConnectorContext',
   'CreateInput',
   'DiscoveryContext',

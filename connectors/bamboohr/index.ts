@@ -20,6 +20,11 @@ const CONFIGURATION = [
     description: 'API key, made in BambooHR under the own name → API Keys. It sees what its user sees.',
     required: true,
     secret: true,
+    setup: [
+      'Log in to BambooHR as the user whose rights the instance is to have.',
+      'Open the menu under your own name and choose “API Keys”. Without that entry the user may not make keys: ask an administrator.',
+      'Add a key, and copy it before you leave the page.',
+    ],
   },
   {
     key: 'company.name',
@@ -28,6 +33,7 @@ const CONFIGURATION = [
     required: true,
     pattern: /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/,
     example: 'acme',
+    setup: ['Log in to BambooHR and look at the address.', 'Take what stands in front of `.bamboohr.com`.'],
   },
 ] as const satisfies readonly ConfigField[];
 
@@ -44,6 +50,10 @@ export default defineConnector({
   name: 'BambooHR',
   description: 'Employees, their files and their time off.',
   hub: 'humancapital',
+  documentation: [
+    { title: 'Getting started with the API', url: 'https://documentation.bamboohr.com/docs/getting-started' },
+    { title: 'All of the documentation', url: 'https://documentation.bamboohr.com/docs' },
+  ],
   auth: {
     type: 'basic',
     // The key is the user name; BambooHR does not look at the password, but there must be one.

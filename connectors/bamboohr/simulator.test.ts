@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import type { Simulator } from '#connector';
+import { stopServer } from '../../suite/stop-server.ts';
 import { createSimulator } from './simulator.ts';
 
 const KEY = `Basic ${Buffer.from('demo-key:anything').toString('base64')}`;
@@ -18,10 +19,7 @@ describe('the BambooHR simulator', () => {
       done();
     });
   });
-  after((done) => {
-    server.close(done);
-    server.closeAllConnections();
-  });
+  after(() => stopServer(server));
   beforeEach(() => {
     simulator = createSimulator();
   });

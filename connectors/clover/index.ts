@@ -15,6 +15,10 @@ const CONFIGURATION = [
     pattern: /^[A-Z0-9]{13}$/,
     description: 'The merchant: `merchant_id` of the callback, 13 letters and digits.',
     example: 'TC4DGCJW1K4EW',
+    setup: [
+      'Authorize with the page that `GET /elements/clover/oauth/url` names.',
+      'Take `merchant_id` from the address that the browser comes back to, beside `code`.',
+    ],
   },
 ] as const satisfies readonly ConfigField[];
 
@@ -36,11 +40,22 @@ export default defineConnector({
   name: 'Clover',
   description: 'Orders, payments, customers, items and employees of a merchant.',
   hub: 'payment',
+  documentation: [
+    { title: 'OAuth of apps with a secret', url: 'https://docs.clover.com/docs/high-trust-app-auth-flow' },
+    { title: 'All of the documentation', url: 'https://docs.clover.com/docs' },
+  ],
   auth: {
     type: 'oauth2',
     authorizeUrl: (config) => `https://${hostsOf(config).login}/oauth/v2/authorize`,
     tokenUrl: (config) => `https://${hostsOf(config).api}/oauth/v2/token`,
     refreshUrl: (config) => `https://${hostsOf(config).api}/oauth/v2/refresh`,
+    setup: [
+      'Create an app on the developer dashboard, of a type that has a client secret (“high-trust”).',
+      'Give it the permissions to read and write merchant, orders, payments, customers, inventory and employees.',
+      'Set its site URL to your callback URL.',
+      'Install the app for the merchant.',
+      'Copy app id and app secret from its settings: the first is `oauth.api.key`, the second `oauth.api.secret`.',
+    ],
     // The answer says when they end as a moment; half an hour is what Clover gives.
     accessTokenSeconds: 30 * 60,
     // An app has its permissions from the developer dashboard, and no scopes.

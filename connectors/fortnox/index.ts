@@ -8,6 +8,10 @@ const CONFIGURATION = [
     secret: true,
     description:
       'The code (API-kod) that the user got when the integration was added in Fortnox. It is exchanged for an access token once, and not kept.',
+    setup: [
+      'Log in to Fortnox as an administrator of the company.',
+      'Add the integration there. Fortnox shows a code (API-kod), which can be used once.',
+    ],
   },
   {
     key: 'client.secret',
@@ -15,12 +19,14 @@ const CONFIGURATION = [
     required: true,
     secret: true,
     description: 'Client secret of the integration, from the developer portal of Fortnox.',
+    setup: ['Open the integration on the developer portal of Fortnox.', 'Copy its client secret.'],
   },
   {
     key: 'access.token',
     type: 'string',
     secret: true,
     description: 'An access token that a code was exchanged for already; then no code is needed.',
+    setup: ['Only where a code was exchanged elsewhere: take the token from there.'],
   },
 ] as const satisfies readonly ConfigField[];
 
@@ -34,6 +40,10 @@ export default defineConnector({
   name: 'Fortnox',
   description: 'Customers, suppliers, articles, orders and invoices of Swedish accounting.',
   hub: 'erp',
+  documentation: [
+    { title: 'Authorization and requests', url: 'https://www.fortnox.se/developer/guides-and-good-to-know' },
+    { title: 'All records and their fields', url: 'https://apps.fortnox.se/apidocs' },
+  ],
   auth: {
     type: 'custom',
     headers: (config) => ({

@@ -7,9 +7,23 @@ export const CONFIGURATION = [
     required: true,
     description: 'The service root: the address in front of $metadata.',
     example: 'https://demo.example.com/odata/v4/shop',
+    setup: [
+      'Ask who runs the service for its address, or take it from a program that uses it.',
+      'Open it with `/$metadata` behind it: an XML document must come, or a log-in.',
+      'Give the address without `/$metadata` and without a query string.',
+    ],
   },
   { key: 'username', type: 'string', description: 'For basic authentication; leave out for a service without any.' },
-  { key: 'password', type: 'string', secret: true, description: 'For basic authentication.' },
+  {
+    key: 'password',
+    type: 'string',
+    secret: true,
+    description: 'For basic authentication.',
+    setup: [
+      'Ask who runs the service for a user that may read, and where wanted change, the data.',
+      'Give its password.',
+    ],
+  },
   {
     key: 'text.binary',
     type: 'boolean',

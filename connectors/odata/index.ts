@@ -12,6 +12,13 @@ export default defineConnector({
   description:
     'Any service that speaks OData 4.0 or 4.01: every entity set becomes an object, discovered from its metadata.',
   hub: 'general',
+  documentation: [
+    {
+      title: 'OData 4.01, Part 1: Protocol',
+      url: 'https://docs.oasis-open.org/odata/odata/v4.01/odata-v4.01-part1-protocol.html',
+    },
+    { title: 'About OData', url: 'https://www.odata.org/documentation/' },
+  ],
   auth: { type: 'basic', credentials: credentialsOf },
   configuration: CONFIGURATION,
   baseUrl: (config) => setting(config, 'base.url'),

@@ -37,11 +37,26 @@ export default defineConnector({
   name: 'QuickBooks Online',
   description: 'Customers, vendors, items, accounts, employees and the transactions of a company.',
   hub: 'erp',
+  documentation: [
+    {
+      title: 'Set up OAuth 2.0',
+      url: 'https://developer.intuit.com/app/developer/qbo/docs/develop/authentication-and-authorization/oauth-2.0',
+    },
+    {
+      title: 'All records and their fields',
+      url: 'https://developer.intuit.com/app/developer/qbo/docs/api/accounting/all-entities/account',
+    },
+  ],
   auth: {
     type: 'oauth2',
     authorizeUrl: () => `https://${LOGIN}/connect/oauth2`,
     tokenUrl: () => `https://${TOKENS}/oauth2/v1/tokens/bearer`,
     scopes: ['com.intuit.quickbooks.accounting'],
+    setup: [
+      'Create an app on the developer portal of Intuit, for the scope “Accounting”.',
+      'Add your callback URL to the redirect URIs of its keys: those of production, or those of development for a sandbox company.',
+      'Copy client id and client secret from there: the first is `oauth.api.key`, the second `oauth.api.secret`.',
+    ],
     pkce: false,
     values: {
       realmId: {

@@ -11,10 +11,25 @@ export default defineConnector({
   name: 'Salesforce',
   description: 'Every object of a Salesforce account, custom ones included, with the fields that its user sees.',
   hub: 'crm',
+  documentation: [
+    {
+      title: 'Defining connected apps',
+      url: 'https://developer.salesforce.com/docs/atlas.en-us.api_rest.meta/api_rest/intro_defining_remote_access_applications.htm',
+    },
+    {
+      title: 'REST API Developer Guide',
+      url: 'https://developer.salesforce.com/docs/atlas.en-us.api_rest.meta/api_rest/intro_what_is_rest_api.htm',
+    },
+  ],
   auth: {
     type: 'oauth2',
     authorizeUrl: (config) => `${getLoginUrl(config)}/services/oauth2/authorize`,
     tokenUrl: (config) => `${getLoginUrl(config)}/services/oauth2/token`,
+    setup: [
+      'In Salesforce open Setup, search for App Manager, and create a connected app with OAuth settings enabled.',
+      'Enter your callback URL, and select the scopes `api` and `refresh_token`.',
+      'Save it, and show the consumer details: the consumer key is `oauth.api.key`, the consumer secret `oauth.api.secret`.',
+    ],
     scopes: ['api', 'refresh_token'],
     clientAuthentication: 'body',
     values: {

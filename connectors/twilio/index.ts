@@ -10,6 +10,7 @@ const CONFIGURATION = [
     required: true,
     pattern: /^AC[0-9a-fA-F]{32}$/,
     example: `AC${'0'.repeat(32)}`,
+    setup: ['Log in to the Twilio Console.', 'Copy the account SID from the start page. A subaccount has its own.'],
   },
   {
     key: 'password',
@@ -17,12 +18,22 @@ const CONFIGURATION = [
     description: 'Auth token of the account; with `api.key`, the secret of that key.',
     required: true,
     secret: true,
+    setup: [
+      'Log in to the Twilio Console.',
+      'Better: under Account → API keys & tokens create an API key, give its SID as `api.key`, and copy its secret, which is shown once.',
+      'Or show the auth token on the start page and copy it.',
+    ],
   },
   {
     key: 'api.key',
     type: 'string',
     description: 'SID of an API key, to log in by instead of the auth token.',
     pattern: /^SK[0-9a-fA-F]{32}$/,
+    setup: [
+      'In the Twilio Console open Account → API keys & tokens and create an API key.',
+      'A restricted key needs the right to read messages, calls and recordings, and to write what is to be written.',
+      'Copy its SID here and its secret to `password`.',
+    ],
   },
 ] as const satisfies readonly ConfigField[];
 
@@ -36,6 +47,10 @@ export default defineConnector({
   name: 'Twilio',
   description: 'Messages, calls and recordings of calls.',
   hub: 'messaging',
+  documentation: [
+    { title: 'API keys in the Console', url: 'https://www.twilio.com/docs/iam/api-keys/keys-in-console' },
+    { title: 'Requests to the API', url: 'https://www.twilio.com/docs/usage/api' },
+  ],
   auth: {
     type: 'basic',
     credentials: (config) => ({

@@ -1,46 +1,12 @@
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import type { Config, Connector, FieldSpec, ObjectSpec, Objects, Operator } from '../../src/connector/index.ts';
-import { createRegistry, loadConnectors, OWN_CONNECTORS } from '../../src/connector/registry.ts';
-import { listen } from '../../src/connector/simulators/server.ts';
-import { connect } from '../../suite/testing.ts';
+import type { Connector, FieldSpec, ObjectSpec, Objects, Operator } from '../../src/connector/index.ts';
+import { forEachDemo } from '../demos.ts';
 
 /** What of a filter each provider answers itself, as Markdown made from the declarations of the connectors. */
 export async function describePushdown(): Promise<string> {
-  const { server, port } = await listen({ port: 0, sources: { folders: [OWN_CONNECTORS] } });
-  const simulatorsUrl = `http://127.0.0.1:${port}`;
-  try {
-    const { connectors } = createRegistry(await loadConnectors({ folders: [OWN_CONNECTORS] }));
-    const chapters = [];
-    for (const connector of connectors)
-      chapters.push(describeElement(connector, await findObjects(connector, simulatorsUrl)));
-    return [...INTRODUCTION, ...chapters.flat(), ''].join('\n');
-  } finally {
-    server.closeAllConnections();
-    server.close();
-  }
-}
-
-/** Fields that an account brings itself are shown as the simulator has them. */
-async function findObjects(connector: Connector, simulatorsUrl: string): Promise<Objects> {
-  const { configuration, accessToken } = await readDemo(connector.key);
-  const tokens = accessToken === undefined ? {} : { 'oauth.user.token': accessToken };
-  const { objects } = await connect(connector, { config: { ...configuration, ...tokens }, simulatorsUrl }).discover();
-  return objects;
-}
-
-interface Demo {
-  readonly configuration: Config;
-  /** Where the login is by OAuth: one that is good without a login. */
-  readonly accessToken: string | undefined;
-}
-
-async function readDemo(key: string): Promise<Demo> {
-  const file = pathToFileURL(join(OWN_CONNECTORS, key, 'simulator.ts')).href;
-  const module: { readonly DEMO_CONFIGURATION?: Config; readonly DEMO_ACCESS_TOKEN?: string } = await import(file);
-  const configuration = module.DEMO_CONFIGURATION;
-  if (configuration === undefined) throw new Error(`The simulator of ${key} exports no DEMO_CONFIGURATION.`);
-  return { configuration, accessToken: module.DEMO_ACCESS_TOKEN };
+  const chapters = await forEachDemo(async ({ connector, connection }) =>
+    describeElement(connector, connection.objects),
+  );
+  return [...INTRODUCTION, ...chapters.flat(), ''].join('\n');
 }
 
 const INTRODUCTION = [

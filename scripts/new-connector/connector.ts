@@ -77,6 +77,7 @@ export default defineConnector({
   name: '${titleOf(key)}',
   description: 'Notes.',
   hub: 'general',
+  documentation: [{ title: 'Documentation of the API', url: 'https://docs.${key}.example/' }],
   auth: ${AUTH[auth]},
   configuration: ${auth === 'oauth2' ? '[]' : 'CONFIGURATION'},
   baseUrl: () => \`https://\${HOST}\`,
@@ -91,15 +92,35 @@ export default defineConnector({
 const SETTINGS: Readonly<Record<Choices['auth'], string>> = {
   basic: `
 const CONFIGURATION = [
-  { key: 'username', type: 'string', description: 'The user that the account is seen as.', required: true },
-  { key: 'password', type: 'string', description: 'The password of that user.', required: true, secret: true },
+  {
+    key: 'username',
+    type: 'string',
+    description: 'The user that the account is seen as.',
+    required: true,
+    setup: ['Log in.', 'Open Settings → Users, and take the name of a user who may read notes.'],
+  },
+  {
+    key: 'password',
+    type: 'string',
+    description: 'The password of that user.',
+    required: true,
+    secret: true,
+    setup: ['Open Settings → Users, choose the user, and set a password.'],
+  },
 ] as const satisfies readonly ConfigField[];
 
 const setting = settings(CONFIGURATION);
 `,
   key: `
 const CONFIGURATION = [
-  { key: 'api.key', type: 'string', description: 'Made under Settings → API keys.', required: true, secret: true },
+  {
+    key: 'api.key',
+    type: 'string',
+    description: 'Made under Settings → API keys.',
+    required: true,
+    secret: true,
+    setup: ['Log in.', 'Open Settings → API keys, make a key, and copy it.'],
+  },
 ] as const satisfies readonly ConfigField[];
 
 const setting = settings(CONFIGURATION);
@@ -117,6 +138,10 @@ const AUTH: Readonly<Record<Choices['auth'], string>> = {
     type: 'oauth2',
     authorizeUrl: () => \`https://\${HOST}/oauth/authorize\`,
     tokenUrl: () => \`https://\${HOST}/oauth/token\`,
+    setup: [
+      'Register an application under Settings → Applications, with your callback URL.',
+      'Its client id is \`oauth.api.key\`, its client secret \`oauth.api.secret\`.',
+    ],
     scopes: ['notes'],
   }`,
 };

@@ -1,9 +1,11 @@
 import type { Connector } from '../connector/contract.ts';
+import { configurationFields } from '../instances/configuration.ts';
 import type { PlatformField } from '../instances/platform-field.ts';
+import { markOf } from './element-mark.ts';
 import type { OperationResult } from './operation.ts';
 
 type Element = OperationResult<'listElements'>[number];
-type Configuration = OperationResult<'getElement'>['configuration'];
+type ElementDetail = OperationResult<'getElement'>;
 type ElementSummary = OperationResult<'listAccountInstances'>[number]['element'];
 
 /** An element as account listings show it. */
@@ -12,7 +14,7 @@ export function toElementSummary({ id, name, key, auth }: Connector): ElementSum
     id,
     name,
     key,
-    image: '',
+    image: markOf({ key, name }),
     deleted: false,
     typeOauth: isOAuth(auth.type),
     trialAccount: false,
@@ -46,15 +48,24 @@ function isOAuth(type: string): boolean {
   return type === 'oauth2';
 }
 
-/** The configuration keys that an instance of the element takes. */
-export function toConfiguration(fields: readonly PlatformField[]): Configuration {
-  return fields.map((field) => ({
+/** An element with what a person needs to make an instance of it. */
+export function toElementDetail(connector: Connector): ElementDetail {
+  return {
+    ...toElement(connector),
+    documentation: (connector.documentation ?? []).map(({ title, url }) => ({ title, url })),
+    configuration: configurationFields(connector).map(toConfigurationField),
+  };
+}
+
+function toConfigurationField(field: PlatformField): ElementDetail['configuration'][number] {
+  return {
     key: field.key,
     type: field.type,
     required: field.required ?? false,
     secret: field.secret ?? false,
     description: field.description,
+    setup: [...(field.setup ?? [])],
     ...(field.default !== undefined && { default: field.default }),
     ...(field.example !== undefined && { example: field.example }),
-  }));
+  };
 }

@@ -1,9 +1,8 @@
 import type { Connector } from '../connector/contract.ts';
 import type { Registry } from '../connector/registry.ts';
-import { configurationFields } from '../instances/configuration.ts';
 import type { AuthorizationCaller, Authorizations, UrlRequest } from '../instances/oauth/authorizations.ts';
 import { inBody, withPlaces } from './body-faults.ts';
-import { toConfiguration, toElement } from './element-view.ts';
+import { toElement, toElementDetail } from './element-view.ts';
 import type { Handlers } from './operation.ts';
 
 type ElementHandlers = Pick<Handlers, 'listElements' | 'getElement' | 'getOAuthUrl' | 'beginOAuth' | 'listHubs'>;
@@ -29,10 +28,7 @@ export function createElementHandlers({
       return { body: elements, headers: { 'Elements-Returned-Count': elements.length } };
     },
 
-    getElement: ({ path }) => {
-      const connector = registry.getConnector(path.keyOrId);
-      return { body: { ...toElement(connector), configuration: toConfiguration(configurationFields(connector)) } };
-    },
+    getElement: ({ path }) => ({ body: toElementDetail(registry.getConnector(path.keyOrId)) }),
 
     getOAuthUrl: ({ principal, path, query }) => beginOAuth(principal, path.keyOrId, query),
     beginOAuth: ({ principal, path, body }) => withPlaces(inBody, beginOAuth(principal, path.keyOrId, body)),

@@ -15,6 +15,8 @@ export interface ConfigField {
   /** The whole value must match, e.g. `/^[a-z0-9-]+$/`. */
   readonly pattern?: RegExp;
   readonly example?: string;
+  /** How a person comes by the value: one sentence for each step. */
+  readonly setup?: readonly string[];
   /** A text that `examine` sets: the API shows it among the warnings of the instance, too. */
   readonly warning?: boolean;
 }
@@ -305,6 +307,8 @@ export interface OAuth2Auth {
   readonly tokenUrl: (config: Config) => string;
   /** Where refresh tokens are shown, if not at the `tokenUrl`. Its host must be one of the connector's. */
   readonly refreshUrl?: (config: Config) => string;
+  /** How a person registers an application with the provider, and so comes by client id and secret: one sentence for each step. */
+  readonly setup?: readonly string[];
   /** Asked for unless the caller gives `oauth.scope`. */
   readonly scopes?: readonly string[];
   /** Default a blank, as RFC 6749 wants. */
@@ -346,6 +350,13 @@ export interface OAuthValue {
 
 export type Auth = BasicAuth | CustomAuth | NoAuth | OAuth2Auth;
 
+/** A page of the provider's own documentation. */
+export interface DocumentationLink {
+  readonly title: string;
+  /** Begins with `https://`. */
+  readonly url: string;
+}
+
 export interface Connector {
   /** The element key: `[a-z][a-z0-9]*`. The folder has the same name. */
   readonly key: string;
@@ -357,6 +368,8 @@ export interface Connector {
   readonly description: string;
   /** Contract values: general, erp, humancapital, crm, documents, … */
   readonly hub: string;
+  /** What people read who set up an account there, or look something up. */
+  readonly documentation?: readonly DocumentationLink[];
   readonly auth: Auth;
   readonly configuration: readonly ConfigField[];
   readonly baseUrl: (config: Config) => string;

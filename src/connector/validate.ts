@@ -3,6 +3,7 @@ import { DECIMAL_TEXT } from '../numbers/number-value.ts';
 import type { Operator } from '../where/ast.ts';
 import type { FieldSpec, FieldType, Translator } from '../where/model.ts';
 import type { Connector, ObjectSpec, Objects } from './contract.ts';
+import { catalogueProblems } from './validate-catalogue.ts';
 import { oauthProblems } from './validate-oauth.ts';
 
 /** A connector that must not be used; `problems` is complete. */
@@ -46,6 +47,7 @@ function doubles(connectors: readonly Connector[], property: 'key' | 'id'): read
 function connectorProblems(connector: Connector): readonly string[] {
   const problems = [
     ...identityProblems(connector),
+    ...catalogueProblems(connector),
     ...configurationProblems(connector),
     ...hostProblems(connector),
     ...oauthProblems(connector),

@@ -20,6 +20,10 @@ export const EVENT_FIELDS: readonly PlatformField[] = [
     type: 'string',
     secret: true,
     description: 'Signs each delivery once more, in the header `Elements-Webhook-Signature`.',
+    setup: [
+      'Make a random text of 32 characters or more, for example with `openssl rand -base64 32`.',
+      'Give it here and to the program behind the callback URL, which checks the signature with it.',
+    ],
   },
   {
     key: FORMAT,

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { markOf } from '../../src/api/element-mark.ts';
 import { useApp } from '../support/app.ts';
 import { expectProblem, faultsOf } from './support/expect-problem.ts';
 import { BAMBOOHR, PRIVATE_SHOP, SHOP } from './support/simulated.ts';
@@ -75,12 +76,12 @@ describe('creating instances', () => {
           'event.notification.signature.key',
           'event.notification.format',
           'event.notification.ordered',
-        'event.vendor.type',
-        'event.poller.refresh_interval',
-        'event.poller.configuration',
-        'event.poller.time.zone',
-        'event.poller.backfill',
-        'event.objects',
+          'event.vendor.type',
+          'event.poller.refresh_interval',
+          'event.poller.configuration',
+          'event.poller.time.zone',
+          'event.poller.backfill',
+          'event.objects',
         ],
       });
       expect(JSON.stringify(answer.body)).not.to.include('confidential');
@@ -231,7 +232,7 @@ describe('creating instances', () => {
         hookName: '',
         key: 'bamboohr',
         description: 'Employees, their files and their time off.',
-        image: '',
+        image: markOf({ key: 'bamboohr', name: 'BambooHR' }),
         active: true,
         deleted: false,
         typeOauth: false,

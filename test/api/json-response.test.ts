@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import express from 'express';
 import { sendJson } from '../../src/api/json-response.ts';
+import { stopServer } from '../../suite/stop-server.ts';
 
 describe('a large answer', () => {
   const ROWS = 3000;
@@ -35,10 +36,7 @@ describe('a large answer', () => {
     const listener = app.listen(0, '127.0.0.1');
     await new Promise((resolve) => listener.once('listening', resolve));
     url = `http://127.0.0.1:${(listener.address() as AddressInfo).port}`;
-    stop = () => {
-      listener.closeAllConnections();
-      return new Promise((resolve) => listener.close(resolve));
-    };
+    stop = () => stopServer(listener);
   });
   afterEach(() => stop());
 

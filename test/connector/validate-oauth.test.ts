@@ -61,6 +61,7 @@ describe('an OAuth declaration with a problem', () => {
   const PROBLEMS: readonly (readonly [Partial<OAuth2Auth>, string])[] = [
     [{ authorizeUrl: undefined }, 'it has no authorizeUrl'],
     [{ accessTokenSeconds: 0 }, 'accessTokenSeconds is not above 0'],
+    [{ setup: [] }, 'the set-up of the application has no steps: leave it out'],
     [{ authorizeParameters: { state: 'x' } }, "authorizeParameters sets 'state', which belongs to the flow"],
     [{ tokenParameters: { grant_type: 'x' } }, "tokenParameters sets 'grant_type', which belongs to the flow"],
     [{ siteAddressKey: 'x' }, "siteAddressKey 'x' is not a configuration key of the type string or url"],

@@ -106,6 +106,29 @@ describe('the problems of a connector', () => {
       { auth: exchanging('code', 'code'), configuration: [{ ...configured('code'), secret: true }] },
       ["shop: its exchange gives the 'code' that it takes"],
     ],
+    ...['http://shop.example.com', 'javascript:alert(1)', '/help', 'https://user:secret@shop.example.com'].map(
+      (url) =>
+        [
+          `the page ${url}`,
+          { documentation: [{ title: 'Help', url }] },
+          [`shop: '${url}' of its documentation is not an address that begins with https://`],
+        ] as const,
+    ),
+    [
+      'a page without a title',
+      { documentation: [{ title: ' ', url: 'https://shop.example.com/help' }] },
+      ['shop: the page https://shop.example.com/help of its documentation has no title'],
+    ],
+    [
+      'a set-up without steps, and with an empty one',
+      {
+        configuration: [
+          { ...configured('a'), setup: [] },
+          { ...configured('b'), setup: ['Look.', ' '] },
+        ],
+      },
+      ["shop: the set-up of 'a' has no steps: leave it out", "shop: a step in the set-up of 'b' is empty"],
+    ],
   ];
 
   for (const [what, changes, problems] of cases) {

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import Provider, { type Configuration } from 'oidc-provider';
+import { stopServer } from '../../suite/stop-server.ts';
 
 /** A request to the token endpoint. */
 export interface TokenRequest {
@@ -149,11 +150,7 @@ export async function startAuthorizationServer(options: AuthorizationServerOptio
         await provider.AccessToken.revokeByGrantId(grantId);
       }
     },
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    close: () => stopServer(server),
   };
 }
 

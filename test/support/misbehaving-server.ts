@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo, Socket } from 'node:net';
 import { buffer, text } from 'node:stream/consumers';
 import { createGzip } from 'node:zlib';
+import { stopServer } from '../../suite/stop-server.ts';
 
 export interface ReceivedRequest {
   readonly method: string;
@@ -78,11 +79,7 @@ export async function startMisbehavingServer(options: MisbehavingServerOptions =
     connections: () => connections,
     answer: (path, ...behaviours) => scripts.set(path, behaviours),
     dropConnections: () => server.closeAllConnections(),
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    close: () => stopServer(server),
   };
 }
 

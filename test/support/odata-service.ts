@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { createSimulator, type ODataSimulatorOptions } from '../../connectors/odata/simulator.ts';
+import { stopServer } from '../../suite/stop-server.ts';
 
 /** An OData service of its own kind, outside of the platform. */
 export interface ODataService {
@@ -25,10 +26,6 @@ export async function startODataService(options: Partial<ODataSimulatorOptions> 
   return {
     url: `${baseUrl}/odata/v4/shop`,
     requests,
-    stop: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
+    stop: () => stopServer(server),
   };
 }

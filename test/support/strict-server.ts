@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TokenGrant } from '../../src/instances/oauth/token-endpoint.ts';
 import { TokenError } from '../../src/instances/oauth/token-failure.ts';
+import { stopServer } from '../../suite/stop-server.ts';
 import type { StrictTokens } from './strict-tokens.ts';
 
 export interface StrictServer {
@@ -33,11 +34,7 @@ export async function startStrictServer(options: StrictServerOptions): Promise<S
   return {
     url: `http://${host}`,
     host,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    close: () => stopServer(server),
   };
 }
 

@@ -40,6 +40,10 @@ const FIELDS: readonly ConfigField[] = [
     secret: true,
     description:
       'A refresh token that was obtained elsewhere, in place of providerData.code. It is refreshed once at once.',
+    setup: [
+      'Leave it out, unless another program has logged in to the provider as the same application.',
+      'Take the `refresh_token` of that program’s last token answer, and stop using it there.',
+    ],
   },
   {
     key: OAUTH_KEYS.accessToken,
@@ -47,6 +51,10 @@ const FIELDS: readonly ConfigField[] = [
     secret: true,
     description:
       'An access token that was obtained elsewhere, for providers whose tokens last. Not needed beside a refresh token.',
+    setup: [
+      'Leave it out, unless another program has logged in to the provider and its tokens last.',
+      'Take the `access_token` of that program’s last token answer.',
+    ],
   },
   {
     key: OAUTH_KEYS.authenticationType,
@@ -56,6 +64,9 @@ const FIELDS: readonly ConfigField[] = [
     description: 'How the instance authenticates: oauth2.',
   },
 ];
+
+/** What a registration with the provider gives. */
+const REGISTERED: ReadonlySet<string> = new Set([OAUTH_KEYS.clientId, OAUTH_KEYS.clientSecret]);
 
 /** They go where tokens are kept, and never into the configuration. */
 export const TOKEN_KEYS: readonly string[] = [OAUTH_KEYS.refreshToken, OAUTH_KEYS.accessToken];
@@ -73,7 +84,11 @@ export function oauthFields(connector: Connector): readonly ConfigField[] {
     description: `${description} The provider tells it; it need not be given.`,
     ...(pattern !== undefined && { pattern }),
   }));
-  return [...FIELDS, ...values];
+  const { setup } = connector.auth;
+  const fields = FIELDS.map((field) =>
+    setup !== undefined && REGISTERED.has(field.key) ? { ...field, setup } : field,
+  );
+  return [...fields, ...values];
 }
 
 /** What is asked for; undefined: whatever the provider gives. */

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { Simulator } from '#connector/simulator';
+import { stopServer } from '../../../suite/stop-server.ts';
 
 export interface Served {
   readonly url: string;
@@ -17,10 +18,6 @@ export async function serve(create: (baseUrl: string) => Simulator): Promise<Ser
   const simulator = create(url);
   return {
     url,
-    stop: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
+    stop: () => stopServer(server),
   };
 }

@@ -1,0 +1,44 @@
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Config, Connector } from '../src/connector/index.ts';
+import { findPlaces } from '../src/connector/places.ts';
+import { createRegistry, loadConnectors, OWN_CONNECTORS } from '../src/connector/registry.ts';
+import { listen } from '../src/connector/simulators/server.ts';
+import { connect, type DiscoveredConnection } from '../suite/testing.ts';
+
+/** A connector of this repository on the demo account of its simulator; what an account brings itself is as the simulator has it. */
+export interface Demo {
+  readonly connector: Connector;
+  readonly connection: DiscoveredConnection;
+}
+
+/** Calls `use` for every connector of this repository that has a simulator, by key, one after the other. */
+export async function forEachDemo<Result>(use: (demo: Demo) => Promise<Result>): Promise<readonly Result[]> {
+  const sources = { folders: [OWN_CONNECTORS] };
+  const { server, port } = await listen({ port: 0, sources });
+  const simulatorsUrl = `http://127.0.0.1:${port}`;
+  try {
+    const { connectors } = createRegistry(await loadConnectors(sources));
+    const simulated = (await findPlaces(sources, 'simulator.ts')).map(({ key }) => key);
+    const results: Result[] = [];
+    for (const connector of connectors.filter(({ key }) => simulated.includes(key))) {
+      const config = await readConfig(connector.key);
+      results.push(
+        await use({ connector, connection: await connect(connector, { config, simulatorsUrl }).discover() }),
+      );
+    }
+    return results;
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+}
+
+/** Where the login is by OAuth, with an access token that is good without a login. */
+async function readConfig(key: string): Promise<Config> {
+  const file = pathToFileURL(join(OWN_CONNECTORS, key, 'simulator.ts')).href;
+  const module: { readonly DEMO_CONFIGURATION?: Config; readonly DEMO_ACCESS_TOKEN?: string } = await import(file);
+  const { DEMO_CONFIGURATION: config, DEMO_ACCESS_TOKEN: token } = module;
+  if (config === undefined) throw new Error(`The simulator of ${key} exports no DEMO_CONFIGURATION.`);
+  return token === undefined ? config : { ...config, 'oauth.user.token': token };
+}

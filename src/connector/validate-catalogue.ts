@@ -1,0 +1,29 @@
+import type { Connector } from './contract.ts';
+
+/** Of what a connector tells people: pages of the provider, and how to come by the values of its keys. */
+export function catalogueProblems({ documentation = [], configuration, auth }: Connector): readonly string[] {
+  const setups = [
+    ...configuration.map(({ key, setup }) => [`'${key}'`, setup] as const),
+    ...(auth.type === 'oauth2' ? [['the application', auth.setup] as const] : []),
+  ];
+  return [
+    ...documentation.flatMap(({ title, url }) => [
+      ...when(title.trim() === '', `the page ${url} of its documentation has no title`),
+      ...when(!isPublicPage(url), `'${url}' of its documentation is not an address that begins with https://`),
+    ]),
+    ...setups.flatMap(([what, setup]) => [
+      ...when(setup?.length === 0, `the set-up of ${what} has no steps: leave it out`),
+      ...when(setup?.some((step) => step.trim() === '') === true, `a step in the set-up of ${what} is empty`),
+    ]),
+  ];
+}
+
+/** What people are sent to: no other scheme, and nobody's name and password. */
+function isPublicPage(text: string): boolean {
+  const url = URL.parse(text);
+  return url?.protocol === 'https:' && url.username === '' && url.password === '';
+}
+
+function when(condition: boolean, problem: string): readonly string[] {
+  return condition ? [problem] : [];
+}
