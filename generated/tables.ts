@@ -132,6 +132,8 @@ export interface InstanceColumns {
   readonly settings_version: number;
   /** What the provider refused while the instance is invalid, such as "list employees": only a success of one of these tells of good credentials. */
   readonly refused_calls: readonly string[];
+  /** Why events of the provider do not come, for people. */
+  readonly event_warning: string | null;
 }
 
 /** Operational events of an account. */
@@ -242,6 +244,26 @@ export interface SubscriptionColumns {
   readonly deleted_at: Date | null;
 }
 
+/** What a provider was told so that it sends the events of an instance here, or is to be told. */
+export interface WebhookRegistrationColumns {
+  readonly account_id: number;
+  readonly instance_id: number;
+  /** Grows with every change of the instance that may ask for another registration. */
+  readonly version: number;
+  /** Under which the provider has it; null while there is none. */
+  readonly provider_id: string | null;
+  readonly url: string | null;
+  /** Ciphertext: what the provider signs with, where it told it. */
+  readonly secret: string | null;
+  readonly renew_at: Date | null;
+  /** When to look at it again; null: only after a change. */
+  readonly due: Date | null;
+  readonly failures: number;
+  readonly lease_until: Date | null;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+}
+
 export interface Tables {
   readonly account: AccountColumns;
   readonly account_settings: AccountSettingsColumns;
@@ -261,4 +283,5 @@ export interface Tables {
   readonly organization: OrganizationColumns;
   readonly platform_key: PlatformKeyColumns;
   readonly subscription: SubscriptionColumns;
+  readonly webhook_registration: WebhookRegistrationColumns;
 }

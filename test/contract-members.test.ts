@@ -22,6 +22,8 @@ const TOLD: ReadonlySet<string> = new Set([
   'PushedField',
   'RecordInput',
   'RecordKey',
+  'RegisteredInput',
+  'RegistrationInput',
   'SimulatorMemory',
   'SimulatorOptions',
   'SortTerm',

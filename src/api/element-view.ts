@@ -2,7 +2,8 @@ import type { ConfigField, Connector } from '../connector/contract.ts';
 import type { OperationResult } from './operation.ts';
 
 type Element = OperationResult<'listElements'>[number];
-type Configuration = OperationResult<'getElement'>['configuration'];
+type ElementDetail = OperationResult<'getElement'>;
+type Configuration = ElementDetail['configuration'];
 type ElementSummary = OperationResult<'listAccountInstances'>[number]['element'];
 
 /** An element as account listings show it. */
@@ -43,6 +44,19 @@ export function toElement(connector: Connector): Element {
 
 function isOAuth(type: string): boolean {
   return type === 'oauth2';
+}
+
+/** How its provider sends events. */
+export function toWebhooks({ webhooks }: Connector): Pick<ElementDetail, 'webhooks'> {
+  if (webhooks === undefined) return {};
+  const { verify, secretKey, registration } = webhooks;
+  return {
+    webhooks: {
+      signed: verify !== 'unsigned',
+      registration: registration === undefined ? 'manual' : 'automatic',
+      ...(secretKey !== undefined && { secretKey }),
+    },
+  };
 }
 
 /** The configuration keys that an instance of the element takes. */

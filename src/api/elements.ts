@@ -3,7 +3,7 @@ import type { Registry } from '../connector/registry.ts';
 import { configurationFields } from '../instances/configuration.ts';
 import type { AuthorizationCaller, Authorizations, UrlRequest } from '../instances/oauth/authorizations.ts';
 import { inBody, withPlaces } from './body-faults.ts';
-import { toConfiguration, toElement } from './element-view.ts';
+import { toConfiguration, toElement, toWebhooks } from './element-view.ts';
 import type { Handlers } from './operation.ts';
 
 type ElementHandlers = Pick<Handlers, 'listElements' | 'getElement' | 'getOAuthUrl' | 'beginOAuth' | 'listHubs'>;
@@ -31,7 +31,8 @@ export function createElementHandlers({
 
     getElement: ({ path }) => {
       const connector = registry.getConnector(path.keyOrId);
-      return { body: { ...toElement(connector), configuration: toConfiguration(configurationFields(connector)) } };
+      const configuration = toConfiguration(configurationFields(connector));
+      return { body: { ...toElement(connector), configuration, ...toWebhooks(connector) } };
     },
 
     getOAuthUrl: ({ principal, path, query }) => beginOAuth(principal, path.keyOrId, query),

@@ -4,6 +4,7 @@ import type { Operator } from '../where/ast.ts';
 import type { FieldSpec, FieldType, Translator } from '../where/model.ts';
 import type { Connector, ObjectSpec, Objects } from './contract.ts';
 import { oauthProblems } from './validate-oauth.ts';
+import { webhookProblems } from './validate-webhooks.ts';
 
 /** A connector that must not be used; `problems` is complete. */
 export class ConnectorError extends Error {
@@ -49,6 +50,7 @@ function connectorProblems(connector: Connector): readonly string[] {
     ...configurationProblems(connector),
     ...hostProblems(connector),
     ...oauthProblems(connector),
+    ...webhookProblems(connector),
   ];
   const objects = typeof connector.objects === 'function' ? [] : findObjectProblems(connector.objects);
   return [...problems, ...objects].map((problem) => `${connector.key}: ${problem}`);

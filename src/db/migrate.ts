@@ -9,6 +9,7 @@ import * as events from './migrations/0003-events.ts';
 import * as deliveryEvents from './migrations/0004-delivery-events.ts';
 import * as authorizations from './migrations/0005-authorizations.ts';
 import * as subscriptionFilters from './migrations/0006-subscription-filters.ts';
+import * as webhooks from './migrations/0008-webhooks.ts';
 
 interface Migration {
   readonly name: string;
@@ -23,6 +24,7 @@ const MIGRATIONS: readonly Migration[] = [
   { name: '0004-delivery-events', up: deliveryEvents.up },
   { name: '0005-authorizations', up: authorizations.up },
   { name: '0006-subscription-filters', up: subscriptionFilters.up },
+  { name: '0008-webhooks', up: webhooks.up },
 ];
 
 /** Any number, the same in every process: it names the lock within the database. */

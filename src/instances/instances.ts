@@ -1,3 +1,4 @@
+import type { Knex } from 'knex';
 import type { Config, Connector } from '../connector/contract.ts';
 import type { Registry } from '../connector/registry.ts';
 import { assertCallable } from '../egress/callback-url.ts';
@@ -7,8 +8,8 @@ import { prepareSql } from '../where/index.ts';
 import type { Authenticate, Authenticated, GivenAgain } from './authenticate.ts';
 import { assertUnmasked, unmasked } from './configuration.ts';
 import { readShown } from './credential-change.ts';
-import { CALLBACK_URL, readEventSettings } from './event-settings.ts';
-import { assertUsable, type Instance, instanceNotFound } from './instance.ts';
+import { CALLBACK_URL, readEventSettings, wantsRegistration } from './event-settings.ts';
+import { assertUsable, type Instance, type InstanceKey, instanceNotFound } from './instance.ts';
 import type { InstanceCodec } from './instance-codec.ts';
 import type { AuthorizationCaller } from './oauth/authorizations.ts';
 import type { ProviderData } from './oauth/authorize.ts';
@@ -20,6 +21,7 @@ import {
   FILTERABLE_INSTANCE,
   type InstanceChanges,
   type InstanceFilter,
+  type InstanceRow,
   type InstanceStore,
 } from './store.ts';
 
@@ -46,7 +48,8 @@ export interface InstancePage {
 /** Who changes an instance; its first one owns it. */
 export type InstanceCaller = AuthorizationCaller;
 
-export interface Instances extends Pick<InstanceRecords, 'get' | 'findByToken' | 'noteCredentials'> {
+export interface Instances
+  extends Pick<InstanceRecords, 'get' | 'findByToken' | 'noteCredentials' | 'noteEventWarning'> {
   /** Verifies the credentials with the provider first. @throws AppError; then nothing is stored */
   readonly create: (caller: InstanceCaller, input: NewInstance, signal: AbortSignal) => Promise<Instance>;
   readonly list: (accountId: number, query: InstanceQuery) => Promise<InstancePage>;
@@ -81,6 +84,8 @@ export interface InstanceNeighbours {
   readonly authenticate: Authenticate;
   /** Prepares deliveries to the URL. */
   readonly ensureSubscription: (accountId: number, url: string) => Promise<unknown>;
+  /** That the provider is to be told where to send events, or may be told no more; at the commit of the transaction. */
+  readonly noteRegistration: (via: Knex, instance: InstanceKey, isWanted: boolean) => Promise<void>;
 }
 
 const TOKEN_BYTES = 32;
@@ -94,7 +99,7 @@ const WORKING = { valid: true, invalidReason: null, refusedCalls: [] };
 
 export function createInstances(
   { keys, shares, random, egress }: Pick<Platform, 'keys' | 'shares' | 'random' | 'egress'>,
-  { registry, store, codec, records, authenticate, ensureSubscription }: InstanceNeighbours,
+  { registry, store, codec, records, authenticate, ensureSubscription, noteRegistration }: InstanceNeighbours,
 ): Instances {
   const { decode, encodeSettings } = codec;
 
@@ -102,6 +107,7 @@ export function createInstances(
     const row = await store.transaction(async (via) => {
       const updated = await store.update(via, accountId, id, changes, guard?.settingsVersion);
       if (updated === undefined || guard === undefined) return updated;
+      await noteEvents(via, updated);
       const isRepaired = await guard.keep(via, { accountId, id });
       return isRepaired && !updated.valid ? store.update(via, accountId, id, WORKING) : updated;
     });
@@ -111,6 +117,12 @@ export function createInstances(
     }
     if (guard === undefined || (await store.find(accountId, id)) === undefined) throw instanceNotFound(id);
     throw new AppError('CONFLICT', `Instance ${id} was changed at the same time. Read it again and repeat the change.`);
+  }
+
+  async function noteEvents(via: Knex, row: InstanceRow): Promise<void> {
+    const { connector, config } = decode(row);
+    if (connector.webhooks?.registration === undefined) return;
+    await noteRegistration(via, row, wantsRegistration(connector, config));
   }
 
   /** Nothing of what is there is to be relied on, so there are no settings and no masks to go on from. */
@@ -181,6 +193,7 @@ export function createInstances(
     get: records.get,
     findByToken: records.findByToken,
     noteCredentials: records.noteCredentials,
+    noteEventWarning: records.noteEventWarning,
 
     create: async (caller, input, signal) => {
       await assertCallbackUrl(input.configuration);
@@ -205,6 +218,7 @@ export function createInstances(
       };
       const row = await store.transaction(async (via) => {
         const inserted = await store.insert(via, newRow);
+        await noteEvents(via, inserted);
         await keep(via, { accountId, id });
         return inserted;
       });

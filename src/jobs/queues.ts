@@ -50,6 +50,8 @@ export interface Maintenance {
   readonly refreshTokens: (signal: AbortSignal) => Promise<number>;
   /** Partitions and retention of events. */
   readonly keepEvents: (signal: AbortSignal) => Promise<void>;
+  /** Tells providers where to send events, where that is due. @returns how many were looked at */
+  readonly keepWebhooks: (signal: AbortSignal) => Promise<number>;
 }
 
 export type Queues = Readonly<Record<string, Queue>>;
@@ -61,7 +63,8 @@ const AUTHORIZATION_MS = HOUR_MS / 4;
 
 /** The table of queues. */
 export function createQueues(clock: Clock, maintenance: Maintenance) {
-  const { purgeIdempotencyRecords, purgeProxyTargets, purgeAuthorizations, refreshTokens, keepEvents } = maintenance;
+  const { purgeIdempotencyRecords, purgeProxyTargets, purgeAuthorizations, refreshTokens, keepEvents, keepWebhooks } =
+    maintenance;
   const purge = (work: (before: Date) => Promise<number>, keepMs: number, schedule: string) => ({
     schedule,
     retry: { limit: 3, delaySeconds: 60, maxDelaySeconds: 600 },
@@ -82,6 +85,16 @@ export function createQueues(clock: Clock, maintenance: Maintenance) {
       pollingSeconds: 30,
       handle: async ({ signal }: Pick<Job, 'signal'>): Promise<JobOutcome> => {
         await keepEvents(signal);
+        return { kind: 'done' };
+      },
+    },
+    'events.webhooks': {
+      schedule: '* * * * *',
+      // The next minute comes anyway.
+      retry: { limit: 0, delaySeconds: 0, maxDelaySeconds: 1 },
+      timeoutSeconds: 300,
+      handle: async ({ signal }: Pick<Job, 'signal'>): Promise<JobOutcome> => {
+        await keepWebhooks(signal);
         return { kind: 'done' };
       },
     },

@@ -21,6 +21,7 @@ const nothing: Maintenance = {
   purgeAuthorizations: async () => 0,
   refreshTokens: async () => 0,
   keepEvents: async () => {},
+  keepWebhooks: async () => 0,
 };
 
 for (const name of Object.keys(PURGES) as (keyof typeof PURGES)[]) {

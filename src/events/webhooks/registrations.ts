@@ -1,0 +1,276 @@
+import { isLoopback } from '../../config/index.ts';
+import type { ProviderCall, ProviderClient } from '../../connector/client/index.ts';
+import type { Operation, RegisteredInput, Registration, WebhookRegistration } from '../../connector/contract.ts';
+import { decryptBound, encryptBound } from '../../db/bound-values.ts';
+import { isAppError } from '../../errors.ts';
+import type { FindWebhookInstance, WebhookInstance } from '../../instances/event-sources.ts';
+import type { Instance } from '../../instances/instance.ts';
+import type { Platform } from '../../platform.ts';
+import type { Notifications } from '../notifications/notifications.ts';
+import type { InstancePlace, WebhookAddresses } from './address.ts';
+import { REGISTRATION_TOPIC } from './demand.ts';
+import { createRegistrationStore, type RegistrationRow, type SettledRegistration } from './registration-store.ts';
+
+export interface RegistrationNeighbours {
+  readonly findInstance: FindWebhookInstance;
+  readonly client: Pick<ProviderClient, 'execute'>;
+  readonly tokensOf: (instance: Instance) => ProviderCall['tokens'];
+  /** @returns whether the warning is news */
+  readonly noteEventWarning: (instance: InstancePlace, warning: string | null) => Promise<boolean>;
+  readonly notifications: Pick<Notifications, 'publish'>;
+  readonly addresses: Pick<WebhookAddresses, 'urlOf'>;
+  /** What is known of the instance is no longer what it was. */
+  readonly changed: (instance: InstancePlace) => Promise<void>;
+}
+
+/** Keeps at providers what instances want there. */
+export interface Registrations {
+  /** From now on what is wanted is done as soon as it is. `publicUrl` is where providers reach this service. */
+  readonly start: (publicUrl: string) => Promise<void>;
+  /** Takes up nothing more; resolves when what is under way has ended. */
+  readonly stop: () => Promise<void>;
+  /** Everything that is due. @returns how many were looked at */
+  readonly keep: (signal: AbortSignal) => Promise<number>;
+  /** Before the instance goes, as long as there are credentials: what is left at the provider then is told. */
+  readonly end: (instance: InstancePlace, signal: AbortSignal) => Promise<void>;
+}
+
+const BATCH = 20;
+/** For all that is done at a provider for one registration. */
+const TIMEOUT_MS = 45_000;
+/** Longer than that takes. */
+const LEASE_MS = 120_000;
+/** Who removes an instance waits for it. */
+const END_TIMEOUT_MS = 10_000;
+const FIRST_RETRY_MS = 15_000;
+const LONGEST_RETRY_MS = 6 * 3_600_000;
+/** For what only an operator or the owner of the instance puts right. */
+const LOOK_AGAIN_MS = 3_600_000;
+/** Of a lifetime, which then leaves a quarter for trying again. */
+const RENEWED_AFTER = 0.75;
+
+export function createRegistrations(platform: Platform, neighbours: RegistrationNeighbours): Registrations {
+  const { knex, keyring, notifier, clock, log } = platform;
+  const { findInstance, client, tokensOf, noteEventWarning, notifications, addresses, changed } = neighbours;
+  const store = createRegistrationStore(knex);
+  const stopping = new AbortController();
+  const underWay = new Set<Promise<unknown>>();
+  let unsubscribe = () => {};
+
+  function track<Result>(work: Promise<Result>): Promise<Result> {
+    underWay.add(work);
+    void work.finally(() => underWay.delete(work)).catch(() => {});
+    return work;
+  }
+
+  function execute<Input, Output>(
+    instance: Instance,
+    operation: Operation<Input, Output>,
+    input: Input,
+    signal: AbortSignal,
+  ) {
+    const { accountId, connector, config } = instance;
+    return client.execute(operation, input, { connector, config, accountId, signal, tokens: tokensOf(instance) });
+  }
+
+  /** @returns what is to be stored. @throws what the provider says */
+  async function bringAbout(
+    row: RegistrationRow,
+    { instance }: WebhookInstance,
+    signal: AbortSignal,
+  ): Promise<SettledRegistration> {
+    const registration = registrationOf(instance);
+    const url = addresses.urlOf(instance.connector.key, instance);
+    const there = row.providerId !== null && row.url !== null ? { id: row.providerId, url: row.url } : undefined;
+    if (there?.url === url && (row.renewAt === null || row.renewAt.getTime() > clock.now())) {
+      return { ...row, failures: 0, due: row.renewAt };
+    }
+    if (there !== undefined && there.url !== url) await removeAtProvider(instance, there, signal);
+    const made =
+      there?.url === url && registration.renew !== undefined
+        ? await execute(instance, registration.renew, there, signal)
+        : await execute(instance, registration.create, { url }, signal);
+    return { ...kept(row, made), url, failures: 0 };
+  }
+
+  function kept(row: RegistrationRow, { id, secret, expiresInSeconds }: Registration) {
+    const renewAt =
+      expiresInSeconds === undefined ? null : new Date(clock.now() + expiresInSeconds * 1000 * RENEWED_AFTER);
+    const sealed = secret === undefined ? row.secret : encryptBound(keyring, secret, placeOf(row));
+    return { providerId: id, secret: sealed, renewAt, due: renewAt };
+  }
+
+  async function removeAtProvider(instance: Instance, there: RegisteredInput, signal: AbortSignal): Promise<void> {
+    try {
+      await execute(instance, registrationOf(instance).remove, there, signal);
+    } catch (error) {
+      if (!isAppError(error, 'NOT_FOUND')) throw error;
+    }
+  }
+
+  async function reconcile(row: RegistrationRow, signal: AbortSignal): Promise<void> {
+    const place = { accountId: row.accountId, id: row.instanceId };
+    const found = await findInstance(place.accountId, place.id);
+    // Gone with the instance.
+    if (found === undefined) return;
+    const { instance, isRegistered } = found;
+    const obstacle = isRegistered
+      ? findObstacle(instance, addresses.urlOf(instance.connector.key, instance))
+      : undefined;
+    if (obstacle !== undefined) {
+      await warn(instance, obstacle);
+      return store.settle(row, { ...row, due: new Date(clock.now() + LOOK_AGAIN_MS) });
+    }
+    try {
+      if (isRegistered) {
+        await store.settle(row, await bringAbout(row, found, signal));
+      } else {
+        if (row.providerId !== null && instance.connector.webhooks?.registration !== undefined) {
+          await removeAtProvider(instance, { id: row.providerId, url: row.url ?? '' }, signal);
+        }
+        await store.remove(row);
+      }
+      await noteEventWarning(place, null);
+    } catch (error) {
+      if (!isAppError(error) && !signal.aborted) throw error;
+      const failures = row.failures + 1;
+      const waitMs = Math.min(FIRST_RETRY_MS * 2 ** (failures - 1), LONGEST_RETRY_MS);
+      await store.settle(row, { ...row, failures, due: new Date(clock.now() + waitMs) });
+      if (!stopping.signal.aborted) await warn(instance, describe(instance, isRegistered, error));
+    }
+    await changed(place);
+  }
+
+  async function warn({ accountId, id, name, connector }: Instance, reason: string): Promise<void> {
+    if (!(await noteEventWarning({ accountId, id }, reason))) return;
+    const data = { instanceId: id, name, elementKey: connector.key, reason };
+    await notifications.publish(accountId, 'instance.webhook.failed', data);
+  }
+
+  async function attempt(row: RegistrationRow, signal: AbortSignal): Promise<void> {
+    const timeout = new AbortController();
+    const endWait = clock.after(TIMEOUT_MS, () => timeout.abort(new Error('The provider took too long.')));
+    try {
+      await reconcile(row, AbortSignal.any([signal, stopping.signal, timeout.signal]));
+    } catch (error) {
+      // The lease ends, and it is due again.
+      log.error({ err: error, accountId: row.accountId, instanceId: row.instanceId }, 'a webhook could not be kept');
+    } finally {
+      endWait();
+    }
+  }
+
+  async function take(one: InstancePlace): Promise<void> {
+    const rows = await store.claim({ limit: 1, leaseMs: LEASE_MS }, one);
+    for (const row of rows) await attempt(row, stopping.signal);
+    // What was noted while it was worked on told nobody who could take it.
+    if (rows.length > 0 && !stopping.signal.aborted) await take(one);
+  }
+
+  return {
+    start: async (publicUrl) => {
+      unsubscribe = notifier.subscribe(REGISTRATION_TOPIC, (payload) => {
+        const [accountId = 0, id = 0] = payload.split(':').map(Number);
+        track(take({ accountId, id })).catch((error: unknown) =>
+          log.error({ err: error }, 'webhooks could not be looked at'),
+        );
+      });
+      await store.noteMoved(publicUrl);
+    },
+
+    stop: async () => {
+      unsubscribe();
+      stopping.abort(new Error('The process stops.'));
+      await Promise.allSettled(underWay);
+    },
+
+    keep: (signal) =>
+      track(
+        (async () => {
+          for (let done = 0; ; ) {
+            const rows = await store.claim({ limit: BATCH, leaseMs: LEASE_MS });
+            await Promise.all(rows.map((row) => attempt(row, signal)));
+            done += rows.length;
+            if (rows.length < BATCH || signal.aborted || stopping.signal.aborted) return done;
+          }
+        })(),
+      ),
+
+    end: async (place, signal) => {
+      const row = await store.find(place);
+      if (row === undefined || row.providerId === null || row.url === null) return;
+      const found = await findInstance(place.accountId, place.id);
+      if (found === undefined || found.instance.connector.webhooks?.registration === undefined) return;
+      const { instance } = found;
+      const timeout = new AbortController();
+      const endWait = clock.after(END_TIMEOUT_MS, () => timeout.abort(new Error('The provider took too long.')));
+      try {
+        await removeAtProvider(
+          instance,
+          { id: row.providerId, url: row.url },
+          AbortSignal.any([signal, timeout.signal]),
+        );
+      } catch (error) {
+        signal.throwIfAborted();
+        const { id, name, connector } = instance;
+        const reason = `The webhook ${row.providerId} is still there: ${wordsOf(error)}`;
+        const data = { instanceId: id, name, elementKey: connector.key, reason };
+        await notifications.publish(place.accountId, 'instance.webhook.failed', data);
+      } finally {
+        endWait();
+      }
+    },
+  };
+}
+
+/** What a provider told to verify its calls with. @throws DecryptionError */
+export type FindRegistrationSecret = (instance: InstancePlace) => Promise<string | undefined>;
+
+export function createFindRegistrationSecret({
+  knex,
+  keyring,
+}: Pick<Platform, 'knex' | 'keyring'>): FindRegistrationSecret {
+  const store = createRegistrationStore(knex);
+  return async (place) => {
+    const row = await store.find(place);
+    return row === undefined || row.secret === null ? undefined : decryptBound(keyring, row.secret, placeOf(row)).plain;
+  };
+}
+
+function placeOf({ accountId, instanceId }: RegistrationRow) {
+  return { column: 'webhook_registration.secret', key: [accountId, instanceId], bound: [] } as const;
+}
+
+/** A connector of which there are registrations had one when they were made. */
+function registrationOf({ connector }: Instance): WebhookRegistration {
+  const registration = connector.webhooks?.registration;
+  if (registration === undefined) throw new Error(`${connector.name} has no webhooks to register any more`);
+  return registration;
+}
+
+/** What the provider need not be asked for, in words; undefined: nothing. */
+function findObstacle({ connector, config, fault, valid, disabled }: Instance, eventUrl: string): string | undefined {
+  const { protocol, hostname, origin } = new URL(eventUrl);
+  if (fault !== undefined) return fault.message;
+  if (!valid) return `${connector.name} is told where to send events when its credentials are renewed.`;
+  // A simulator is on this machine as well.
+  if (config.simulator === true || disabled) return undefined;
+  if (isLoopback(hostname.replace(/^\[|\]$/g, ''))) {
+    return `${connector.name} cannot send events here: only this machine reaches ${origin}. Set PUBLIC_URL to the https address of this service, or event.vendor.type to polling.`;
+  }
+  if (protocol !== 'https:') {
+    return `${connector.name} cannot send events here: ${origin} is not https. Set PUBLIC_URL to the https address of this service, or event.vendor.type to polling.`;
+  }
+  return undefined;
+}
+
+function describe({ connector }: Instance, isWanted: boolean, error: unknown): string {
+  const what = isWanted ? 'could not be told where to send events' : 'could not be told to send no more events';
+  return `${connector.name} ${what}, and will be asked again: ${wordsOf(error)}`;
+}
+
+/** Of an error that callers may read; what the provider said is redacted already. */
+function wordsOf(error: unknown): string {
+  if (!isAppError(error)) return 'It took too long.';
+  return error.providerMessage === undefined ? error.message : `${error.message} ${error.providerMessage}`;
+}
