@@ -46,7 +46,10 @@ export function createWebhookHandler(
       body: await readBytes(request, response, target, bodyBudget),
     };
     const { status, headers, body } = await withTrace(trace, () => webhooks.receive(target, call, signalEnd(response)));
-    response.status(status).set(headers).end(body);
+    response.status(status);
+    // As they are: Express would add a charset.
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+    response.end(body);
   };
 }
 

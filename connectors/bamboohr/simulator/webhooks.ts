@@ -22,6 +22,11 @@ interface Webhook {
   readonly events: readonly string[];
 }
 
+interface Saved {
+  readonly lastId: number;
+  readonly webhooks: readonly (readonly [id: string, webhook: Webhook])[];
+}
+
 const EVENTS = ['employee.created', 'employee.updated', 'employee.deleted'];
 const COMPANY_ID = '12345';
 const MONITORED = COLUMNS.flatMap(({ dataset, label, field }) =>
@@ -30,9 +35,10 @@ const MONITORED = COLUMNS.flatMap(({ dataset, label, field }) =>
 
 /** The webhooks of the owner of the key, who keeps them over a restart. */
 export function createWebhooks({ memory, send }: Partial<SimulatorOptions>) {
-  const saved = memory?.load();
-  const webhooks = new Map<string, Webhook>(Array.isArray(saved) ? saved : []);
-  const save = () => memory?.save([...webhooks]);
+  const saved: Partial<Saved> = Object(memory?.load());
+  const webhooks = new Map<string, Webhook>(saved.webhooks);
+  let { lastId = 0 } = saved;
+  const save = () => memory?.save({ lastId, webhooks: [...webhooks] } satisfies Saved);
 
   function create({ body }: Call): Answer {
     const { name, url, format, events = EVENTS, monitorFields = [] } = body.object();
@@ -51,7 +57,7 @@ export function createWebhooks({ memory, send }: Partial<SimulatorOptions>) {
     if (unknownFields.length > 0) {
       return json({ errors: [{ error: 'Permission denied to the following fields', unknownFields }] }, 403);
     }
-    const id = String(Math.max(0, ...[...webhooks.keys()].map(Number)) + 1);
+    const id = String(++lastId);
     const webhook: Webhook = {
       id,
       name: String(name),
