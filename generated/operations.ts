@@ -31,7 +31,7 @@ export const OPERATIONS = {
   beginOAuth: { method: 'post', path: '/elements/{keyOrId}/oauth/url', scopes: ['platform'], tag: 'elements', list: false, largeBody: false },
   sendTestEvent: { method: 'post', path: '/events/test', scopes: ['platform'], tag: 'events', list: false, largeBody: true },
   answerProvider: { method: 'get', path: '/events/{elementKey}/{instanceKey}', scopes: ['root'], tag: 'events', list: false, largeBody: false },
-  receiveProviderEvents: { method: 'post', path: '/events/{elementKey}/{instanceKey}', scopes: ['root'], tag: 'events', list: false, largeBody: true },
+  receiveProviderEvents: { method: 'post', path: '/events/{elementKey}/{instanceKey}', scopes: ['root'], tag: 'events', list: false, largeBody: false },
   getLiveness: { method: 'get', path: '/health/live', scopes: ['root'], tag: 'service', list: false, largeBody: false },
   getReadiness: { method: 'get', path: '/health/ready', scopes: ['root'], tag: 'service', list: false, largeBody: false },
   listHubs: { method: 'get', path: '/hubs', scopes: ['platform'], tag: 'hubs', list: true, largeBody: false },

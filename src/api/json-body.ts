@@ -24,7 +24,7 @@ const ORDINARY: BodyLimits = { bytes: 256 * KB, depth: MOST_DEPTH, members: MOST
  * Records and events are what providers and callers make of them. Their bytes alone would be no bound: 8 MB of empty objects, or
  * of names, take the parser half a second, and nothing else happens meanwhile.
  */
-const LARGE: BodyLimits = { bytes: 8 * MB, depth: MOST_DEPTH, members: 100_000, ownMembers: MOST_MEMBERS };
+export const LARGE: BodyLimits = { bytes: 8 * MB, depth: MOST_DEPTH, members: 100_000, ownMembers: MOST_MEMBERS };
 
 /** Of the operation that a request is for; undefined: it is for none, and its body will be refused with it. */
 export function bodyLimitsOf(id: OperationId | undefined): BodyLimits {

@@ -6,7 +6,7 @@ import type { WebhookTarget } from '../events/webhooks/receive.ts';
 import { createRedactor } from '../redaction.ts';
 import { type Trace, withTrace } from '../trace.ts';
 import { askForBody, assertLength, hasBody, openBodyRoom, readBody } from './body-bytes.ts';
-import { assertJsonShape, bodyLimitsOf } from './json-body.ts';
+import { assertJsonShape, LARGE } from './json-body.ts';
 import { signalEnd } from './request-end.ts';
 import type { KnownCaller } from './request-record.ts';
 
@@ -18,7 +18,6 @@ export interface WebhookParts {
 }
 
 const NOTHING = Buffer.alloc(0);
-const LARGE = bodyLimitsOf('receiveProviderEvents');
 
 /**
  * `/events/{elementKey}/{instanceKey}`: takes what a provider sends. Whose address it is costs no query and is found out before the body is read. There is

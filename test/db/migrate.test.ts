@@ -11,6 +11,7 @@ const ALL = [
   '0004-delivery-events',
   '0005-authorizations',
   '0006-subscription-filters',
+  '0008-webhooks',
 ];
 
 describe('migrateDatabase', () => {
