@@ -43,20 +43,20 @@ export function createRegistrationStore(knex: Knex) {
 
     /** Those that are due, the oldest first, each for one process and for so long; or a single one. */
     claim: async (
-      { limit, leaseMs }: { readonly limit: number; readonly leaseMs: number },
+      { limit, now, leaseUntil }: { readonly limit: number; readonly now: Date; readonly leaseUntil: Date },
       one?: InstancePlace,
     ): Promise<RegistrationRow[]> => {
       const { rows } = await knex.raw<{ rows: RegistrationRow[] }>(
-        `update webhook_registration set lease_until = now() + ?::float8 * interval '1 millisecond'
+        `update webhook_registration set lease_until = ?
          from (
            select account_id as of_account, instance_id as of_instance from webhook_registration
-           where due <= now() and (lease_until is null or lease_until <= now())
+           where due <= ? and (lease_until is null or lease_until <= ?)
              ${one === undefined ? '' : 'and account_id = ? and instance_id = ?'}
            order by due limit ? for update skip locked
          ) claimed
          where account_id = of_account and instance_id = of_instance
          returning ${COLUMNS}`,
-        [leaseMs, ...(one === undefined ? [] : [one.accountId, one.id]), limit],
+        [leaseUntil, now, now, ...(one === undefined ? [] : [one.accountId, one.id]), limit],
       );
       return rows;
     },

@@ -11,6 +11,11 @@ import type { InstancePlace, WebhookAddresses } from './address.ts';
 import { REGISTRATION_TOPIC } from './demand.ts';
 import { createRegistrationStore, type RegistrationRow, type SettledRegistration } from './registration-store.ts';
 
+/** What it needs of the house. */
+export interface RegistrationPlatform extends Pick<Platform, 'knex' | 'keyring' | 'clock' | 'log'> {
+  readonly notifier: Pick<Platform['notifier'], 'subscribe'>;
+}
+
 export interface RegistrationNeighbours {
   readonly findInstance: FindWebhookInstance;
   readonly client: Pick<ProviderClient, 'execute'>;
@@ -49,7 +54,7 @@ const LOOK_AGAIN_MS = 3_600_000;
 /** Of a lifetime, which then leaves a quarter for trying again. */
 const RENEWED_AFTER = 0.75;
 
-export function createRegistrations(platform: Platform, neighbours: RegistrationNeighbours): Registrations {
+export function createRegistrations(platform: RegistrationPlatform, neighbours: RegistrationNeighbours): Registrations {
   const { knex, keyring, notifier, clock, log } = platform;
   const { findInstance, client, tokensOf, noteEventWarning, notifications, addresses, changed } = neighbours;
   const store = createRegistrationStore(knex);
@@ -160,8 +165,13 @@ export function createRegistrations(platform: Platform, neighbours: Registration
     }
   }
 
+  function claim(limit: number, one?: InstancePlace): Promise<RegistrationRow[]> {
+    const nowMs = clock.now();
+    return store.claim({ limit, now: new Date(nowMs), leaseUntil: new Date(nowMs + LEASE_MS) }, one);
+  }
+
   async function take(one: InstancePlace): Promise<void> {
-    const rows = await store.claim({ limit: 1, leaseMs: LEASE_MS }, one);
+    const rows = await claim(1, one);
     for (const row of rows) await attempt(row, stopping.signal);
     // What was noted while it was worked on told nobody who could take it.
     if (rows.length > 0 && !stopping.signal.aborted) await take(one);
@@ -188,7 +198,7 @@ export function createRegistrations(platform: Platform, neighbours: Registration
       track(
         (async () => {
           for (let done = 0; ; ) {
-            const rows = await store.claim({ limit: BATCH, leaseMs: LEASE_MS });
+            const rows = await claim(BATCH);
             await Promise.all(rows.map((row) => attempt(row, signal)));
             done += rows.length;
             if (rows.length < BATCH || signal.aborted || stopping.signal.aborted) return done;
