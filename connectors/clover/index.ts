@@ -1,5 +1,6 @@
 import { type Config, type ConfigField, defineConnector, errors, json, settings } from '#connector';
 import { customers, employees, items, orders, payments } from './objects.ts';
+import { appWebhooks } from './webhooks.ts';
 
 const CONFIGURATION = [
   {
@@ -15,6 +16,12 @@ const CONFIGURATION = [
     pattern: /^[A-Z0-9]{13}$/,
     description: 'The merchant: `merchant_id` of the callback, 13 letters and digits.',
     example: 'TC4DGCJW1K4EW',
+  },
+  {
+    key: 'webhook.auth.code',
+    type: 'string',
+    secret: true,
+    description: 'For webhooks: the Clover Auth Code, which the developer dashboard shows at the webhook of the app.',
   },
 ] as const satisfies readonly ConfigField[];
 
@@ -58,4 +65,5 @@ export default defineConnector({
     message: ({ body }) => json.findText(json.at(body, 'message')) ?? json.findText(json.at(body, 'error')),
   }),
   objects: { items, customers, employees, orders, payments },
+  webhooks: appWebhooks,
 });

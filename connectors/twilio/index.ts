@@ -1,6 +1,7 @@
 import { type ConfigField, defineConnector, errors, json, settings } from '#connector';
 import { ORIGIN } from './list.ts';
 import { calls, messages, recordings } from './objects.ts';
+import { accountWebhooks } from './webhooks.ts';
 
 const CONFIGURATION = [
   {
@@ -23,6 +24,12 @@ const CONFIGURATION = [
     type: 'string',
     description: 'SID of an API key, to log in by instead of the auth token.',
     pattern: /^SK[0-9a-fA-F]{32}$/,
+  },
+  {
+    key: 'auth.token',
+    type: 'string',
+    secret: true,
+    description: 'For webhooks: the auth token of the account, which signs them also where an API key logs in.',
   },
 ] as const satisfies readonly ConfigField[];
 
@@ -54,6 +61,7 @@ export default defineConnector({
     kinds: { 21220: 'conflict' },
   }),
   objects: { messages, calls, recordings },
+  webhooks: accountWebhooks,
 });
 
 function codeOf(body: unknown): number | undefined {

@@ -318,8 +318,14 @@ export interface WebhookAnswer {
   readonly body: string;
 }
 
-/** The answer to a call that only asks whether somebody is there; undefined for any other call. */
-export type Handshake = (call: WebhookCall, known: { readonly secret: string }) => WebhookAnswer | undefined;
+/** The answer to a call that only asks whether somebody is there. */
+export interface HandshakeAnswer extends WebhookAnswer {
+  /** What people must do with what was sent: it stands among the warnings of the instance until the first event comes. */
+  readonly notice?: string;
+}
+
+/** Undefined for any other call. */
+export type Handshake = (call: WebhookCall, known: { readonly secret: string }) => HandshakeAnswer | undefined;
 
 /** Something that happened at the provider, as its call tells it. */
 export interface ProviderEvent {

@@ -47,6 +47,7 @@ export interface ReceiverNeighbours {
   readonly addresses: Pick<WebhookAddresses, 'read'>;
   readonly getRecord: Resources['getRecord'];
   readonly accept: (events: readonly NewEvent[]) => Promise<Accepted>;
+  readonly noteEventWarning: (instance: InstancePlace, warning: string | null) => Promise<unknown>;
 }
 
 const MAX_BODY_BYTES = 1024 * 1024;
@@ -104,7 +105,7 @@ export function createReceiver(
   neighbours: ReceiverNeighbours,
 ): Receiver {
   const { clock, log } = platform;
-  const { targets, addresses, getRecord, accept } = neighbours;
+  const { targets, addresses, getRecord, accept, noteEventWarning } = neighbours;
   const measures = createMeasures(platform);
 
   /** @throws AppError UNAUTHENTICATED */
@@ -190,9 +191,12 @@ export function createReceiver(
       const answer = webhooks.handshake?.(call, { secret: secret ?? '' });
       if (answer !== undefined) {
         measures.received(key, 'handshake');
+        if (answer.notice !== undefined) await noteEventWarning(instance, answer.notice);
         return answer;
       }
       assertGenuine(target, call);
+      // Where there is a registration, it knows what stands in its way.
+      if (instance.eventWarning !== null && webhooks.registration === undefined) await noteEventWarning(instance, null);
       const idle = idleness(target);
       if (idle !== undefined) {
         measures.received(key, idle);

@@ -79,6 +79,10 @@ export const SHOPS: readonly Connector[] = [
     maxBytes: 200_000,
   }),
   shop('market', 9002, {
+    handshake: ({ url }) => {
+      const code = new URL(url).searchParams.get('code');
+      return code === null ? undefined : { status: 200, headers: {}, body: '', notice: `Enter ${code} at the market.` };
+    },
     response: { status: 202, headers: { 'content-type': 'text/xml' }, body: '<Response/>' },
   }),
 ];

@@ -3,6 +3,7 @@ import { type ApiAnswer, useApp } from '../../support/app.ts';
 import { status } from '../../support/misbehaving-server.ts';
 import { expectProblem } from '../support/expect-problem.ts';
 import { authorizationOf, createTenants } from '../support/tenants.ts';
+import { waitUntil } from '../support/wait-until.ts';
 import { findSubscription, QUICK, useReceiver, verify } from './receiving.ts';
 import { bodyOf, post, SHOP_SECRET, type ShopEvent, sign, useShopServer } from './shop.ts';
 
@@ -141,6 +142,19 @@ describe('a webhook of a provider', () => {
     ]);
     const [event] = await receiver.waitFor(callback, 1);
     expect([event?.body.type, event?.body.data.object]).to.deep.equal(['items.unknown', { id: 'e1', name: 'Item e1' }]);
+  });
+
+  it('may begin with something for people to do, which stands among the warnings until events come', async () => {
+    const { instance } = await open({}, 'market');
+    const warningsOf = async () => (await service.call(`/instances/${instance.id}`)).body.warnings;
+    expect(await warningsOf()).to.equal(undefined);
+    expect((await post(`${instance.eventUrl}?code=123`, '')).status).to.equal(200);
+    expect(await warningsOf()).to.deep.equal(['Enter 123 at the market.']);
+    // Known here at once, and to whoever takes the next call soon.
+    await waitUntil(async () => {
+      await post(instance.eventUrl, bodyOf({ what: 'unknown', item: 'e2' }));
+      return (await warningsOf()) === undefined;
+    });
   });
 
   it('is bounded, and all or nothing', async () => {
