@@ -33,10 +33,10 @@ export function createWebhookHandler(
     // Whoever has it may send what is not signed: it stays out of the log.
     note(response, { redactor: createRedactor([String(instanceKey)]) });
     const target = await webhooks.find(String(elementKey), String(instanceKey));
-    const { instance } = target;
-    note(response, { redactor: createRedactor([String(instanceKey)]), instance });
+    const { instance, redactor } = target;
+    note(response, { redactor, instance });
     const trace: Trace = response.locals.trace;
-    trace.redactor = instance.redactor;
+    trace.redactor = redactor;
     trace.instanceId = instance.id;
     const call = {
       method: request.method,

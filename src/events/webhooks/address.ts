@@ -3,6 +3,8 @@ import type { PlatformKeys } from '../../db/platform-keys.ts';
 
 /** Where calls of a provider for one instance arrive. */
 export interface WebhookAddresses {
+  /** Its secret part. */
+  readonly keyOf: (instance: InstancePlace) => string;
   /** Absolute, as the provider is told it. */
   readonly urlOf: (elementKey: string, instance: InstancePlace) => string;
   /** Undefined for what is not a key that was handed out. Asks nobody. */
@@ -34,15 +36,18 @@ export function createWebhookAddresses(
     return Buffer.from(place.map((byte, index) => byte ^ (stream[index] ?? 0)));
   }
 
+  function keyOf({ accountId, id }: InstancePlace): string {
+    const place = Buffer.alloc(PLACE_BYTES);
+    place.writeBigUInt64BE(BigInt(accountId));
+    place.writeBigUInt64BE(BigInt(id), PLACE_BYTES / 2);
+    const tag = tagOf(place);
+    return Buffer.concat([tag, mask(place, tag)]).toString('base64url');
+  }
+
   return {
-    urlOf: (elementKey, { accountId, id }) => {
-      const place = Buffer.alloc(PLACE_BYTES);
-      place.writeBigUInt64BE(BigInt(accountId));
-      place.writeBigUInt64BE(BigInt(id), PLACE_BYTES / 2);
-      const tag = tagOf(place);
-      const key = Buffer.concat([tag, mask(place, tag)]).toString('base64url');
-      return `${publicUrl()}${PATH}/${elementKey}/${key}`;
-    },
+    keyOf,
+
+    urlOf: (elementKey, instance) => `${publicUrl()}${PATH}/${elementKey}/${keyOf(instance)}`,
 
     read: (instanceKey) => {
       const bytes = Buffer.from(instanceKey, 'base64url');

@@ -29,7 +29,8 @@ export interface WebhookRoom extends Receiver, Pick<WebhookAddresses, 'urlOf'> {
 export function composeWebhooks(platform: Platform, neighbours: WebhookNeighbours): WebhookRoom {
   const { findInstance, publicUrl } = neighbours;
   const addresses = createWebhookAddresses(platform.keys, publicUrl);
-  const targets = createWebhookTargets(platform, findInstance, createFindRegistrationSecret(platform));
+  const findSecret = createFindRegistrationSecret(platform);
+  const targets = createWebhookTargets(platform, { findInstance, findSecret, addresses });
   const registrations = createRegistrations(platform, { ...neighbours, addresses, changed: targets.changed });
   const receiver = createReceiver(platform, { ...neighbours, targets, addresses });
   return { ...receiver, urlOf: addresses.urlOf, registrations };

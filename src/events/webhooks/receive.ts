@@ -11,10 +11,12 @@ import { createAnnouncedCache } from '../../db/announced-cache.ts';
 import { AppError, isAppError } from '../../errors.ts';
 import type { FindWebhookInstance, WebhookInstance } from '../../instances/event-sources.ts';
 import type { Platform } from '../../platform.ts';
+import { combineRedactors, createRedactor, type Redactor } from '../../redaction.ts';
 import type { Resources } from '../../resources/index.ts';
 import type { Accepted, NewEvent } from '../model.ts';
 import type { InstancePlace, WebhookAddresses } from './address.ts';
 import { isToBeRead, readRecords, recordKey } from './hydrate.ts';
+import type { FindRegistrationSecret } from './registrations.ts';
 
 /** An instance that its provider called. */
 export interface WebhookTarget extends WebhookInstance {
@@ -23,6 +25,8 @@ export interface WebhookTarget extends WebhookInstance {
   readonly secret: string | undefined;
   /** Of a body. */
   readonly maxBytes: number;
+  /** Of its secrets and its address. */
+  readonly redactor: Redactor;
 }
 
 export interface WebhookTargets {
@@ -56,10 +60,15 @@ const MOST_EVENTS = 1_000;
 /** A secret that cannot be read is put right by people. */
 const UNREADABLE_RETRY_SECONDS = 600;
 
+export interface TargetNeighbours {
+  readonly findInstance: FindWebhookInstance;
+  readonly findSecret: FindRegistrationSecret;
+  readonly addresses: Pick<WebhookAddresses, 'keyOf'>;
+}
+
 export function createWebhookTargets(
   { notifier }: Pick<Platform, 'notifier'>,
-  findInstance: FindWebhookInstance,
-  findSecret: (place: InstancePlace) => Promise<string | undefined>,
+  { findInstance, findSecret, addresses }: TargetNeighbours,
 ): WebhookTargets {
   // Also that there is none: a provider goes on calling for an instance that was deleted.
   const cache = createAnnouncedCache<{ readonly target: WebhookTarget | undefined }>({
@@ -71,7 +80,11 @@ export function createWebhookTargets(
       const { webhooks } = found?.instance.connector ?? {};
       if (found === undefined || webhooks === undefined) return { target: undefined };
       const secret = keyedSecret(webhooks, found.instance.config) ?? (await findSecret({ accountId, id }));
-      return { target: { ...found, webhooks, secret, maxBytes: webhooks.maxBytes ?? MAX_BODY_BYTES } };
+      const redactor = combineRedactors([
+        found.instance.redactor,
+        createRedactor([addresses.keyOf({ accountId, id })]),
+      ]);
+      return { target: { ...found, webhooks, secret, redactor, maxBytes: webhooks.maxBytes ?? MAX_BODY_BYTES } };
     },
   });
   const keyOf = ({ accountId, id }: InstancePlace) => `${accountId}:${id}`;
@@ -138,25 +151,37 @@ export function createReceiver(
 
   /** @returns how many were stored */
   async function store(target: WebhookTarget, call: WebhookCall, signal: AbortSignal): Promise<number> {
-    const { instance, settings } = target;
     const events = read(target, call);
-    const done = new AbortController();
+    const fresh = toNewEvents(target, call, events);
+    // A provider that refuses the credentials is not asked once more for each event.
+    const isRead = target.settings.hydrate && target.instance.valid && events.some(isToBeRead);
+    const { eventIds } = isRead
+      ? await acceptRead(target, { events, fresh }, signal)
+      : await acceptWith(
+          fresh,
+          events.map(({ record }) => record),
+        );
+    return eventIds.filter((id) => id !== undefined).length;
+  }
+
+  async function acceptRead(
+    { instance }: WebhookTarget,
+    { events, fresh }: { readonly events: readonly ProviderEvent[]; readonly fresh: readonly NewEvent[] },
+    signal: AbortSignal,
+  ): Promise<Accepted> {
+    // What was read is held until it is stored.
+    const stored = new AbortController();
     try {
-      // A provider that refuses the credentials is not asked once more for each event.
-      const isRead = settings.hydrate && instance.valid && events.some(isToBeRead);
-      const until = AbortSignal.any([signal, done.signal]);
-      const records = isRead
-        ? await readRecords({ getRecord, clock, log }, { instance, events, done: until }, measures.reads)
-        : new Map<string, object>();
+      const done = AbortSignal.any([signal, stored.signal]);
+      const records = await readRecords({ getRecord, clock, log }, { instance, events, done }, measures.reads);
+      // Who hung up meanwhile sends it again, and then it is read again.
       signal.throwIfAborted();
-      const fresh = toNewEvents(target, call, events);
-      const { eventIds } = await acceptWith(
+      return await acceptWith(
         fresh,
         events.map((event) => event.record ?? records.get(recordKey(event))),
       );
-      return eventIds.filter((id) => id !== undefined).length;
     } finally {
-      done.abort();
+      stored.abort();
     }
   }
 
