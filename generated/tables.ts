@@ -253,6 +253,8 @@ export interface WebhookRegistrationColumns {
   /** Under which the provider has it; null while there is none. */
   readonly provider_id: string | null;
   readonly url: string | null;
+  /** Of the provider that was told: another company there is told anew. */
+  readonly base_url: string | null;
   /** Ciphertext: what the provider signs with, where it told it. */
   readonly secret: string | null;
   readonly renew_at: Date | null;

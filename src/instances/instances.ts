@@ -106,8 +106,9 @@ export function createInstances(
   async function settle(accountId: number, id: number, changes: InstanceChanges, guard?: Guard): Promise<Instance> {
     const row = await store.transaction(async (via) => {
       const updated = await store.update(via, accountId, id, changes, guard?.settingsVersion);
+      const mayMatter = guard !== undefined || changes.disabled !== undefined;
+      if (updated !== undefined && mayMatter) await noteEvents(via, updated);
       if (updated === undefined || guard === undefined) return updated;
-      await noteEvents(via, updated);
       const isRepaired = await guard.keep(via, { accountId, id });
       return isRepaired && !updated.valid ? store.update(via, accountId, id, WORKING) : updated;
     });

@@ -69,6 +69,7 @@ describe('webhooks at a provider', () => {
   const keyring = createKeyring(`k:${randomBytes(32).toString('base64')}`);
   let provider: Provider;
   let publicUrl: string;
+  let company: string;
   let wanted: boolean;
   let changes: Partial<Instance>;
   let warnings: (string | null)[];
@@ -81,6 +82,7 @@ describe('webhooks at a provider', () => {
     await database.knex('webhook_registration').delete();
     provider = new Provider();
     publicUrl = 'https://causeway.example.com';
+    company = 'https://shop.example.com';
     wanted = true;
     changes = {};
     warnings = [];
@@ -133,8 +135,8 @@ describe('webhooks at a provider', () => {
       hub: 'general',
       auth: { type: 'none' },
       configuration: [],
-      baseUrl: () => 'https://shop.example.com',
-      hosts: ['shop.example.com'],
+      baseUrl: () => company,
+      hosts: ['*.example.com'],
       objects: {},
       probe: {},
       webhooks: { verify: () => 'genuine', events: () => [], registration: provider.registration },
@@ -242,6 +244,38 @@ describe('webhooks at a provider', () => {
     provider.failure = new AppError('NOT_FOUND', 'No such webhook.');
     await open().keep(NEVER);
     expect(await database.knex('webhook_registration')).to.deep.equal([]);
+  });
+
+  it('that the provider has forgotten are made anew when they are to be renewed', async () => {
+    provider.lifetime = 60;
+    provider.renews = true;
+    await open().keep(NEVER);
+    await clock.advance(45_000);
+    provider.onAsk = async () => {
+      provider.onAsk = async () => {};
+      throw new AppError('NOT_FOUND', 'No such webhook.');
+    };
+    await open().keep(NEVER);
+    expect(provider.asked.slice(1)).to.deep.equal(['renew 1', 'create https://causeway.example.com']);
+  });
+
+  it('are made anew for another company at the provider, and left at the one before', async () => {
+    await open().keep(NEVER);
+    company = 'https://other.example.com';
+    await note();
+    await open().keep(NEVER);
+    expect(provider.asked).to.deep.equal(Array(2).fill('create https://causeway.example.com'));
+    expect((await row()).base_url).to.equal(company);
+  });
+
+  it('are not asked for on behalf of an instance that is disabled', async () => {
+    changes = { disabled: true };
+    await open().keep(NEVER);
+    expect([provider.asked, warnings, (await row()).due]).to.deep.equal([[], [], null]);
+    changes = {};
+    await note();
+    await open().keep(NEVER);
+    expect(provider.asked).to.have.length(1);
   });
 
   it('follow the service to another address', async () => {

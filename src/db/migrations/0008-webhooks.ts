@@ -12,6 +12,7 @@ const STATEMENTS: readonly string[] = [
     version bigint not null default 1,
     provider_id text,
     url text,
+    base_url text,
     secret text,
     renew_at timestamptz,
     due timestamptz default now(),
@@ -29,6 +30,7 @@ const STATEMENTS: readonly string[] = [
   `comment on table webhook_registration is 'What a provider was told so that it sends the events of an instance here, or is to be told'`,
   `comment on column webhook_registration.version is 'Grows with every change of the instance that may ask for another registration'`,
   `comment on column webhook_registration.provider_id is 'Under which the provider has it; null while there is none'`,
+  `comment on column webhook_registration.base_url is 'Of the provider that was told: another company there is told anew'`,
   `comment on column webhook_registration.secret is 'Ciphertext: what the provider signs with, where it told it'`,
   `comment on column webhook_registration.due is 'When to look at it again; null: only after a change'`,
 

@@ -136,17 +136,19 @@ export function createReceiver(
     { webhooks, instance: { connector, config } }: WebhookTarget,
     call: WebhookCall,
   ): readonly ProviderEvent[] {
-    let events: readonly ProviderEvent[];
     try {
-      events = webhooks.events(call, config);
-    } catch (cause) {
+      const events = webhooks.events(call, config);
+      const unsound = events.find((event) => !isSound(event));
+      if (unsound !== undefined) throw new Error('An event has no action, object or id that can be stored.');
+      if (events.length <= MOST_EVENTS) return events;
+      const message = `The call has ${events.length} events; at most ${MOST_EVENTS} are taken at a time.`;
+      throw new AppError('PAYLOAD_TOO_LARGE', message);
+    } catch (error) {
       measures.received(connector.key, 'malformed');
-      throw new AppError('REQUEST_INVALID', `The call is not one that ${connector.name} is known to send.`, { cause });
+      if (isAppError(error, 'PAYLOAD_TOO_LARGE')) throw error;
+      const message = `The call is not one that ${connector.name} is known to send.`;
+      throw new AppError('REQUEST_INVALID', message, { cause: error });
     }
-    if (events.length <= MOST_EVENTS) return events;
-    measures.received(connector.key, 'malformed');
-    const message = `The call has ${events.length} events; at most ${MOST_EVENTS} are taken at a time.`;
-    throw new AppError('PAYLOAD_TOO_LARGE', message);
   }
 
   /** @returns how many were stored */
@@ -239,6 +241,14 @@ export function createReceiver(
       }
     },
   };
+}
+
+const ACTIONS: ReadonlySet<string> = new Set<ProviderEvent['action']>(['created', 'updated', 'deleted', 'unknown']);
+const MOST_ID_CHARACTERS = 1_024;
+
+/** Both become parts of what is stored and filtered by. A connector may pass on what anybody sent. */
+function isSound({ action, objectName, objectId = '' }: ProviderEvent): boolean {
+  return ACTIONS.has(action) && /^\w[\w.-]{0,199}$/.test(objectName) && objectId.length <= MOST_ID_CHARACTERS;
 }
 
 const REFUSALS: Readonly<Record<Exclude<WebhookVerdict, 'genuine'>, string>> = {

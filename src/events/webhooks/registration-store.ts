@@ -2,19 +2,30 @@ import type { Knex } from 'knex';
 import type { RowOf } from '../../db/row.ts';
 import type { InstancePlace } from './address.ts';
 
-type Column = 'account_id' | 'instance_id' | 'version' | 'provider_id' | 'url' | 'secret' | 'failures' | 'renew_at';
+type Column =
+  | 'account_id'
+  | 'instance_id'
+  | 'version'
+  | 'provider_id'
+  | 'url'
+  | 'base_url'
+  | 'secret'
+  | 'failures'
+  | 'renew_at';
 
 /** What a provider was told of an instance, or is to be told; the secret still encrypted. */
 export type RegistrationRow = RowOf<'webhook_registration', Column>;
 
 /** What came of a look at it. */
-export interface SettledRegistration extends Pick<RegistrationRow, 'providerId' | 'url' | 'secret' | 'failures'> {
+export interface SettledRegistration
+  extends Pick<RegistrationRow, 'providerId' | 'url' | 'baseUrl' | 'secret' | 'failures'> {
   readonly renewAt: Date | null;
   /** When to look again; null: after a change. */
   readonly due: Date | null;
 }
 
-const COLUMNS = `account_id as "accountId", instance_id as "instanceId", version, provider_id as "providerId", url, secret, failures,
+const COLUMNS = `account_id as "accountId", instance_id as "instanceId", version, provider_id as "providerId", url, base_url as "baseUrl", secret,
+  failures,
   renew_at as "renewAt"`;
 
 export type RegistrationStore = ReturnType<typeof createRegistrationStore>;
@@ -66,13 +77,13 @@ export function createRegistrationStore(knex: Knex) {
       { accountId, instanceId, version }: RegistrationRow,
       settled: SettledRegistration,
     ): Promise<void> => {
-      const { providerId, url, secret, failures, renewAt, due } = settled;
+      const { providerId, url, baseUrl, secret, failures, renewAt, due } = settled;
       await knex.raw(
-        `update webhook_registration set provider_id = :providerId, url = :url, secret = :secret, failures = :failures,
+        `update webhook_registration set provider_id = :providerId, url = :url, base_url = :baseUrl, secret = :secret, failures = :failures,
            renew_at = :renewAt, due = case when version = :version then :due::timestamptz else due end, lease_until = null,
            updated_at = now()
          where account_id = :accountId and instance_id = :instanceId`,
-        { accountId, instanceId, version, providerId, url, secret, failures, renewAt, due },
+        { accountId, instanceId, version, providerId, url, baseUrl, secret, failures, renewAt, due },
       );
     },
 

@@ -2,7 +2,7 @@ import { isLoopback } from '../../config/index.ts';
 import type { ProviderCall, ProviderClient } from '../../connector/client/index.ts';
 import type { Operation, RegisteredInput, Registration, WebhookRegistration } from '../../connector/contract.ts';
 import { decryptBound, encryptBound } from '../../db/bound-values.ts';
-import { isAppError } from '../../errors.ts';
+import { AppError, isAppError } from '../../errors.ts';
 import type { FindWebhookInstance, WebhookInstance } from '../../instances/event-sources.ts';
 import type { Instance } from '../../instances/instance.ts';
 import type { Platform } from '../../platform.ts';
@@ -84,18 +84,39 @@ export function createRegistrations(platform: RegistrationPlatform, neighbours: 
     { instance }: WebhookInstance,
     signal: AbortSignal,
   ): Promise<SettledRegistration> {
-    const registration = registrationOf(instance);
-    const url = addresses.urlOf(instance.connector.key, instance);
+    const { connector, config } = instance;
+    const url = addresses.urlOf(connector.key, instance);
+    const baseUrl = connector.baseUrl(config);
     const there = row.providerId !== null && row.url !== null ? { id: row.providerId, url: row.url } : undefined;
-    if (there?.url === url && (row.renewAt === null || row.renewAt.getTime() > clock.now())) {
+    const isThere = there?.url === url && row.baseUrl === baseUrl;
+    if (isThere && (row.renewAt === null || row.renewAt.getTime() > clock.now())) {
       return { ...row, failures: 0, due: row.renewAt };
     }
-    if (there !== undefined && there.url !== url) await removeAtProvider(instance, there, signal);
-    const made =
-      there?.url === url && registration.renew !== undefined
-        ? await execute(instance, registration.renew, there, signal)
-        : await execute(instance, registration.create, { url }, signal);
-    return { ...kept(row, made), url, failures: 0 };
+    // What another company there was told is out of reach of these credentials.
+    if (there !== undefined && there.url !== url && row.baseUrl === baseUrl)
+      await removeAtProvider(instance, there, signal);
+    const made = (isThere && (await renew(instance, there, signal))) || (await create(instance, url, signal));
+    return { ...kept(row, made), url, baseUrl, failures: 0 };
+  }
+
+  function create(instance: Instance, url: string, signal: AbortSignal): Promise<Registration> {
+    return execute(instance, registrationOf(instance).create, { url }, signal);
+  }
+
+  /** Undefined: it is to be made anew. */
+  async function renew(
+    instance: Instance,
+    there: RegisteredInput,
+    signal: AbortSignal,
+  ): Promise<Registration | undefined> {
+    const operation = registrationOf(instance).renew;
+    if (operation === undefined) return undefined;
+    try {
+      return await execute(instance, operation, there, signal);
+    } catch (error) {
+      if (isAppError(error, 'NOT_FOUND')) return undefined;
+      throw error;
+    }
   }
 
   function kept(row: RegistrationRow, { id, secret, expiresInSeconds }: Registration) {
@@ -119,6 +140,8 @@ export function createRegistrations(platform: RegistrationPlatform, neighbours: 
     // Gone with the instance.
     if (found === undefined) return;
     const { instance, isRegistered } = found;
+    // Nothing is asked on its behalf until it is enabled again, which is told.
+    if (isRegistered && instance.disabled) return store.settle(row, { ...row, due: null });
     const obstacle = isRegistered
       ? findObstacle(instance, addresses.urlOf(instance.connector.key, instance))
       : undefined;
@@ -154,7 +177,7 @@ export function createRegistrations(platform: RegistrationPlatform, neighbours: 
 
   async function attempt(row: RegistrationRow, signal: AbortSignal): Promise<void> {
     const timeout = new AbortController();
-    const endWait = clock.after(TIMEOUT_MS, () => timeout.abort(new Error('The provider took too long.')));
+    const endWait = clock.after(TIMEOUT_MS, () => timeout.abort(tooLong()));
     try {
       await reconcile(row, AbortSignal.any([signal, stopping.signal, timeout.signal]));
     } catch (error) {
@@ -213,7 +236,7 @@ export function createRegistrations(platform: RegistrationPlatform, neighbours: 
       if (found === undefined || found.instance.connector.webhooks?.registration === undefined) return;
       const { instance } = found;
       const timeout = new AbortController();
-      const endWait = clock.after(END_TIMEOUT_MS, () => timeout.abort(new Error('The provider took too long.')));
+      const endWait = clock.after(END_TIMEOUT_MS, () => timeout.abort(tooLong()));
       try {
         await removeAtProvider(
           instance,
@@ -223,6 +246,7 @@ export function createRegistrations(platform: RegistrationPlatform, neighbours: 
       } catch (error) {
         signal.throwIfAborted();
         const { id, name, connector } = instance;
+        log.warn({ err: error, redactor: instance.redactor, ...place }, 'a webhook is left at a provider');
         const reason = `The webhook ${row.providerId} is still there: ${wordsOf(error)}`;
         const data = { instanceId: id, name, elementKey: connector.key, reason };
         await notifications.publish(place.accountId, 'instance.webhook.failed', data);
@@ -259,12 +283,12 @@ function registrationOf({ connector }: Instance): WebhookRegistration {
 }
 
 /** What the provider need not be asked for, in words; undefined: nothing. */
-function findObstacle({ connector, config, fault, valid, disabled }: Instance, eventUrl: string): string | undefined {
+function findObstacle({ connector, config, fault, valid }: Instance, eventUrl: string): string | undefined {
   const { protocol, hostname, origin } = new URL(eventUrl);
   if (fault !== undefined) return fault.message;
   if (!valid) return `${connector.name} is told where to send events when its credentials are renewed.`;
   // A simulator is on this machine as well.
-  if (config.simulator === true || disabled) return undefined;
+  if (config.simulator === true) return undefined;
   if (isLoopback(hostname.replace(/^\[|\]$/g, ''))) {
     return `${connector.name} cannot send events here: only this machine reaches ${origin}. Set PUBLIC_URL to the https address of this service, or event.vendor.type to polling.`;
   }
@@ -279,8 +303,12 @@ function describe({ connector }: Instance, isWanted: boolean, error: unknown): s
   return `${connector.name} ${what}, and will be asked again: ${wordsOf(error)}`;
 }
 
+function tooLong(): AppError {
+  return new AppError('PROVIDER_TIMEOUT', 'It took too long.');
+}
+
 /** Of an error that callers may read; what the provider said is redacted already. */
 function wordsOf(error: unknown): string {
-  if (!isAppError(error)) return 'It took too long.';
+  if (!isAppError(error)) return 'Something went wrong here.';
   return error.providerMessage === undefined ? error.message : `${error.message} ${error.providerMessage}`;
 }

@@ -112,6 +112,16 @@ describe('the registration of webhooks at a provider', () => {
     await waitForNone(instance.eventUrl, instance.token);
   });
 
+  it('is made when the instance is enabled again', async () => {
+    const instance = await createSource(service, openCallback());
+    const { token } = await watch();
+    const path = `/instances/${instance.id}`;
+    await service.call(`${path}/enabled`, { method: 'DELETE' });
+    await service.call(`${path}/configuration`, { method: 'PATCH', body: WEBHOOK });
+    expect((await service.call(`${path}/enabled`, { method: 'PUT' })).status).to.equal(200);
+    await waitForWebhook({ ...instance, token });
+  });
+
   it('ends with the instance', async () => {
     const { token } = await watch();
     const instance = await createSource(service, openCallback(), WEBHOOK);
