@@ -248,8 +248,8 @@ describe('a webhook of a provider', () => {
     await configure({ 'event.notification.enabled': false });
     await untilAccepted(0);
     await configure({ 'event.notification.enabled': true, 'event.vendor.type': 'polling' });
-    const before = await eventsOf(instance);
     await untilAccepted(0);
+    const before = await eventsOf(instance);
     await untilAccepted(0);
     expect(await eventsOf(instance)).to.deep.equal(before);
     expectProblem(
