@@ -278,6 +278,51 @@ describe('webhooks at a provider', () => {
     expect(provider.asked).to.have.length(1);
   });
 
+  it('are made again when that is wanted while they are removed', async () => {
+    await open().keep(NEVER);
+    wanted = false;
+    await note();
+    provider.onAsk = async () => {
+      provider.onAsk = async () => {};
+      wanted = true;
+      await note();
+    };
+    await open().keep(NEVER);
+    await open().keep(NEVER);
+    expect(provider.asked.slice(1)).to.deep.equal(['remove 1', 'create https://causeway.example.com']);
+    expect((await row()).provider_id).to.equal('3');
+  });
+
+  it('do not outlive an instance that is deleted while they are made', async () => {
+    provider.onAsk = async () => {
+      provider.onAsk = async () => {};
+      await database.knex('webhook_registration').delete();
+    };
+    await open().keep(NEVER);
+    expect(provider.asked).to.deep.equal(['create https://causeway.example.com', 'remove 1']);
+  });
+
+  it('of a simulator are none of the provider', async () => {
+    changes = { config: { simulator: true } };
+    await open().keep(NEVER);
+    changes = {};
+    await note();
+    await open().keep(NEVER);
+    expect(provider.asked).to.have.length(2);
+  });
+
+  it('follow the service to another address, whatever becomes of the one before', async () => {
+    await open().keep(NEVER);
+    publicUrl = 'https://elsewhere.example.com';
+    await note();
+    provider.onAsk = async () => {
+      provider.onAsk = async () => {};
+      throw new AppError('PROVIDER_REJECTED', 'It belongs to another user.');
+    };
+    await open().keep(NEVER);
+    expect(provider.asked.slice(1)).to.deep.equal(['remove 1', 'create https://elsewhere.example.com']);
+  });
+
   it('follow the service to another address', async () => {
     await open().keep(NEVER);
     publicUrl = 'https://elsewhere.example.com';

@@ -72,19 +72,20 @@ export function createRegistrationStore(knex: Knex) {
       return rows;
     },
 
-    /** What was noted meanwhile stays due. */
+    /** What was noted meanwhile stays due. False when the instance is gone. */
     settle: async (
       { accountId, instanceId, version }: RegistrationRow,
       settled: SettledRegistration,
-    ): Promise<void> => {
+    ): Promise<boolean> => {
       const { providerId, url, baseUrl, secret, failures, renewAt, due } = settled;
-      await knex.raw(
+      const { rowCount } = await knex.raw<{ rowCount: number }>(
         `update webhook_registration set provider_id = :providerId, url = :url, base_url = :baseUrl, secret = :secret, failures = :failures,
            renew_at = :renewAt, due = case when version = :version then :due::timestamptz else due end, lease_until = null,
            updated_at = now()
          where account_id = :accountId and instance_id = :instanceId`,
         { accountId, instanceId, version, providerId, url, baseUrl, secret, failures, renewAt, due },
       );
+      return rowCount > 0;
     },
 
     /** Nothing is wanted any more, unless that changed meanwhile. */

@@ -54,6 +54,16 @@ const LOOK_AGAIN_MS = 3_600_000;
 /** Of a lifetime, which then leaves a quarter for trying again. */
 const RENEWED_AFTER = 0.75;
 
+const NOTHING: SettledRegistration = {
+  providerId: null,
+  url: null,
+  baseUrl: null,
+  secret: null,
+  failures: 0,
+  renewAt: null,
+  due: null,
+};
+
 export function createRegistrations(platform: RegistrationPlatform, neighbours: RegistrationNeighbours): Registrations {
   const { knex, keyring, notifier, clock, log } = platform;
   const { findInstance, client, tokensOf, noteEventWarning, notifications, addresses, changed } = neighbours;
@@ -86,7 +96,7 @@ export function createRegistrations(platform: RegistrationPlatform, neighbours: 
   ): Promise<SettledRegistration> {
     const { connector, config } = instance;
     const url = addresses.urlOf(connector.key, instance);
-    const baseUrl = connector.baseUrl(config);
+    const baseUrl = `${config.simulator === true ? 'simulated ' : ''}${connector.baseUrl(config)}`;
     const there = row.providerId !== null && row.url !== null ? { id: row.providerId, url: row.url } : undefined;
     const isThere = there?.url === url && row.baseUrl === baseUrl;
     if (isThere && (row.renewAt === null || row.renewAt.getTime() > clock.now())) {
@@ -94,9 +104,18 @@ export function createRegistrations(platform: RegistrationPlatform, neighbours: 
     }
     // What another company there was told is out of reach of these credentials.
     if (there !== undefined && there.url !== url && row.baseUrl === baseUrl)
-      await removeAtProvider(instance, there, signal);
+      await leave(instance, removeAtProvider(instance, there, signal));
     const made = (isThere && (await renew(instance, there, signal))) || (await create(instance, url, signal));
     return { ...kept(row, made), url, baseUrl, failures: 0 };
+  }
+
+  /** Nothing comes of what is left there: who goes on sending finds another address, another secret, or nobody. */
+  async function leave({ accountId, id, redactor }: Instance, removal: Promise<void>): Promise<void> {
+    try {
+      await removal;
+    } catch (error) {
+      log.warn({ err: error, redactor, accountId, instanceId: id }, 'a webhook is left at a provider');
+    }
   }
 
   function create(instance: Instance, url: string, signal: AbortSignal): Promise<Registration> {
@@ -141,22 +160,30 @@ export function createRegistrations(platform: RegistrationPlatform, neighbours: 
     if (found === undefined) return;
     const { instance, isRegistered } = found;
     // Nothing is asked on its behalf until it is enabled again, which is told.
-    if (isRegistered && instance.disabled) return store.settle(row, { ...row, due: null });
+    if (isRegistered && instance.disabled) return void (await store.settle(row, { ...row, due: null }));
     const obstacle = isRegistered
       ? findObstacle(instance, addresses.urlOf(instance.connector.key, instance))
       : undefined;
     if (obstacle !== undefined) {
       await warn(instance, obstacle);
-      return store.settle(row, { ...row, due: new Date(clock.now() + LOOK_AGAIN_MS) });
+      await store.settle(row, { ...row, due: new Date(clock.now() + LOOK_AGAIN_MS) });
+      return;
     }
     try {
       if (isRegistered) {
-        await store.settle(row, await bringAbout(row, found, signal));
+        const settled = await bringAbout(row, found, signal);
+        const isStored = await store.settle(row, settled);
+        // Who deleted the instance meanwhile did not know of it.
+        if (!isStored && settled.providerId !== null) {
+          const made = { id: settled.providerId, url: settled.url ?? '' };
+          return leave(instance, removeAtProvider(instance, made, signal));
+        }
       } else {
         if (row.providerId !== null && instance.connector.webhooks?.registration !== undefined) {
           await removeAtProvider(instance, { id: row.providerId, url: row.url ?? '' }, signal);
         }
-        await store.remove(row);
+        // Wanted again since: then it is due, and there is nothing at the provider.
+        if (!(await store.remove(row))) await store.settle(row, NOTHING);
       }
       await noteEventWarning(place, null);
     } catch (error) {
