@@ -78,6 +78,7 @@ export default defineConnector({
     isFailure: ({ headers, body }) => headers[MESSAGE_HEADER] !== undefined || json.at(body, 'success') === false,
   }),
   objects: discoverObjects,
+  polls: ['employees'],
 });
 
 /** Employees have the fields of the account, custom ones included; the other objects are the same for everybody. */

@@ -364,6 +364,7 @@ function createRun(ports: RunPorts, { poll, instance, settings, signal }: RunInp
         resources.listChanges({ instance, objectName: plan.objectName, signal: ended }, input),
       );
       count(page);
+      if (page.until !== undefined) newestMs = Math.max(newestMs, Date.parse(page.until));
       const readings = page.changes.map((change) => {
         const atMs = Date.parse(change.at);
         if (!Number.isNaN(atMs)) newestMs = Math.max(newestMs, atMs);
