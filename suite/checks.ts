@@ -1,3 +1,4 @@
+import { followChanges } from './changes.ts';
 import { callUndeclared, compareDiscovery } from './discovery.ts';
 import { askForNothing, makeMistakes } from './errors.ts';
 import { checkOrders } from './order.ts';
@@ -63,6 +64,7 @@ export const CHECKS: readonly Check[] = [
       ]),
   },
   { name: 'reports what goes wrong at the provider as what it is', find: meetTroubles },
+  { name: 'tells of every change that it declares, and of each once', find: followChanges },
   { name: 'calls no host that is not its own', find: async (subject) => findStrangeHosts(subject) },
   { name: 'leaves no secret in logs, errors and addresses', find: async (subject) => findLeaks(subject) },
   { name: 'has a README that explains every setting', find: checkReadme },

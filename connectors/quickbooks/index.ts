@@ -90,6 +90,7 @@ export default defineConnector({
     },
   }),
   objects: OBJECTS,
+  polls: ['customers', 'invoices', 'payments', 'bills'],
 });
 
 interface ErrorWords {

@@ -34,7 +34,7 @@ export function describeObjects(objects: Objects): ObjectSummary[] {
 const ACTIONS: readonly ChangeAction[] = ['created', 'updated', 'deleted'];
 
 /** Which changes become events, as far as it is declared: a poll may find more by comparing all records. */
-function eventsOf({ changes = {} }: ObjectSpec): ChangeAction[] {
+export function eventsOf({ changes = {} }: ObjectSpec): ChangeAction[] {
   const { updated, created, feed } = changes;
   const found = [
     ...(updated === undefined ? [] : (['updated'] as const)),
