@@ -69,6 +69,7 @@ export default defineConnector({
     kinds: { 21220: 'conflict' },
   }),
   objects: { messages, calls, recordings },
+  polls: ['messages', 'calls'],
 });
 
 function codeOf(body: unknown): number | undefined {

@@ -138,6 +138,7 @@ function textOf(value: unknown): string | undefined {
 /** As APIs name these fields, without anything but letters. */
 const UPDATED_NAMES = [
   'systemmodstamp',
+  'systemmodifiedat',
   'updatedat',
   'updatedon',
   'updateddate',
@@ -161,10 +162,24 @@ const UPDATED_NAMES = [
   'lastchangedatetime',
   'lastchangedate',
   'lastchanged',
+  'lastchangeddatetime',
+  'lastchangedon',
+  'entitylastchangedon',
   'changedat',
   'changedon',
+  'changeddatetime',
+  'datemodified',
+  'dateupdated',
+  'updateddatetime',
+  'updatedatetime',
+  'updatedtime',
+  'updatetime',
+  // Days.
+  'changedate',
+  'updatedate',
 ];
 const CREATED_NAMES = [
+  'systemcreatedat',
   'createdat',
   'createdon',
   'createddate',
@@ -174,6 +189,8 @@ const CREATED_NAMES = [
   'creationdate',
   'datecreated',
   'created',
+  'createtime',
+  'createdate',
 ];
 
 /** A field that can be asked for, by its name, of which those earlier in the list are the better ones. */
