@@ -72,6 +72,7 @@ async function follow({ target }: Subject, { provider, name, object, table }: Ch
     return readIds(await provider.command('/simulate/changes', { table, ...Object.fromEntries(wanted) }));
   };
   const before = await poll();
+  await beginSecond(provider);
   const first = await change({ create: 2, update: 2, remove: 1 });
   const early = await poll();
   const second = await change({ create: 1, update: 2 });
@@ -104,6 +105,12 @@ async function follow({ target }: Subject, { provider, name, object, table }: Ch
   const others = all.filter(({ objectId = '' }) => !changed.has(objectId));
   faults.push(...others.map((event) => `${describe(event)} is told, and nothing happened`));
   return faults.map((fault) => `${name}: ${fault}`);
+}
+
+/** Moves the clock of the provider on to where a second has just begun, so that both changes are in it. */
+async function beginSecond(provider: ServedSimulator): Promise<void> {
+  const { now } = Object(await provider.command('/simulate/clock', { byMs: 0 }));
+  await provider.command('/simulate/clock', { byMs: 1000 - (Date.parse(String(now)) % 1000) });
 }
 
 type Range = readonly [least: number, most: number];
