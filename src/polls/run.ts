@@ -364,7 +364,8 @@ function createRun(ports: RunPorts, { poll, instance, settings, signal }: RunInp
         resources.listChanges({ instance, objectName: plan.objectName, signal: ended }, input),
       );
       count(page);
-      if (page.until !== undefined) newestMs = Math.max(newestMs, Date.parse(page.until));
+      const untilMs = Date.parse(page.until ?? '');
+      if (!Number.isNaN(untilMs)) newestMs = Math.max(newestMs, untilMs);
       const readings = page.changes.map((change) => {
         const atMs = Date.parse(change.at);
         if (!Number.isNaN(atMs)) newestMs = Math.max(newestMs, atMs);
