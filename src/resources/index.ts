@@ -192,11 +192,12 @@ export function composeResources(
           `${connector.name} tells nothing of changes of ${target.objectName}.`,
         );
       }
-      const { changes, ...place } = await call.execute(feed, input);
+      const { changes, next, until } = await call.execute(feed, input);
       const { map } = prepare(object, {}).steps;
       const told = changes.map(({ record, ...change }) =>
         record === undefined ? change : { ...change, record: map(record) },
       );
+      const place = { ...(next !== undefined && { next }), ...(until !== undefined && { until }) };
       return { changes: told, ...place, ...call.tally };
     },
 
