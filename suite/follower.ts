@@ -20,6 +20,8 @@ export interface Followed {
   readonly config: Config;
   readonly simulatorsUrl: string;
   readonly objectName: string;
+  /** Settings of polling, beside the name of the object. */
+  readonly polling?: Config;
 }
 
 const ONE_POLLER = { accountId: 1, instanceId: 1, settingsVersion: 1, intervalMs: 60_000, failures: 0, lease: '1' };
@@ -27,12 +29,16 @@ const OPTIONS = { leaseMs: 60_000, mostPages: 500, mostPasses: 4 };
 /** Runs that end early are gone on with. */
 const MOST_RUNS = 5;
 
-export function createFollower({ connector, config: given, simulatorsUrl, objectName }: Followed): Follower {
+export function createFollower({ connector, config: given, simulatorsUrl, objectName, polling }: Followed): Follower {
   const config = { ...withDefaults(connector, given), simulator: true };
   const instance = {
     ...{ accountId: 1, id: 1, settingsVersion: 1, connector, config, disabled: false, valid: true, refusedCalls: [] },
   };
-  const settings = readPollSettings({ 'event.notification.enabled': true, 'event.objects': objectName });
+  const settings = readPollSettings({
+    'event.notification.enabled': true,
+    'event.objects': objectName,
+    ...polling,
+  });
   const resource = settings?.resources[0];
   if (settings === undefined || resource === undefined) throw new Error(`'${objectName}' is not polled.`);
   const egress = createEgress({ allow: ['127.0.0.0/8'], simulatorsUrl, keepAliveMs: 1000 });
