@@ -6,6 +6,7 @@ import {
   pick,
   sparse,
   type Table,
+  type TableOptions,
   type TableRow,
   times,
 } from '#connector/simulator';
@@ -81,8 +82,9 @@ const EMPLOYEES = makeRows(EMPLOYEE_COUNT, {
 const BLANK = Object.fromEntries(COLUMNS.map(({ dataset }) => [dataset, null]));
 
 /** When each of them was changed first and last, and whether it is gone, are columns of nobody's. */
-export function createEmployees(clock: MovableClock): Table {
+export function createEmployees(clock: MovableClock, onChange?: TableOptions['onChange']): Table {
   return createTable({
+    ...(onChange && { onChange }),
     rows: EMPLOYEES,
     keyOf: ({ eeid }) => String(eeid),
     initial: (_, rows) => ({ ...BLANK, status: 'Active', eeid: Math.max(...rows.map(({ eeid }) => Number(eeid))) + 1 }),
