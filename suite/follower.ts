@@ -1,5 +1,5 @@
 import type { Config, Connector } from '#connector';
-import { SYSTEM_CLOCK } from '../src/clock.ts';
+import { type Clock, SYSTEM_CLOCK } from '../src/clock.ts';
 import { createByteBudget, createProviderClient } from '../src/connector/client/index.ts';
 import { createEgress } from '../src/egress/index.ts';
 import type { NewEvent } from '../src/events/model.ts';
@@ -13,6 +13,8 @@ import { tokensIn, withDefaults } from './testing.ts';
 export interface Follower {
   /** Looks once. @returns the events it made */
   readonly poll: () => Promise<readonly NewEvent[]>;
+  /** How many versions of records it remembers. */
+  readonly remembered: () => number;
 }
 
 export interface Followed {
@@ -22,6 +24,7 @@ export interface Followed {
   readonly objectName: string;
   /** Settings of polling, beside the name of the object. */
   readonly polling?: Config;
+  readonly clock?: Clock;
 }
 
 const ONE_POLLER = { accountId: 1, instanceId: 1, settingsVersion: 1, intervalMs: 60_000, failures: 0, lease: '1' };
@@ -29,7 +32,8 @@ const OPTIONS = { leaseMs: 60_000, mostPages: 500, mostPasses: 4 };
 /** Runs that end early are gone on with. */
 const MOST_RUNS = 5;
 
-export function createFollower({ connector, config: given, simulatorsUrl, objectName, polling }: Followed): Follower {
+export function createFollower(followed: Followed): Follower {
+  const { connector, config: given, simulatorsUrl, objectName, polling, clock = SYSTEM_CLOCK } = followed;
   const config = { ...withDefaults(connector, given), simulator: true };
   const instance = {
     ...{ accountId: 1, id: 1, settingsVersion: 1, connector, config, disabled: false, valid: true, refusedCalls: [] },
@@ -42,7 +46,6 @@ export function createFollower({ connector, config: given, simulatorsUrl, object
   const resource = settings?.resources[0];
   if (settings === undefined || resource === undefined) throw new Error(`'${objectName}' is not polled.`);
   const egress = createEgress({ allow: ['127.0.0.0/8'], simulatorsUrl, keepAliveMs: 1000 });
-  const clock = SYSTEM_CLOCK;
   const resources = composeResources(
     { clock, keys: { seal: (plain) => plain, open: (sealed) => sealed } },
     {
@@ -60,6 +63,7 @@ export function createFollower({ connector, config: given, simulatorsUrl, object
   );
   const memory = createMemory();
   return {
+    remembered: memory.count,
     poll: async () => {
       const found: NewEvent[] = [];
       const prepare: RunPorts['prepare'] = async (events) => ({
@@ -67,7 +71,12 @@ export function createFollower({ connector, config: given, simulatorsUrl, object
         committed: () => undefined,
       });
       for (let run = 0; run < MOST_RUNS; run++) {
-        const poll: ClaimedPoll = { ...ONE_POLLER, resource: objectName, due: new Date(), ...memory.progress() };
+        const poll: ClaimedPoll = {
+          ...ONE_POLLER,
+          resource: objectName,
+          due: new Date(clock.now()),
+          ...memory.progress(),
+        };
         const end = await runPoll(
           { store: memory.store, resources, prepare, clock, options: OPTIONS },
           { poll, instance, settings, resource, signal: new AbortController().signal },
@@ -80,8 +89,14 @@ export function createFollower({ connector, config: given, simulatorsUrl, object
   };
 }
 
-/** Everything is committed at once, and nothing is forgotten unless it is replaced. */
-function createMemory(): { readonly store: RunPorts['store']; readonly progress: () => Progress } {
+interface Memory {
+  readonly store: RunPorts['store'];
+  readonly progress: () => Progress;
+  readonly count: () => number;
+}
+
+/** Everything is committed at once. */
+function createMemory(): Memory {
   let progress: Progress = { kind: null, watermark: null, feedWatermark: null };
   let versions: readonly NewlySeen[] = [];
   const transaction: PollStore['transaction'] = (work) =>
@@ -93,6 +108,7 @@ function createMemory(): { readonly store: RunPorts['store']; readonly progress:
   };
   return {
     progress: () => progress,
+    count: () => versions.length,
     store: {
       transaction,
       advance: async (_via, _key, { kind, watermark, feedWatermark }) => {
@@ -104,7 +120,9 @@ function createMemory(): { readonly store: RunPorts['store']; readonly progress:
         const isReplaced = isOf(seen.map(({ recordKey }) => recordKey));
         versions = [...versions.filter((version) => !(replaces && isReplaced(version))), ...seen];
       },
-      forgetSeen: async () => undefined,
+      forgetSeen: async (_key, before) => {
+        versions = versions.filter(({ seenAt }) => seenAt >= before);
+      },
     },
   };
 }

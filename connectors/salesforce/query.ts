@@ -62,13 +62,15 @@ export function deletionsOf(objectName: string): Operation<ChangesInput, Changes
   return {
     request: (input, config) => rows.request(toList(input), config),
     read: (response, input) => {
+      const told = Date.parse(response.headers.date ?? '');
       const { records, next } = rows.read(response, toList(input));
       const changes = records.map((record) => ({
         id: json.text(json.at(record, ID), 'the id of a deleted record'),
         action: 'deleted' as const,
         at: json.text(json.at(record, CHANGED), 'the time of a deletion').replace(/\+0000$/, 'Z'),
       }));
-      return { changes, ...(next !== undefined && { next }) };
+      if (next !== undefined) return { changes, next };
+      return { changes, ...(!Number.isNaN(told) && { until: new Date(told).toISOString() }) };
     },
   };
 }
