@@ -151,7 +151,7 @@ function settingsOf(config: Config, defaults: readonly string[], faults: Faults)
   if (config[VENDOR_TYPE] === 'webhook' || !isAsked) return undefined;
   if (resources.length > MOST_RESOURCES) faults.add([CONFIGURATION], `names more than ${MOST_RESOURCES} resources.`);
   return {
-    intervalMs: Number(config[INTERVAL] ?? DEFAULT_INTERVAL_MINUTES) * 60_000,
+    intervalMs: Math.max(1, Math.round(Number(config[INTERVAL] ?? DEFAULT_INTERVAL_MINUTES) * 60_000)),
     zone,
     backfill: config[BACKFILL] === true,
     resources: resources.slice(0, MOST_RESOURCES),
