@@ -96,12 +96,9 @@ const ADD_SEEN = `
   select account_id, instance_id, 'things', record_key, version, now() from seen`;
 
 /** As a poller keeps it of a record whose times are told in milliseconds. */
-function seenOf(
-  newest: readonly NewestThing[],
-  ids: readonly number[],
-): readonly (readonly (number | string | Buffer)[])[] {
+function seenOf(newest: readonly NewestThing[], ids: readonly number[]): (number[] | string[] | Buffer[])[] {
   return [
-    ids,
+    [...ids],
     newest.map(({ updated }) => updated),
     newest.map(({ id }) => hashOf(id)),
     newest.map(({ updated }) => hashOf(`at ${JSON.stringify(updated)}`)),
