@@ -124,21 +124,18 @@ export function createPoller(
   /** @returns how many */
   async function claim(): Promise<number> {
     const limit = places.free();
-    const isFull = (accountId: number) => places.room(accountId) <= 0;
-    const busy = [...new Set([...running.keys()].map(({ accountId }) => accountId))];
     isBehind = limit <= 0;
-    if (limit <= 0) return 0;
+    if (isBehind) return 0;
+    // What an account gets that has nothing under way.
+    const share = Math.max(1, places.room(-1));
+    const busy = new Set([...running.keys()].map(({ accountId }) => accountId));
+    const full = [...busy].filter((accountId) => places.room(accountId) <= 0);
     const nowMs = clock.now();
-    const claimed = await store.claim({
-      now: new Date(nowMs),
-      leaseUntil: new Date(nowMs + options.leaseMs),
-      limit,
-      // What an account gets that has nothing under way.
-      share: Math.max(1, places.room(-1)),
-      except: busy.filter(isFull),
-    });
+    const leaseUntil = new Date(nowMs + options.leaseMs);
+    const claimed = await store.claim({ now: new Date(nowMs), leaseUntil, limit, share, except: full });
     if (claimed.length > 0) await begin(claimed);
-    isBehind = places.free() <= 0 || [...running.keys()].some(({ accountId }) => isFull(accountId));
+    const byAccount = Map.groupBy(claimed, ({ accountId }) => accountId);
+    isBehind = full.length > 0 || claimed.length >= limit || byAccount.values().some(({ length }) => length >= share);
     return claimed.length;
   }
 
