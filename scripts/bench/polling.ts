@@ -15,7 +15,7 @@ import { Agent } from 'undici';
 import { createLatencyRecorder, type Latency, nowMicros } from '../event-load/clock.ts';
 import { startLoadDatabase } from '../event-load/postgres.ts';
 import { addPolledInstances, POLLED_CONNECTORS } from '../poll-load/instances.ts';
-import { startProvider } from '../poll-load/provider-process.ts';
+import { startProvider } from '../poll-load/processes.ts';
 import { cpuMsOf, startService, UNLIMITED } from './running-service.ts';
 
 /** As many polls a second as 20,000 resources have in five minutes. */

@@ -32,3 +32,12 @@ export interface ProviderReport {
   readonly fromChange: Latency;
   readonly fromResponse: Latency;
 }
+
+/** What a worker is told at its start. */
+export interface WorkerSetup {
+  readonly databaseUrl: string;
+  readonly encryptionKeys: string;
+  readonly dataDir: string;
+  /** Of a poll: for so long nobody makes up for a worker that was killed. */
+  readonly leaseMs: number;
+}

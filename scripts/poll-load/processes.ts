@@ -1,5 +1,5 @@
 import { start } from '../event-load/processes.ts';
-import type { NewestThing, ProviderCommand, ProviderReport } from './messages.ts';
+import type { NewestThing, ProviderCommand, ProviderReport, WorkerSetup } from './messages.ts';
 
 export type Provider = Awaited<ReturnType<typeof startProvider>>;
 
@@ -15,5 +15,20 @@ export async function startProvider() {
     end: () => child.ask<void>({ kind: 'end' }),
     report: () => child.ask<ProviderReport>({ kind: 'report' }),
     stop: child.kill,
+  };
+}
+
+export type Worker = Awaited<ReturnType<typeof startWorker>>;
+
+/** A worker of the service in a process of its own, which ends with this one. */
+export async function startWorker(setup: WorkerSetup) {
+  const child = await start<'stop'>('../poll-load/worker.ts', setup);
+  return {
+    /** In order. */
+    stop: async () => {
+      await child.ask<void>('stop');
+      await child.kill();
+    },
+    kill: child.kill,
   };
 }
