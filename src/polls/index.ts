@@ -33,6 +33,7 @@ export interface Polls {
 const INSTANCE_TOPIC = 'instance';
 const DUE_TOPIC = 'poll-due';
 const SYNC_BATCH = 500;
+const SYNCS_AT_ONCE = 4;
 
 /** Changes at providers that are asked for again and again. It stands on instances, their resources and the engine of events. */
 export function composePolls(platform: Platform, neighbours: PollNeighbours, { polls, options }: PollRole): Polls {
@@ -58,8 +59,12 @@ export function composePolls(platform: Platform, neighbours: PollNeighbours, { p
     if (keys.length === 0) return 0;
     // Without its secrets nobody knows what it is to be; they come back, or it is configured anew.
     const usable = (await instances.getAll(keys)).filter(({ fault }) => fault === undefined);
+    const left = usable.values();
     let count = 0;
-    for (const instance of usable) if (await trySync(instance)) count++;
+    const syncNext = async () => {
+      for (const instance of left) if (await trySync(instance)) count++;
+    };
+    await Promise.all(Array.from({ length: SYNCS_AT_ONCE }, syncNext));
     poller.wake();
     return count;
   }

@@ -204,27 +204,15 @@ export function createPollStore(knex: Knex) {
       readonly now: Date;
     }): Promise<boolean> => {
       const { accountId, instanceId, settingsVersion, wanted, isRunning, now } = instance;
-      const resources = arrayLiteral(wanted.map(({ resource }) => resource));
-      return knex.transaction(async (via) => {
-        const marked = await via('instance')
-          .where({ account_id: accountId, id: instanceId, settings_version: settingsVersion })
-          .update({ polls_version: settingsVersion });
-        if (marked === 0) return false;
-        await via.raw('delete from poll where account_id = ? and instance_id = ? and not (resource = any(?::text[]))', [
-          accountId,
-          instanceId,
-          resources,
-        ]);
-        await via.raw(SYNC, [
-          accountId,
-          instanceId,
-          settingsVersion,
-          isRunning ? now : null,
-          resources,
-          arrayLiteral(wanted.map(({ intervalMs }) => intervalMs)),
-        ]);
-        return true;
-      });
+      const { rows } = await knex.raw<{ rows: { readonly count: number }[] }>(SYNC, [
+        accountId,
+        instanceId,
+        settingsVersion,
+        isRunning ? now : null,
+        arrayLiteral(wanted.map(({ resource }) => resource)),
+        arrayLiteral(wanted.map(({ intervalMs }) => intervalMs)),
+      ]);
+      return firstOf(rows).count === 1;
     },
 
     /** Instances whose pollers are not those of their settings, in their order from behind this one on. */
@@ -375,16 +363,32 @@ const FINISH = `
     as r(account_id, instance_id, resource, lease, started_at, next_due, given_back, error, events, provider_calls)
   where p.account_id = r.account_id and p.instance_id = r.instance_id and p.resource = r.resource and p.lease = r.lease`;
 
+// Whoever changes the settings waits for the row of the instance, so nobody has older pollers on the way that are not seen here.
 const SYNC = `
-  insert into poll as p (account_id, instance_id, resource, settings_version, interval_ms, due)
-  select n.account_id, n.instance_id, w.resource, n.settings_version, w.interval_ms, n.due
-  from (select ?::bigint as account_id, ?::bigint as instance_id, ?::bigint as settings_version, ?::timestamptz as due) n,
-    unnest(?::text[], ?::bigint[]) as w(resource, interval_ms)
-  on conflict (account_id, instance_id, resource) do update set
-    settings_version = excluded.settings_version,
-    interval_ms = excluded.interval_ms,
-    due = case when excluded.due is null then null when p.interval_ms = excluded.interval_ms then coalesce(p.due, excluded.due) else excluded.due end,
-    lease = null, lease_until = null`;
+  with given as (
+    select ?::bigint as account_id, ?::bigint as id, ?::bigint as settings_version, ?::timestamptz as due,
+      ?::text[] as resources, ?::bigint[] as intervals
+  ),
+  marked as (
+    update instance i set polls_version = g.settings_version from given g
+    where i.account_id = g.account_id and i.id = g.id and i.settings_version = g.settings_version
+    returning g.*
+  ),
+  gone as (
+    delete from poll p using marked m
+    where p.account_id = m.account_id and p.instance_id = m.id and p.resource <> all(m.resources)
+  ),
+  kept as (
+    insert into poll as p (account_id, instance_id, resource, settings_version, interval_ms, due)
+    select m.account_id, m.id, w.resource, m.settings_version, w.interval_ms, m.due
+    from marked m, unnest(m.resources, m.intervals) as w(resource, interval_ms)
+    on conflict (account_id, instance_id, resource) do update set
+      settings_version = excluded.settings_version,
+      interval_ms = excluded.interval_ms,
+      due = case when excluded.due is null then null when p.interval_ms = excluded.interval_ms then coalesce(p.due, excluded.due) else excluded.due end,
+      lease = null, lease_until = null
+  )
+  select count(*)::int as count from marked`;
 
 const REVIVE = `
   update poll p set due = ?

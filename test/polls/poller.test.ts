@@ -19,6 +19,8 @@ import { createVirtualClock, type VirtualClock } from '../support/virtual-clock.
 const CONFIG = { 'event.notification.enabled': true, 'event.objects': 'things' };
 const INTERVAL_MS = 900_000;
 const STEP_MS = 50;
+/** Turns of the event loop without a statement, after which nothing happens before the clock goes on. */
+const QUIET_TURNS = 8;
 const DATE = { type: 'datetime', nullable: false, sortable: true, domain: { step: 'millisecond' } } as const;
 const THINGS: ObjectSpec = {
   fields: { id: { type: 'string', nullable: false }, changed: { ...DATE, filter: { '>=': 'exact' } } },
@@ -40,6 +42,7 @@ describe('the poller', () => {
   let clock: VirtualClock;
   let statements = 0;
   const pollers: Poller[] = [];
+  const { watched, settled } = createWatch();
 
   before(async () => {
     await addAccount(database.knex);
@@ -77,13 +80,14 @@ describe('the poller', () => {
   }
 
   function start(slowness: Slowness, options: Partial<PollerOptions> = {}): TestPoller {
-    const { store, settled } = watched(createPollStore(database.knex));
+    const store = watched(createPollStore(database.knex));
     const lists: number[] = [];
     const poller = createPoller(
       { clock, log: silentLog, random: { bytes: Buffer.alloc, fraction: () => 0.5 } },
       {
         store,
-        getInstances: async (keys) => keys.map((key) => ({ ...key, config: CONFIG, connector: {} }) as Instance),
+        getInstances: async (keys) =>
+          keys.map((key) => ({ ...key, config: CONFIG, connector: {} }) as unknown as Instance),
         resources: {
           getObject: async () => THINGS,
           listRecords: async ({ instance, signal }: { instance: Instance; signal: AbortSignal }) => {
@@ -197,12 +201,12 @@ describe('settings that pollers keep', () => {
   });
 });
 
-/** The store, and what waits until nothing of it is under way. */
-function watched(store: PollStore): { readonly store: PollStore; readonly settled: () => Promise<void> } {
+/** Stores, and what waits until nothing of any of them is under way. */
+function createWatch() {
   let pending = 0;
-  const count =
-    <Arguments extends unknown[], Result>(work: (...given: Arguments) => Promise<Result>) =>
-    async (...given: Arguments): Promise<Result> => {
+
+  function counted(work: (...given: unknown[]) => Promise<unknown>) {
+    return async (...given: unknown[]): Promise<unknown> => {
       pending++;
       try {
         return await work(...given);
@@ -210,13 +214,16 @@ function watched(store: PollStore): { readonly store: PollStore; readonly settle
         pending--;
       }
     };
-  const entries = Object.entries(store).map(([name, work]) => [name, count(work as () => Promise<unknown>)]);
-  const turn = () => new Promise((done) => setImmediate(done));
+  }
+
   return {
-    store: Object.fromEntries(entries) as PollStore,
-    settled: async () => {
-      for (let quiet = 0; quiet < 8; quiet++) {
-        await turn();
+    watched: (store: PollStore): PollStore =>
+      Object.fromEntries(
+        Object.entries(store).map(([name, work]) => [name, counted(work as Parameters<typeof counted>[0])]),
+      ) as PollStore,
+    settled: async (): Promise<void> => {
+      for (let quiet = 0; quiet < QUIET_TURNS; quiet++) {
+        await new Promise((done) => setImmediate(done));
         if (pending > 0) quiet = 0;
       }
     },

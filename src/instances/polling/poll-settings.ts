@@ -145,7 +145,9 @@ function settingsOf(config: Config, defaults: readonly string[], faults: Faults)
       .map((name) => name.trim()) ?? [];
   const named = names.filter((name) => name !== '' && !configured.some((resource) => resource.name === name));
   const isNamed = configured.length + named.length > 0;
-  const objects = (isNamed ? named : defaults).map((name) => readResource({}, { name, zone, faults }));
+  const short = named.filter((name) => name.length <= LONGEST_NAME);
+  if (short.length < named.length) faults.add([OBJECTS], `must hold names of 1 to ${LONGEST_NAME} characters.`);
+  const objects = (isNamed ? short : defaults).map((name) => readResource({}, { name, zone, faults }));
   const resources = [...configured, ...objects];
   const isAsked = config[VENDOR_TYPE] === 'polling' || typeof config[INTERVAL] === 'number' || isNamed;
   if (config[VENDOR_TYPE] === 'webhook' || !isAsked) return undefined;
