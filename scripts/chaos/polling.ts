@@ -1,6 +1,7 @@
 /**
  * Breaks what polling stands on, and counts what arrives: `npm run chaos:polling [-- --quick]`. Workers that poll 1,000 instances of a local
- * provider are killed again and again, and PostgreSQL crashes, while records change at the provider. Everything runs on loopback with a
+ * provider are killed again and again or stand still for longer than their leases, and PostgreSQL crashes, while records change at the
+ * provider. Everything runs on loopback with a
  * database of its own, and ends by itself. Exit code 1: a promise was broken.
  */
 import { randomBytes } from 'node:crypto';
@@ -19,6 +20,7 @@ const LIMIT_MS = 240_000;
 const WORKERS = 2;
 const RECORDS = 5;
 const LEASE_MS = 3_000;
+const KILLS_BETWEEN_FREEZES = 2;
 /** A change is seen so much later than its time says, at most. */
 const MOST_LATE_MS = 2_000;
 const DRAIN_MS = 60_000;
@@ -55,6 +57,7 @@ try {
   for (let kill = 1; kill <= kills; kill++) {
     await sleep(secondsBetween * 1000);
     const victim = kill % WORKERS;
+    if (kill % KILLS_BETWEEN_FREEZES === 0) await workers[(kill + 1) % WORKERS]?.freeze(1.5 * LEASE_MS);
     await workers[victim]?.kill();
     if (kill % Math.ceil(kills / (crashes + 1)) === 0 && crashed < crashes) {
       crashed++;
@@ -92,7 +95,7 @@ function promises(
 ): readonly Promised[] {
   return [
     {
-      promise: `${kills} SIGKILLs of workers, ${crashes} crashes of PostgreSQL: every change has its event`,
+      promise: `${kills} SIGKILLs and ${Math.floor(kills / KILLS_BETWEEN_FREEZES)} freezes of workers, ${crashes} crashes of PostgreSQL: every change has its event`,
       found: `${changes} changes, ${missing} without`,
       kept: missing === 0 && changes > 0 && crashed === crashes,
     },

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { start } from '../event-load/processes.ts';
 import type { NewestThing, ProviderCommand, ProviderReport, WorkerSetup } from './messages.ts';
 
@@ -30,5 +31,11 @@ export async function startWorker(setup: WorkerSetup) {
       await child.kill();
     },
     kill: child.kill,
+    /** It stands still for so long, as a machine does that is short of memory, and then goes on as if nothing had been. */
+    freeze: async (ms: number) => {
+      child.process.kill('SIGSTOP');
+      await sleep(ms);
+      child.process.kill('SIGCONT');
+    },
   };
 }
