@@ -78,7 +78,7 @@ try {
   const empty = await measure(() => sleep(seconds * 1000));
   const beside = await callEvenly(token, seconds / 2);
   await provider.report();
-  await provider.begin(CHANGES_PER_SECOND, 0);
+  await provider.begin({ perSecond: CHANGES_PER_SECOND, mostLateMs: 0, mostSlowMs: 0 });
   const changing = await measure(() => sleep(seconds * 1000));
   await provider.end();
   await sleep(1_000);

@@ -23,6 +23,8 @@ const LEASE_MS = 3_000;
 const KILLS_BETWEEN_FREEZES = 2;
 /** A change is seen so much later than its time says, at most. */
 const MOST_LATE_MS = 2_000;
+/** Many polls are in the middle of something whenever something breaks. */
+const MOST_SLOW_MS = 500;
 const DRAIN_MS = 60_000;
 const LOOK_MS = 250;
 
@@ -52,7 +54,7 @@ try {
   for (let index = 0; index < WORKERS; index++) workers.push(await startOne());
   await until(async () => (await countPolls('kind is null')) === 0, 'every instance was polled once');
 
-  await provider.begin(perSecond, MOST_LATE_MS);
+  await provider.begin({ perSecond, mostLateMs: MOST_LATE_MS, mostSlowMs: MOST_SLOW_MS });
   let crashed = 0;
   for (let kill = 1; kill <= kills; kill++) {
     await sleep(secondsBetween * 1000);
@@ -77,8 +79,11 @@ try {
   const drainedSeconds = (performance.now() - startedAtMs) / 1000;
   // What is accepted twice comes with the polls after, and is delivered by then.
   await sleep(2 * intervalMs);
-  const results = promises(await provider.report(), { crashed, failing: await countPolls('failures > 0') });
-  console.log(`Everything had arrived ${drainedSeconds.toFixed(1)} s after the last change.`);
+  report = await provider.report();
+  const results = promises(report, { crashed, failing: await countPolls('failures > 0') });
+  console.log(
+    `${drainedSeconds.toFixed(1)} s after the last change nothing more was waited for; ${report.repeated} deliveries were repeated.`,
+  );
   console.table(results.map(({ kept, promise, found }) => ({ kept: kept ? 'yes' : 'NO', promise, found })));
   process.exitCode = results.every(({ kept }) => kept) ? 0 : 1;
 } finally {
@@ -90,7 +95,7 @@ try {
 }
 
 function promises(
-  { changes, missing, acceptedTwice, unknown, repeated }: ProviderReport,
+  { changes, missing, acceptedTwice, unknown }: ProviderReport,
   { crashed, failing }: { readonly crashed: number; readonly failing: number },
 ): readonly Promised[] {
   return [
@@ -110,7 +115,6 @@ function promises(
       kept: unknown === 0,
     },
     { promise: 'no poll fails at the end', found: `${failing} failing`, kept: failing === 0 },
-    { promise: 'deliveries are repeated only when a worker is killed', found: `${repeated} repeated`, kept: true },
   ];
 }
 

@@ -4,10 +4,19 @@ export type ProviderCommand =
   /** Makes records of so many tenants, which changed last some time ago. @returns of each tenant the newest */
   | { readonly kind: 'fill'; readonly tenants: number; readonly records: number }
   /** Others change records from now on, evenly over the tenants. */
-  | { readonly kind: 'begin'; readonly perSecond: number; readonly mostLateMs: number }
+  | { readonly kind: 'begin'; readonly pace: Pace }
   /** They stop. */
   | { readonly kind: 'end' }
   | { readonly kind: 'report' };
+
+export interface Pace {
+  /** Changes. */
+  readonly perSecond: number;
+  /** A change is seen so much later than its time says, at most. */
+  readonly mostLateMs: number;
+  /** So long a response takes from now on, at most. */
+  readonly mostSlowMs: number;
+}
 
 /** The record of a tenant that changed last. */
 export interface NewestThing {

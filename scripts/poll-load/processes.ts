@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { start } from '../event-load/processes.ts';
-import type { NewestThing, ProviderCommand, ProviderReport, WorkerSetup } from './messages.ts';
+import type { NewestThing, Pace, ProviderCommand, ProviderReport, WorkerSetup } from './messages.ts';
 
 export type Provider = Awaited<ReturnType<typeof startProvider>>;
 
@@ -11,8 +11,8 @@ export async function startProvider() {
     url: child.url,
     /** `records` of each tenant. @returns of each tenant the newest */
     fill: (tenants: number, records: number) => child.ask<readonly NewestThing[]>({ kind: 'fill', tenants, records }),
-    /** Records change from now on; a change is seen at most so much later than its time says. */
-    begin: (perSecond: number, mostLateMs: number) => child.ask<void>({ kind: 'begin', perSecond, mostLateMs }),
+    /** Records change from now on. */
+    begin: (pace: Pace) => child.ask<void>({ kind: 'begin', pace }),
     end: () => child.ask<void>({ kind: 'end' }),
     report: () => child.ask<ProviderReport>({ kind: 'report' }),
     stop: child.kill,

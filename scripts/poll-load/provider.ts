@@ -6,7 +6,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { serve, tell } from '../event-load/child.ts';
 import { createLatencyRecorder, nowMicros } from '../event-load/clock.ts';
-import type { NewestThing, ProviderCommand, ProviderReport } from './messages.ts';
+import type { NewestThing, Pace, ProviderCommand, ProviderReport } from './messages.ts';
 
 interface Thing {
   readonly id: string;
@@ -42,6 +42,7 @@ let unknown = 0;
 let nextId = 0;
 let timer: NodeJS.Timeout | undefined;
 let late = 0;
+let slow = 0;
 
 const keyOf = (id: string, version: number) => `${id}@${version}`;
 
@@ -54,7 +55,9 @@ function answer({ pathname, searchParams }: URL, response: ServerResponse): void
   const [, , tenant = ''] = pathname.split('/');
   const things = pathname === '/me' ? [] : listOf(Number(tenant), searchParams);
   calls++;
-  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ things }));
+  const send = () => response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ things }));
+  if (slow > 0) setTimeout(send, Math.random() * slow);
+  else send();
 }
 
 function listOf(tenant: number, query: URLSearchParams): readonly object[] {
@@ -134,8 +137,9 @@ function change(tenant: number): void {
   }, Math.random() * late);
 }
 
-function begin(perSecond: number, mostLateMs: number): void {
+function begin({ perSecond, mostLateMs, mostSlowMs }: Pace): void {
   late = mostLateMs;
+  slow = mostSlowMs;
   const startedMs = performance.now();
   let made = 0;
   timer = setInterval(() => {
@@ -171,7 +175,7 @@ serve<ProviderCommand>(async (command) => {
     case 'fill':
       return fill(command.tenants, command.records);
     case 'begin':
-      return begin(command.perSecond, command.mostLateMs);
+      return begin(command.pace);
     case 'end':
       return end();
     case 'report':

@@ -192,7 +192,7 @@ export function createPollStore(knex: Knex) {
 
     /**
      * Makes the pollers of an instance those that its settings want. One that stays keeps how far it is; whoever runs it at this
-     * moment has lost it.
+     * moment has lost it, if the settings are others than its.
      * @returns false: its settings changed meanwhile
      */
     sync: async (instance: {
@@ -363,6 +363,9 @@ const FINISH = `
     as r(account_id, instance_id, resource, lease, started_at, next_due, given_back, error, events, provider_calls)
   where p.account_id = r.account_id and p.instance_id = r.instance_id and p.resource = r.resource and p.lease = r.lease`;
 
+/** Told again of what it knows, as every process does that hears of a change, a poller goes on with its run. */
+const IS_KEPT = 'p.settings_version = excluded.settings_version and excluded.due is not null';
+
 // Whoever changes the settings waits for the row of the instance, so nobody has older pollers on the way that are not seen here.
 const SYNC = `
   with given as (
@@ -386,7 +389,8 @@ const SYNC = `
       settings_version = excluded.settings_version,
       interval_ms = excluded.interval_ms,
       due = case when excluded.due is null then null when p.interval_ms = excluded.interval_ms then coalesce(p.due, excluded.due) else excluded.due end,
-      lease = null, lease_until = null
+      lease = case when ${IS_KEPT} then p.lease end,
+      lease_until = case when ${IS_KEPT} then p.lease_until end
   )
   select count(*)::int as count from marked`;
 

@@ -172,6 +172,27 @@ describe('the poller', () => {
     expect(poller.lists).to.deep.equal([1]);
   });
 
+  it('goes on with a run when it is told again what it knows, and loses it to other settings', async () => {
+    await addDue(1, 1, clock.now());
+    const store = createPollStore(database.knex);
+    const now = new Date(clock.now());
+    const leaseUntil = new Date(clock.now() + 3_000);
+    const [claimed] = await store.claim({ now, leaseUntil, limit: 1, share: 1, except: [] });
+    if (claimed === undefined) throw new Error('There is nothing to claim.');
+    const { accountId, instanceId } = claimed;
+    const advance = () =>
+      database.knex.transaction((via) =>
+        store.advance(via, claimed, { kind: 'window', watermark: now, feedWatermark: null, leaseUntil }),
+      );
+    const wanted = [{ resource: 'things', intervalMs: INTERVAL_MS }];
+    const sync = (settingsVersion: number, isRunning: boolean) =>
+      store.sync({ accountId, instanceId, settingsVersion, wanted, isRunning, now });
+    expect([await sync(1, true), await advance()]).to.deep.equal([true, true]);
+    expect([await sync(2, true), await advance()]).to.deep.equal([false, true]);
+    await database.knex('instance').update({ settings_version: 2 });
+    expect([await advance(), await sync(2, true), await advance()]).to.deep.equal([false, true, false]);
+  });
+
   it('gives back what it breaks off as it was', async () => {
     await addDue(1, 1, clock.now());
     await database.knex('poll').update({ failures: 3, last_error: 'Before.' });
