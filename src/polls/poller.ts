@@ -24,7 +24,7 @@ export const POLLER_OPTIONS: PollerOptions = {
   concurrency: 64,
   lookMs: 1_000,
   finishMs: 20,
-  leaseMs: 120_000,
+  leaseMs: 300_000,
   longestBackoffMs: 3_600_000,
   mostPages: 500,
   mostPasses: 4,
@@ -155,6 +155,11 @@ export function createPoller(
       if (error instanceof PollLost || signal.aborted) {
         measures.ended('lost', tally);
         return end(startedMs);
+      }
+      // It is this service that has no room.
+      if (isAppError(error, 'OVERLOADED')) {
+        measures.ended('lost', tally);
+        return end(clock.now() + (error.retryAfterSeconds ?? 1) * 1000);
       }
       measures.ended('failed', tally);
       const { accountId, instanceId } = poll;

@@ -64,6 +64,8 @@ const MAX_PROVIDER_CALLS = 25;
 /** Of an event with its record; see `buildPayload`. */
 const LARGEST_RECORD_CHARACTERS = 2_000_000;
 const EPOCH_MS = 0;
+/** The end of the year 9999. */
+const LAST_MS = Date.UTC(10_000, 0, 1) - 1;
 /** Changes whose records are read before they are committed. */
 const FEED_CHUNK = 20;
 
@@ -165,9 +167,9 @@ function createRun(ports: RunPorts, { poll, instance, settings, signal }: RunInp
     return { row, id, recordKey: id === undefined ? version : hashOf(id), version, updatedMs: plan.updatedOf(row) };
   }
 
-  /** Later than both clocks, so that it is not forgotten while it may be read again. */
+  /** The later of both clocks, so that it is not forgotten while it may be read again. */
   function seenOf({ recordKey, version }: Reading, updatedMs: number | undefined): NewlySeen {
-    return { recordKey, version, seenAt: new Date(Math.max(clock.now(), Math.min(updatedMs ?? 0, latest()))) };
+    return { recordKey, version, seenAt: new Date(Math.max(clock.now(), Math.min(updatedMs ?? 0, LAST_MS))) };
   }
 
   async function findNew(readings: readonly Reading[]): Promise<readonly (Reading & { readonly wasThere: boolean })[]> {
@@ -223,13 +225,9 @@ function createRun(ports: RunPorts, { poll, instance, settings, signal }: RunInp
     };
   }
 
-  /** No watermark is later, whatever a record says: it would hide what comes before. */
-  function latest(): number {
-    return clock.now() + MOST_SKEW_MS;
-  }
-
-  function watermarkAt(ms: number): Date {
-    return new Date(Math.min(ms, latest()));
+  /** Whether a watermark may be so late. What records say of the future would hide what comes before. */
+  function isCredible(ms: number): boolean {
+    return ms <= clock.now() + MOST_SKEW_MS;
   }
 
   /** Which records are older than the first poll. */
@@ -240,7 +238,7 @@ function createRun(ports: RunPorts, { poll, instance, settings, signal }: RunInp
     const { records, nextPage } = await list(plan.newest);
     const shown = records.map(readRow);
     const newestMs = shown[0]?.updatedMs ?? EPOCH_MS;
-    const watermarkMs = Math.min(newestMs, clock.now());
+    const watermarkMs = isCredible(newestMs) ? newestMs : clock.now() - MOST_SKEW_MS;
     // At the time of the newest one more records may change: those of the list are known one by one, unless it ends within that time.
     const isWhole = nextPage === undefined || (shown.at(-1)?.updatedMs ?? newestMs) < newestMs;
     const known = new Set(shown.map(versionKey));
@@ -258,7 +256,7 @@ function createRun(ports: RunPorts, { poll, instance, settings, signal }: RunInp
       progress.kind === null
         ? await baseline()
         : { watermarkMs: progress.watermark?.getTime() ?? EPOCH_MS, wasThere: () => false };
-    const before = { ...progress, kind: plan.kind, watermark: watermarkAt(watermarkMs) };
+    const before = { ...progress, kind: plan.kind, watermark: new Date(watermarkMs) };
     const sinceMs = Math.max(EPOCH_MS, watermarkMs - plan.overlapMs);
     let newestMs = plan.hasDates ? watermarkMs : Math.max(watermarkMs, startedMs - MOST_SKEW_MS);
     let isCertain = false;
@@ -269,7 +267,7 @@ function createRun(ports: RunPorts, { poll, instance, settings, signal }: RunInp
       isCertain = isComplete || (pass > 1 && found.count === 0);
     }
     // Where rows kept moving, the next run reads them once more.
-    await finishWindow(isCertain ? { ...before, watermark: watermarkAt(newestMs) } : before, watermarkMs);
+    await finishWindow(isCertain ? { ...before, watermark: new Date(newestMs) } : before, watermarkMs);
     return undefined;
   }
 
@@ -288,7 +286,7 @@ function createRun(ports: RunPorts, { poll, instance, settings, signal }: RunInp
    * at one time, the provider's pages are followed: then nothing is complete before everything was read once more and nothing new was found.
    */
   async function readPass(
-    before: Progress,
+    before: Progress & { readonly watermark: Date },
     { sinceMs, wasThere }: { readonly sinceMs: number; readonly wasThere: WasThere },
   ) {
     let request = plan.since(sinceMs);
@@ -303,7 +301,9 @@ function createRun(ports: RunPorts, { poll, instance, settings, signal }: RunInp
         .map(readRow)
         .filter(({ updatedMs }) => !plan.filterByUpdated || updatedMs === undefined || updatedMs >= sinceMs);
       const lastMs = readings.at(-1)?.updatedMs;
-      for (const { updatedMs } of readings) found.newestMs = Math.max(found.newestMs, updatedMs ?? found.newestMs);
+      for (const { updatedMs } of readings) {
+        if (updatedMs !== undefined && isCredible(updatedMs)) found.newestMs = Math.max(found.newestMs, updatedMs);
+      }
       const unseen = await findNew(readings);
       const [known, fresh] = [[] as NewlySeen[], [] as Fresh[]];
       for (const reading of unseen) {
@@ -312,8 +312,9 @@ function createRun(ports: RunPorts, { poll, instance, settings, signal }: RunInp
       }
       found.count += unseen.length;
       const reachedMs = hasFollowed ? fromMs : lastMs;
-      const isReached = isSorted && reachedMs !== undefined && reachedMs > (before.watermark?.getTime() ?? EPOCH_MS);
-      const next = isReached ? { ...before, watermark: watermarkAt(reachedMs) } : before;
+      const isReached =
+        isSorted && reachedMs !== undefined && reachedMs > before.watermark.getTime() && isCredible(reachedMs);
+      const next = isReached ? { ...before, watermark: new Date(reachedMs) } : before;
       // The first commit also says that the poller has begun: before it, a first poll begins anew.
       const mayAdvance = progress.kind !== null || isSorted || page.nextPage === undefined;
       if (unseen.length > 0 || (isSorted && page.nextPage !== undefined)) {
@@ -366,7 +367,7 @@ function createRun(ports: RunPorts, { poll, instance, settings, signal }: RunInp
       count(page);
       const readings = page.changes.map((change) => {
         const atMs = Date.parse(change.at);
-        if (!Number.isNaN(atMs)) newestMs = Math.max(newestMs, atMs);
+        if (isCredible(atMs)) newestMs = Math.max(newestMs, atMs);
         const version = hashOf(`${change.action} at ${change.at}`);
         return {
           ...change,
@@ -393,7 +394,7 @@ function createRun(ports: RunPorts, { poll, instance, settings, signal }: RunInp
       }
     } while (cursor !== undefined);
     const kind = plan.kind === 'feed' ? plan.kind : progress.kind;
-    const next = { ...progress, kind, feedWatermark: watermarkAt(newestMs) };
+    const next = { ...progress, kind, feedWatermark: new Date(newestMs) };
     if (kind !== progress.kind || newestMs !== progress.feedWatermark?.getTime()) await commit([], next);
     return undefined;
   }

@@ -36,7 +36,7 @@ interface Traits {
 }
 
 type Step =
-  | { readonly kind: 'create' | 'update'; readonly which: number; readonly lateMs: number }
+  | { readonly kind: 'create' | 'update'; readonly which: number; readonly lateMs: number; readonly aheadMs: number }
   | { readonly kind: 'wait'; readonly ms: number }
   | {
       readonly kind: 'poll';
@@ -60,6 +60,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       kind: fc.constant('create' as const),
       which: fc.nat(9),
       lateMs: fc.constantFrom(0, 0, 0, 20_000),
+      aheadMs: fc.constantFrom(0, 0, 0, 0, 0, 0, 36_000_000),
     }),
   },
   {
@@ -68,6 +69,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       kind: fc.constant('update' as const),
       which: fc.nat(9),
       lateMs: fc.constantFrom(0, 0, 0, 20_000),
+      aheadMs: fc.constantFrom(0, 0, 0, 0, 0, 0, 36_000_000),
     }),
   },
   {
@@ -88,6 +90,14 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
+interface Oddities {
+  /** It is seen so much later than its time says. */
+  readonly lateMs: number;
+  /** Its time is wrong, and so much too late. */
+  readonly aheadMs: number;
+  readonly isNew: boolean;
+}
+
 class Crash extends Error {}
 
 /** A provider whose lists move while they are read. */
@@ -97,11 +107,11 @@ function createProvider({ sorts, stepMs, hasDates, skewMs }: Traits, clock: { re
   let pending: (() => void)[] = [];
   const floor = (ms: number) => Math.floor((ms + skewMs) / stepMs) * stepMs;
 
-  function change(which: number, lateMs: number, isNew: boolean): void {
+  function change(which: number, { lateMs = 0, aheadMs = 0, isNew = false }: Partial<Oddities>): void {
     const ids = [...things.keys()];
     const id = isNew || ids.length === 0 ? `t${things.size}` : (ids[which % ids.length] ?? 't0');
     const before = things.get(id);
-    const updatedMs = floor(clock.now());
+    const updatedMs = floor(clock.now()) + aheadMs;
     things.set(id, {
       id,
       version: (before?.version ?? 0) + 1,
@@ -228,7 +238,7 @@ describe('pollers and providers at random', function () {
       if (claimed === undefined) throw new Error('There is nothing to claim.');
       // More than a page of records of the time of the newest one cannot be told from those that change at that time while the first poll reads.
       const isTold = claimed.kind !== null || given.stepMs === 1;
-      provider.plan((isTold ? during : []).map((which) => () => provider.change(which, 0, which > 7)));
+      provider.plan((isTold ? during : []).map((which) => () => provider.change(which, { isNew: which > 7 })));
       const remember = () => {
         baseline = new Map([...provider.things.values()].map(({ id, version }) => [id, version]));
       };
@@ -288,7 +298,7 @@ describe('pollers and providers at random', function () {
     for (const each of steps) {
       if (each.kind === 'wait') nowMs += each.ms;
       else if (each.kind === 'poll') await poll(each);
-      else provider.change(each.which, each.lateMs, each.kind === 'create');
+      else provider.change(each.which, { ...each, isNew: each.kind === 'create' });
     }
     const calm = { kind: 'poll', crash: undefined, atCommit: 0, during: [] } as const;
     for (let number = 0; number < 3; number++) {
