@@ -158,8 +158,8 @@ export function createPollStore(knex: Knex) {
     },
 
     /**
-     * Makes the pollers of an instance those that its settings want. One that stays keeps how far it is; whoever runs it at this
-     * moment has lost it.
+     * Makes the pollers of an instance those that its settings want. One that stays keeps how far it is; whoever runs it under other
+     * settings has lost it.
      * @returns false: its settings changed meanwhile
      */
     sync: async (instance: {
@@ -334,6 +334,7 @@ const FINISH = `
     as r(account_id, instance_id, resource, lease, started_at, next_due, error, events, provider_calls)
   where p.account_id = r.account_id and p.instance_id = r.instance_id and p.resource = r.resource and p.lease = r.lease`;
 
+// Every process is told of a change: under the same settings the run that one has begun goes on, and says what came of it.
 const SYNC = `
   insert into poll as p (account_id, instance_id, resource, settings_version, interval_ms, due)
   select n.account_id, n.instance_id, w.resource, n.settings_version, w.interval_ms, n.due
@@ -343,7 +344,8 @@ const SYNC = `
     settings_version = excluded.settings_version,
     interval_ms = excluded.interval_ms,
     due = case when excluded.due is null then null when p.interval_ms = excluded.interval_ms then coalesce(p.due, excluded.due) else excluded.due end,
-    lease = null, lease_until = null`;
+    lease = case when p.settings_version = excluded.settings_version then p.lease end,
+    lease_until = case when p.settings_version = excluded.settings_version then p.lease_until end`;
 
 const REVIVE = `
   update poll p set due = ?
