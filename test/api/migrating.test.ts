@@ -37,7 +37,7 @@ describe('docs/migrating.md', () => {
     expect(paths).to.include('/passthrough/{path}');
     const [, missing = ''] = /^Not here yet: (.*)$/m.exec(text) ?? [];
     expect(missing).to.match(
-      /bulk jobs, formulas, transformations, events that come from providers .*accounts and users/,
+      /bulk jobs, formulas, transformations, webhooks of providers .*accounts and users/,
     );
     expect(paths.filter((path) => /bulk|formula|transformation|poll|\/users/.test(path))).to.deep.equal([]);
   });
