@@ -262,6 +262,45 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/events/{elementKey}/{instanceKey}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The key of the element.
+                 * @example bamboohr
+                 */
+                elementKey: components["parameters"]["EventElementKey"];
+                /**
+                 * @description The end of an instance's `eventUrl`.
+                 * @example 9oHq2n1vYkQ0b7wq3m8cJx5rT6uZpLs4dFgHjKlMnB0
+                 */
+                instanceKey: components["parameters"]["EventInstanceKey"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Where a provider asks whether somebody is there
+         * @description The `eventUrl` of an instance. Some providers ask there, before they send events, and want an answer that shows that somebody waits for them; some send events by GET. Both are taken as with POST.
+         */
+        get: operations["answerProvider"];
+        put?: never;
+        /**
+         * Where a provider sends its events
+         * @description The `eventUrl` of an instance, for elements whose provider sends events by itself. The answer comes when all events of the call are stored; an event that
+         *     was sent before is dropped. A call that is not signed as the provider signs is a 401 and stores nothing. While the instance is disabled, has no events enabled or
+         *     is polled (`event.vendor.type`), the call is answered and nothing is stored. What the provider sends and how it signs depends on the element.
+         *
+         *     Some providers want an answer of their own, which they get in place of the body below.
+         */
+        post: operations["receiveProviderEvents"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/elements": {
         parameters: {
             query?: never;
@@ -698,6 +737,32 @@ export interface paths {
          * @description Refuses calls on the instance with a 403 until it is enabled again; discovery still answers.
          */
         delete: operations["disableInstance"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/instances/{id}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of an instance.
+                 * @example 1
+                 */
+                id: components["parameters"]["InstanceId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List the events of an instance
+         * @description What was accepted of an instance, as receivers get it, the newest first: what its provider sent, what polls found, and test events. Delivered events are kept for the time that the operator sets, queued ones until they are delivered. A page with more than 32 MB of events is shorter than its `pageSize`.
+         */
+        get: operations["listInstanceEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1625,6 +1690,16 @@ export interface components {
             [key: string]: unknown;
         };
         /**
+         * @description What became of the call of a provider.
+         * @example {
+         *       "accepted": 1
+         *     }
+         */
+        ReceivedEvents: {
+            /** @description How many of its events were stored. The others were sent before, or are not wanted. */
+            accepted: number;
+        };
+        /**
          * @description How instances of the element authenticate with the provider.
          * @example {
          *       "type": "basic"
@@ -1742,12 +1817,31 @@ export interface components {
             /** @description A value as it could be. */
             example?: string;
         };
+        /**
+         * @description How the provider sends events to the `eventUrl` of instances; left out when it does not.
+         * @example {
+         *       "signed": true,
+         *       "registration": "automatic"
+         *     }
+         */
+        ElementWebhooks: {
+            /** @description True when calls show that the provider sent them. Otherwise whoever knows the address can send some. */
+            signed: boolean;
+            /**
+             * @description `automatic`: the provider is told the address, for instances with events enabled and `event.vendor.type: webhook`. `manual`: people enter it at the provider.
+             * @enum {string}
+             */
+            registration: "automatic" | "manual";
+            /** @description The configuration key of the secret that calls are verified with; left out when there is none. */
+            secretKey?: string;
+        };
         /** @description An element with the configuration keys that its instances take. */
         ElementDetail: components["schemas"]["Element"] & {
             /** @description Pages of the provider's own documentation that help to set up an instance; empty when the connector names none. */
             documentation: components["schemas"]["DocumentationLink"][];
             /** @description The keys that the `configuration` of an instance of this element may have. */
             configuration: components["schemas"]["ConfigurationField"][];
+            webhooks?: components["schemas"]["ElementWebhooks"];
         };
         /**
          * @description Where a user authorizes.
@@ -1863,7 +1957,7 @@ export interface components {
             valid: boolean;
             /** @description What is wrong; there only while `valid` is false. When the provider refused a call, the instance is valid again when the same call succeeds, or when the credentials are renewed. */
             invalidReason?: string;
-            /** @description What was noticed when the provider was shown the settings last and is no reason to have no instance, such as that it did not show whether the credentials are right; left out when there is nothing. They stand in the configuration too, under keys that end in `.warning`. */
+            /** @description What was noticed when the provider was shown the settings last and is no reason to have no instance, such as that it did not show whether the credentials are right, or why it cannot be told where to send events; left out when there is nothing. The former stand in the configuration too, under keys that end in `.warning`. */
             warnings?: string[];
             /** @description True after the caller switched the instance off. */
             disabled: boolean;
@@ -1875,6 +1969,8 @@ export interface components {
             configuration: components["schemas"]["InstanceConfiguration"];
             /** @description True when events of the provider are delivered. */
             eventsEnabled: boolean;
+            /** @description Where the provider sends its events, for elements whose provider can. Whoever knows it can call it, so give it to the provider alone; it never changes. */
+            eventUrl?: string;
             /** @description Where events are delivered; the string `false` when events are off. */
             eventsNotificationCallbackUrl: string;
             /** @description True while calls on the instance are traced. */
@@ -2117,7 +2213,7 @@ export interface components {
             valid: boolean;
             /** @description What is wrong; there only while `valid` is false. When the provider refused a call, the instance is valid again when the same call succeeds, or when the credentials are renewed. */
             invalidReason?: string;
-            /** @description What was noticed when the provider was shown the settings last and is no reason to have no instance, such as that it did not show whether the credentials are right; left out when there is nothing. They stand in the configuration too, under keys that end in `.warning`. */
+            /** @description What was noticed when the provider was shown the settings last and is no reason to have no instance, such as that it did not show whether the credentials are right, or why it cannot be told where to send events; left out when there is nothing. The former stand in the configuration too, under keys that end in `.warning`. */
             warnings?: string[];
             /** @description True after the caller switched the instance off. */
             disabled: boolean;
@@ -2233,6 +2329,24 @@ export interface components {
             name?: string;
         } & {
             [key: string]: unknown;
+        };
+        /** @description An event of an instance, as its receiver gets it. */
+        InstanceEvent: {
+            /** @description The id of the event; deliveries can be filtered by it as `event.id`. */
+            id: string;
+            /** @description `<objectName>.created`, `.updated`, `.deleted` or `.unknown`. */
+            type: string;
+            /**
+             * Format: date-time
+             * @description When it happened, in UTC.
+             */
+            timestamp: string;
+            /**
+             * Format: date-time
+             * @description When it was accepted, in UTC.
+             */
+            createdDate: string;
+            data: components["schemas"]["FreeFormObject"];
         };
         /**
          * @description One resource of an instance that is asked for changes again and again.
@@ -2364,7 +2478,7 @@ export interface components {
              * @description The id of the notification.
              */
             id: number;
-            /** @description `subscription.deactivated`, `subscription.reactivated`, `delivery.exhausted` or `instance.credentials.refused`; more may come. */
+            /** @description `subscription.deactivated`, `subscription.reactivated`, `delivery.exhausted`, `instance.credentials.refused` or `instance.webhook.failed`; more may come. */
             type: string;
             /**
              * Format: date-time
@@ -3378,6 +3492,16 @@ export interface components {
                 "text/html": string;
             };
         };
+        /** @description All events of the call are stored, or there was nothing to store. */
+        ReceivedEvents: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ReceivedEvents"];
+            };
+        };
         /** @description The elements. */
         ElementList: {
             headers: {
@@ -3600,6 +3724,22 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["DeletedInstance"];
+            };
+        };
+        /** @description The events that match, the newest first. */
+        EventList: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["InstanceEvent"][];
             };
         };
         /** @description The configuration. Secrets are shown as `********`. */
@@ -3988,6 +4128,16 @@ export interface components {
          * @example https://app.example.com/connected
          */
         ProxyState: string;
+        /**
+         * @description The key of the element.
+         * @example bamboohr
+         */
+        EventElementKey: string;
+        /**
+         * @description The end of an instance's `eventUrl`.
+         * @example 9oHq2n1vYkQ0b7wq3m8cJx5rT6uZpLs4dFgHjKlMnB0
+         */
+        EventInstanceKey: string;
         /** @description Only the elements of this hub, such as `humancapital`. */
         HubFilter: string;
         /** @description Only elements whose key, name or description contains this text, whatever its case. */
@@ -4079,6 +4229,11 @@ export interface components {
          * @example 1
          */
         InstanceId: number;
+        /**
+         * @description A filter in the query language over `id`, `type` and `createdDate`.
+         * @example type = 'employees.updated'
+         */
+        EventWhere: string;
         /**
          * @description The name of the resource in the configuration of the instance.
          * @example employees
@@ -4471,6 +4626,68 @@ export interface operations {
             400: components["responses"]["ProxyRefusal"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
+        };
+    };
+    answerProvider: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The key of the element.
+                 * @example bamboohr
+                 */
+                elementKey: components["parameters"]["EventElementKey"];
+                /**
+                 * @description The end of an instance's `eventUrl`.
+                 * @example 9oHq2n1vYkQ0b7wq3m8cJx5rT6uZpLs4dFgHjKlMnB0
+                 */
+                instanceKey: components["parameters"]["EventInstanceKey"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ReceivedEvents"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    receiveProviderEvents: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The key of the element.
+                 * @example bamboohr
+                 */
+                elementKey: components["parameters"]["EventElementKey"];
+                /**
+                 * @description The end of an instance's `eventUrl`.
+                 * @example 9oHq2n1vYkQ0b7wq3m8cJx5rT6uZpLs4dFgHjKlMnB0
+                 */
+                instanceKey: components["parameters"]["EventInstanceKey"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "*/*": string;
+            };
+        };
+        responses: {
+            200: components["responses"]["ReceivedEvents"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
         };
     };
     listElements: {
@@ -5479,6 +5696,45 @@ export interface operations {
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listInstanceEvents: {
+        parameters: {
+            query?: {
+                /**
+                 * @description A filter in the query language over `id`, `type` and `createdDate`.
+                 * @example type = 'employees.updated'
+                 */
+                where?: components["parameters"]["EventWhere"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 10
+                 */
+                pageSize?: components["parameters"]["PageSize"];
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of an instance.
+                 * @example 1
+                 */
+                id: components["parameters"]["InstanceId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["EventList"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Overloaded"];

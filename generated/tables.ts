@@ -134,6 +134,8 @@ export interface InstanceColumns {
   readonly refused_calls: readonly string[];
   /** The version of settings that its pollers were made for; null: none yet. */
   readonly polls_version: number | null;
+  /** Why events of the provider do not come, for people. */
+  readonly event_warning: string | null;
 }
 
 /** Operational events of an account. */
@@ -283,6 +285,28 @@ export interface SubscriptionColumns {
   readonly deleted_at: Date | null;
 }
 
+/** What a provider was told so that it sends the events of an instance here, or is to be told. */
+export interface WebhookRegistrationColumns {
+  readonly account_id: number;
+  readonly instance_id: number;
+  /** Grows with every change of the instance that may ask for another registration. */
+  readonly version: number;
+  /** Under which the provider has it; null while there is none. */
+  readonly provider_id: string | null;
+  readonly url: string | null;
+  /** Of the provider that was told: another company there is told anew. */
+  readonly base_url: string | null;
+  /** Ciphertext: what the provider signs with, where it told it. */
+  readonly secret: string | null;
+  readonly renew_at: Date | null;
+  /** When to look at it again; null: only after a change. */
+  readonly due: Date | null;
+  readonly failures: number;
+  readonly lease_until: Date | null;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+}
+
 export interface Tables {
   readonly account: AccountColumns;
   readonly account_settings: AccountSettingsColumns;
@@ -304,4 +328,5 @@ export interface Tables {
   readonly poll: PollColumns;
   readonly poll_seen: PollSeenColumns;
   readonly subscription: SubscriptionColumns;
+  readonly webhook_registration: WebhookRegistrationColumns;
 }

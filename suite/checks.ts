@@ -8,6 +8,7 @@ import { assertSound, measureClaims, shareOfTellingFilters } from './soundness.t
 import type { Subject } from './subject.ts';
 import { getOk, type Listing } from './target.ts';
 import { meetTroubles } from './troubles.ts';
+import { forgeWebhooks } from './webhooks.ts';
 import { writeHostileIds, writeRecords } from './writes.ts';
 
 /** Something that every connector must keep, whatever its provider. */
@@ -63,6 +64,7 @@ export const CHECKS: readonly Check[] = [
       ]),
   },
   { name: 'reports what goes wrong at the provider as what it is', find: meetTroubles },
+  { name: 'takes no webhook that its provider has not signed', find: forgeWebhooks },
   { name: 'calls no host that is not its own', find: async (subject) => findStrangeHosts(subject) },
   { name: 'leaves no secret in logs, errors and addresses', find: async (subject) => findLeaks(subject) },
   { name: 'has a README that explains every setting', find: checkReadme },

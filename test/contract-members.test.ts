@@ -23,6 +23,8 @@ const TOLD: ReadonlySet<string> = new Set([
   'PushedField',
   'RecordInput',
   'RecordKey',
+  'RegisteredInput',
+  'RegistrationInput',
   'SimulatorMemory',
   'SimulatorOptions',
   'SortTerm',

@@ -12,6 +12,7 @@ import { buildFields } from './employee-fields.ts';
 import { createEmployees } from './employees.ts';
 import { companyFiles } from './files.ts';
 import { timeOff, timeOffPolicies, timeOffTypes } from './time-off.ts';
+import { employeeWebhooks } from './webhooks.ts';
 
 const CONFIGURATION = [
   {
@@ -78,6 +79,7 @@ export default defineConnector({
     isFailure: ({ headers, body }) => headers[MESSAGE_HEADER] !== undefined || json.at(body, 'success') === false,
   }),
   objects: discoverObjects,
+  webhooks: employeeWebhooks,
 });
 
 /** Employees have the fields of the account, custom ones included; the other objects are the same for everybody. */

@@ -17,6 +17,7 @@ import { createDataset } from './simulator/dataset.ts';
 import { createEmployee, getEmployee, listEmployeeFields, updateEmployee } from './simulator/employees.ts';
 import { Problem, refusal } from './simulator/fault.ts';
 import { createEmployees } from './simulator/rows.ts';
+import { createWebhooks } from './simulator/webhooks.ts';
 
 const COMPANY_HOST = 'acme.bamboohr.com';
 const API_KEY = 'demo-key';
@@ -26,7 +27,8 @@ export const DEMO_CONFIGURATION = { username: API_KEY, 'company.name': 'acme' };
 
 /** The account `acme.bamboohr.com` in memory. What it does is in the README. */
 export function createSimulator(options: Partial<SimulatorOptions> = {}): Simulator {
-  const employees = createEmployees();
+  const hooks = createWebhooks(options);
+  const employees = createEmployees(hooks.tell);
   const dataset = createDataset(employees);
   return simulate(
     {
@@ -43,6 +45,7 @@ export function createSimulator(options: Partial<SimulatorOptions> = {}): Simula
         'GET /api/v1/files/view': xmlUnlessJson(listCompanyFiles),
         'GET /api/v1/employees/{id}/files/view': xmlUnlessJson((call) => listEmployeeFiles(employees, call)),
         'GET /api/v1/employees/{id}': xmlUnlessJson((call) => getEmployee(employees, call)),
+        ...hooks.routes,
         'POST /api/v1/employees': (call) => createEmployee(employees, call),
         'POST /api/v1/employees/{id}': (call) => updateEmployee(employees, call),
       },

@@ -1,5 +1,6 @@
 import { type Config, type ConfigField, defineConnector, errors, json, settings } from '#connector';
 import { customers, employees, items, orders, payments } from './objects.ts';
+import { appWebhooks } from './webhooks.ts';
 
 const CONFIGURATION = [
   {
@@ -19,6 +20,12 @@ const CONFIGURATION = [
       'Authorize with the page that `GET /elements/clover/oauth/url` names.',
       'Take `merchant_id` from the address that the browser comes back to, beside `code`.',
     ],
+  },
+  {
+    key: 'webhook.auth.code',
+    type: 'string',
+    secret: true,
+    description: 'For webhooks: the Clover Auth Code, which the developer dashboard shows at the webhook of the app.',
   },
 ] as const satisfies readonly ConfigField[];
 
@@ -73,4 +80,5 @@ export default defineConnector({
     message: ({ body }) => json.findText(json.at(body, 'message')) ?? json.findText(json.at(body, 'error')),
   }),
   objects: { items, customers, employees, orders, payments },
+  webhooks: appWebhooks,
 });

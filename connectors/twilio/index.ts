@@ -1,6 +1,7 @@
 import { type ConfigField, defineConnector, errors, json, settings } from '#connector';
 import { ORIGIN } from './list.ts';
 import { calls, messages, recordings } from './objects.ts';
+import { accountWebhooks } from './webhooks.ts';
 
 const CONFIGURATION = [
   {
@@ -34,6 +35,12 @@ const CONFIGURATION = [
       'A restricted key needs the right to read messages, calls and recordings, and to write what is to be written.',
       'Copy its SID here and its secret to `password`.',
     ],
+  },
+  {
+    key: 'auth.token',
+    type: 'string',
+    secret: true,
+    description: 'For webhooks: the auth token of the account, which signs them also where an API key logs in.',
   },
 ] as const satisfies readonly ConfigField[];
 
@@ -69,6 +76,7 @@ export default defineConnector({
     kinds: { 21220: 'conflict' },
   }),
   objects: { messages, calls, recordings },
+  webhooks: accountWebhooks,
 });
 
 function codeOf(body: unknown): number | undefined {

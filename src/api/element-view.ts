@@ -48,12 +48,26 @@ function isOAuth(type: string): boolean {
   return type === 'oauth2';
 }
 
+/** How its provider sends events. */
+export function toWebhooks({ webhooks }: Connector): Pick<ElementDetail, 'webhooks'> {
+  if (webhooks === undefined) return {};
+  const { verify, secretKey, registration } = webhooks;
+  return {
+    webhooks: {
+      signed: verify !== 'unsigned',
+      registration: registration === undefined ? 'manual' : 'automatic',
+      ...(secretKey !== undefined && { secretKey }),
+    },
+  };
+}
+
 /** An element with what a person needs to make an instance of it. */
 export function toElementDetail(connector: Connector): ElementDetail {
   return {
     ...toElement(connector),
     documentation: (connector.documentation ?? []).map(({ title, url }) => ({ title, url })),
     configuration: configurationFields(connector).map(toConfigurationField),
+    ...toWebhooks(connector),
   };
 }
 

@@ -1,18 +1,28 @@
 import { AppError } from '../errors.ts';
+import type { EventHistory, StoredEvent } from '../events/history/history.ts';
 import { type Accepted, type FindSource, type NewEvent, type ReadySubscription, wantsType } from '../events/model.ts';
 import { instanceNotFound } from '../instances/instance.ts';
-import type { Handlers } from './operation.ts';
+import { parseJson } from '../numbers/exact-json.ts';
+import { createPlaceTokens, listHeaders, type PageSeal } from './listing.ts';
+import type { Handlers, OperationResult } from './operation.ts';
 
 export interface EventServices {
   readonly findSource: FindSource;
   readonly accept: (events: readonly NewEvent[]) => Promise<Accepted>;
+  readonly eventHistory: EventHistory;
   readonly ensureSubscription: (accountId: number, url: string) => Promise<ReadySubscription>;
 }
 
-/** The default of the spec. */
+type EventRecord = OperationResult<'listInstanceEvents'>[number];
+
+/** The defaults of the spec. */
+const PAGE_SIZE = 200;
 const TEST_TYPE = 'test.created';
 
-export function createEventHandlers(services: EventServices): Pick<Handlers, 'sendTestEvent'> {
+export function createEventHandlers(
+  services: EventServices,
+  seal: PageSeal,
+): Pick<Handlers, 'sendTestEvent' | 'listInstanceEvents'> {
   return {
     sendTestEvent: async ({ principal: { accountId }, body }) => {
       const { instanceId, type = TEST_TYPE, data } = body;
@@ -28,7 +38,24 @@ export function createEventHandlers(services: EventServices): Pick<Handlers, 'se
       if (eventId === undefined) throw eventsAreOff(instanceId);
       return { body: { eventId, subscriptionId, config: { url } } };
     },
+
+    listInstanceEvents: async ({ principal: { accountId }, path: { id }, query, url }) => {
+      const { where, pageSize: limit = PAGE_SIZE, nextPage } = query;
+      const source = await services.findSource(accountId, id);
+      if (source === undefined) throw instanceNotFound(id);
+      const tokens = createPlaceTokens(seal, JSON.stringify(['events', accountId, id, where]));
+      const page = await services.eventHistory.list({ accountId, id }, { where, limit, before: tokens.read(nextPage) });
+      const body = page.events.map(toEventRecord);
+      return { body, headers: listHeaders(body.length, { url, token: tokens.write(page.nextBefore) }) };
+    },
   };
+}
+
+/** As its receiver gets it. */
+function toEventRecord({ payload, createdAt }: StoredEvent): EventRecord {
+  // It was written by `buildPayload`.
+  const body = parseJson(payload) as Omit<EventRecord, 'createdDate'>;
+  return { ...body, createdDate: createdAt.toISOString() };
 }
 
 function eventsAreOff(instanceId: number): AppError {

@@ -4,8 +4,9 @@ import type { Accounts } from '../accounts/accounts.ts';
 import type { Idempotency } from '../accounts/idempotency/index.ts';
 import type { Settings } from '../accounts/settings.ts';
 import type { ServiceConfig } from '../config/index.ts';
-import { createByteBudget } from '../connector/client/index.ts';
+import { type ByteBudget, createByteBudget } from '../connector/client/index.ts';
 import type { Registry } from '../connector/registry.ts';
+import type { WebhookRoom } from '../events/webhooks/index.ts';
 import { secretKeysOf } from '../instances/configuration.ts';
 import type { Instances } from '../instances/instances.ts';
 import type { Authorizations } from '../instances/oauth/authorizations.ts';
@@ -31,6 +32,7 @@ import { createRedactCall } from './request-record.ts';
 import { type ApiParts, createServer } from './server.ts';
 import { createServiceRouter, type ProcessState } from './service.ts';
 import { createSettingsHandlers } from './settings.ts';
+import { createWebhookHandler } from './webhooks.ts';
 
 export { BASE_PATH } from './server.ts';
 
@@ -45,6 +47,7 @@ export interface ApiServices extends ProcessState, NotificationServices, EventSe
   readonly resources: Resources;
   readonly polls: Pick<Polls, 'list' | 'runNow' | 'replay'>;
   readonly idempotency: Pick<Idempotency, 'once'>;
+  readonly webhooks: WebhookRoom;
 }
 
 export interface Api {
@@ -66,7 +69,8 @@ export function composeApi(platform: Platform, services: ApiServices, config: Se
   const trust = createProxyTrust(config.trustProxy);
   const redactCall = createRedactCall(secretKeysOf(services.registry.connectors));
   const measurements = createMeasurements(platform, config.metricsToken);
-  const { checks, isStuck, publicUrl, connectorFolders, proxies } = services;
+  const { checks, isStuck, publicUrl, connectorFolders, proxies, webhooks } = services;
+  const bodyBudget = createByteBudget(Math.max(getHeapStatistics().heap_size_limit / 8, LEAST_BODY_MEMORY));
   const root = createServiceRouter(clock, {
     checks,
     isStuck,
@@ -76,8 +80,9 @@ export function composeApi(platform: Platform, services: ApiServices, config: Se
     role: config.role,
     metrics: servesMeasurements(config) ? measurements : undefined,
     redirects: createTokenBuckets(clock, REDIRECTS),
+    receiveEvents: createWebhookHandler(webhooks, { bodyBudget, publicUrl }),
   });
-  const api = config.role === 'worker' ? undefined : composeOperations(platform, services, config);
+  const api = config.role === 'worker' ? undefined : composeOperations(platform, services, config, bodyBudget);
   const recorded = { trust, redactCall };
   return {
     server: createServer(platform, { ...recorded, isMeasured: true, root, api }),
@@ -89,7 +94,12 @@ export function composeApi(platform: Platform, services: ApiServices, config: Se
   };
 }
 
-function composeOperations({ clock, keys, shares }: Platform, services: ApiServices, config: ServiceConfig): ApiParts {
+function composeOperations(
+  { clock, keys, shares }: Platform,
+  services: ApiServices,
+  config: ServiceConfig,
+  bodyBudget: ByteBudget,
+): ApiParts {
   const { accounts, instances, resources, idempotency, publicUrl } = services;
   return {
     authorize: createAuthorization({
@@ -107,13 +117,13 @@ function composeOperations({ clock, keys, shares }: Platform, services: ApiServi
       ...createRecordHandlers(resources, clock),
       ...createSettingsHandlers(services.settings),
       ...createNotificationHandlers(services, keys),
-      ...createEventHandlers(services),
+      ...createEventHandlers(services, keys),
       ...createQueryHandlers(resources),
       ...createPollHandlers(services.polls, clock),
     },
     passthrough: createPassthrough(resources),
     idempotency,
-    bodyBudget: createByteBudget(Math.max(getHeapStatistics().heap_size_limit / 8, LEAST_BODY_MEMORY)),
+    bodyBudget,
     corsOrigins: config.corsOrigins,
     publicUrl,
     validateResponses: config.validateResponses,

@@ -1,7 +1,7 @@
 import type { User } from '../accounts/accounts.ts';
 import { maskSecrets } from '../instances/configuration.ts';
 import { readEventSettings } from '../instances/event-settings.ts';
-import type { Instance } from '../instances/instance.ts';
+import type { Instance, InstanceKey } from '../instances/instance.ts';
 import { toElement, toElementSummary } from './element-view.ts';
 import type { OperationResult } from './operation.ts';
 
@@ -36,10 +36,11 @@ function common(instance: Instance) {
   };
 }
 
-function warningsOf({ connector, config }: Instance) {
+function warningsOf({ connector, config, eventWarning }: Instance) {
   const fields = connector.configuration.filter(({ warning }) => warning === true);
   const warnings = fields.flatMap(({ key }) => (config[key] === undefined ? [] : [String(config[key])]));
-  return warnings.length > 0 ? { warnings } : {};
+  const all = eventWarning === null ? warnings : [...warnings, eventWarning];
+  return all.length > 0 ? { warnings: all } : {};
 }
 
 function eventsOf({ config }: Instance) {
@@ -56,10 +57,15 @@ function offerOf(instance: Instance) {
   return { deleted, active: !deleted };
 }
 
+/** Where its provider sends the events of an instance. */
+export type EventUrlOf = (elementKey: string, instance: InstanceKey) => string;
+
 /** The record with its configuration; secrets are masked. */
-export function toInstanceRecord(instance: Instance, owner: User): InstanceRecord {
+export function toInstanceRecord(instance: Instance, owner: User, urlOf: EventUrlOf): InstanceRecord {
+  const { connector } = instance;
   return {
     ...common(instance),
+    ...(connector.webhooks !== undefined && { eventUrl: urlOf(connector.key, instance) }),
     element: { ...toElement(instance.connector), ...offerOf(instance) },
     configuration: toConfigurationRecord(instance),
     user: toOwner(owner),
@@ -67,8 +73,8 @@ export function toInstanceRecord(instance: Instance, owner: User): InstanceRecor
 }
 
 /** The contract shows the configuration of a new instance as an empty object. */
-export function toNewInstanceRecord(instance: Instance, owner: User): InstanceRecord {
-  return { ...toInstanceRecord(instance, owner), configuration: {} };
+export function toNewInstanceRecord(instance: Instance, owner: User, urlOf: EventUrlOf): InstanceRecord {
+  return { ...toInstanceRecord(instance, owner, urlOf), configuration: {} };
 }
 
 export function toAccountInstanceRecord(instance: Instance): AccountInstanceRecord {

@@ -1,6 +1,7 @@
 import type { Accounts, Principal } from '../accounts/accounts.ts';
 import type { Registry } from '../connector/registry.ts';
 import { AppError, cutText } from '../errors.ts';
+import type { WebhookRoom } from '../events/webhooks/index.ts';
 import type { Instance } from '../instances/instance.ts';
 import type { Instances, NewInstance } from '../instances/instances.ts';
 import { assertAsRead, withPlaces } from './body-faults.ts';
@@ -38,6 +39,7 @@ export interface InstanceServices {
   readonly accounts: Pick<Accounts, 'getUser' | 'findUsers'>;
   readonly instances: Instances;
   readonly registry: Pick<Registry, 'getConnector'>;
+  readonly webhooks: Pick<WebhookRoom, 'urlOf' | 'registrations'>;
 }
 
 interface PageRequest {
@@ -50,11 +52,13 @@ interface PageRequest {
 const PAGE_SIZE = 200;
 
 export function createInstanceHandlers(
-  { accounts, instances, registry }: InstanceServices,
+  { accounts, instances, registry, webhooks }: InstanceServices,
   seal: PageSeal,
 ): InstanceHandlers {
+  const { urlOf, registrations } = webhooks;
+
   async function show(instance: Instance) {
-    return { body: toInstanceRecord(instance, await accounts.getUser(instance.accountId, instance.userId)) };
+    return { body: toInstanceRecord(instance, await accounts.getUser(instance.accountId, instance.userId), urlOf) };
   }
 
   async function update(principal: Principal, instance: Instance, { body, signal }: Change<'updateInstance'>) {
@@ -75,7 +79,7 @@ export function createInstanceHandlers(
   async function assertSame(instance: Instance, rest: object) {
     if (Object.keys(rest).length === 0) return;
     const { body: shown } = await show(instance);
-    assertAsRead(rest, { shown, drifting: ['invalidReason'] });
+    assertAsRead(rest, { shown, drifting: ['invalidReason', 'warnings'] });
   }
 
   async function showAll(accountId: number, shown: readonly Instance[]) {
@@ -83,7 +87,7 @@ export function createInstanceHandlers(
     const ownerOf = await accounts.findUsers(accountId, [...ids]);
     return shown.flatMap((instance) => {
       const owner = ownerOf.get(instance.userId);
-      return owner === undefined ? [] : [toInstanceRecord(instance, owner)];
+      return owner === undefined ? [] : [toInstanceRecord(instance, owner, urlOf)];
     });
   }
 
@@ -103,10 +107,11 @@ export function createInstanceHandlers(
 
   async function create(principal: Principal, input: NewInstance, signal: AbortSignal) {
     const instance = await instances.create(principal, input, signal);
-    return { body: toNewInstanceRecord(instance, await accounts.getUser(instance.accountId, instance.userId)) };
+    return { body: toNewInstanceRecord(instance, await accounts.getUser(instance.accountId, instance.userId), urlOf) };
   }
 
-  async function remove(accountId: number, id: number) {
+  async function remove(accountId: number, id: number, signal: AbortSignal) {
+    await registrations.end({ accountId, id }, signal);
     await instances.remove(accountId, id);
     return { body: { id } };
   }
@@ -132,11 +137,11 @@ export function createInstanceHandlers(
       update(principal, await instances.get(principal.accountId, path.id), { body, signal }),
     replaceInstance: async ({ principal, path, body, signal }) =>
       replace(principal, await instances.get(principal.accountId, path.id), { body, signal }),
-    deleteInstance: ({ principal, path }) => remove(principal.accountId, path.id),
+    deleteInstance: ({ principal, path, signal }) => remove(principal.accountId, path.id, signal),
 
     updateThisInstance: ({ principal, instance, body, signal }) => update(principal, instance, { body, signal }),
     replaceThisInstance: ({ principal, instance, body, signal }) => replace(principal, instance, { body, signal }),
-    deleteThisInstance: ({ instance }) => remove(instance.accountId, instance.id),
+    deleteThisInstance: ({ instance, signal }) => remove(instance.accountId, instance.id, signal),
 
     enableInstance: async ({ principal, path }) =>
       show(await instances.setDisabled(principal.accountId, path.id, false)),

@@ -24,7 +24,7 @@ const ORDINARY: BodyLimits = { bytes: 256 * KB, depth: MOST_DEPTH, members: MOST
  * Records and events are what providers and callers make of them. Their bytes alone would be no bound: 8 MB of empty objects, or
  * of names, take the parser half a second, and nothing else happens meanwhile.
  */
-const LARGE: BodyLimits = { bytes: 8 * MB, depth: MOST_DEPTH, members: 100_000, ownMembers: MOST_MEMBERS };
+export const LARGE: BodyLimits = { bytes: 8 * MB, depth: MOST_DEPTH, members: 100_000, ownMembers: MOST_MEMBERS };
 
 /** Of the operation that a request is for; undefined: it is for none, and its body will be refused with it. */
 export function bodyLimitsOf(id: OperationId | undefined): BodyLimits {
@@ -54,13 +54,18 @@ export async function readJsonBody(request: Request, response: Response, bounds:
   if (isLarge) await takeTurnOf(response);
   // Decoding would put replacement characters in place of what cannot be read.
   if (!isUtf8(bytes)) throw new AppError('REQUEST_INVALID', 'The body is not well-formed UTF-8.');
+  await assertJsonShape(bytes, limits, response);
+  if (isLarge) await takeTurnOf(response);
+  const text = utf8.decode(bytes);
+  return text === '' ? undefined : parseBody(text);
+}
+
+/** Of bytes that may be JSON. @throws AppError REQUEST_INVALID, PAYLOAD_TOO_LARGE */
+export async function assertJsonShape(bytes: Uint8Array, limits: BodyLimits, response: Response): Promise<void> {
   const measuring = measureJson(bytes, limits);
   let step = measuring.next();
   for (; !step.done; step = measuring.next()) await takeTurnOf(response);
   assertShape(step.value, limits);
-  if (isLarge) await takeTurnOf(response);
-  const text = utf8.decode(bytes);
-  return text === '' ? undefined : parseBody(text);
 }
 
 /** Each step over a large body is in a turn of its own: a few megabytes take it some ten milliseconds. Whoever hung up meanwhile needs none. */

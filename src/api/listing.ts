@@ -39,16 +39,34 @@ export interface PageTokens {
   readonly write: (afterId: number | undefined) => string | undefined;
 }
 
-export function createPageTokens({ seal, open }: PageSeal, context: string): PageTokens {
+export function createPageTokens(pageSeal: PageSeal, context: string): PageTokens {
+  const { read, write } = createPlaceTokens(pageSeal, context);
+  return {
+    read: (token) => {
+      const place = read(token);
+      return place === undefined ? undefined : Number(place);
+    },
+    write: (afterId) => write(afterId?.toString()),
+  };
+}
+
+/** As `PageTokens`, for listings whose places are texts. */
+export interface PlaceTokens {
+  /** @throws AppError REQUEST_INVALID */
+  readonly read: (token: string | undefined) => string | undefined;
+  readonly write: (place: string | undefined) => string | undefined;
+}
+
+export function createPlaceTokens({ seal, open }: PageSeal, context: string): PlaceTokens {
   return {
     read: (token) => {
       if (token === undefined) return undefined;
-      const plain = open(token, context);
-      if (plain !== undefined) return Number(plain);
+      const place = open(token, context);
+      if (place !== undefined) return place;
       const message =
         'nextPage does not belong to this listing: send the token of the page before, with the same filters.';
       throw new AppError('REQUEST_INVALID', message, { details: [{ path: '/query/nextPage', message }] });
     },
-    write: (afterId) => (afterId === undefined ? undefined : seal(String(afterId), context)),
+    write: (place) => (place === undefined ? undefined : seal(place, context)),
   };
 }

@@ -98,6 +98,9 @@ function observeRequests(metrics: Metrics): (operation: string, status: number, 
     observe(seconds, operation, STATUS_CLASSES[Math.floor(status / 100)] ?? 'other');
 }
 
+/** A provider that sends events has an address for its secret, and is no principal. */
+export type KnownCaller = Pick<Caller, 'redactor' | 'instance'>;
+
 /** Makes the redactor of a call out of the secrets that came with it and those of its instance; it knows nothing of another call. */
 export type RedactCall = (request: Request, response: Response) => Redactor;
 
@@ -115,7 +118,7 @@ export function createRedactCall(secretKeys: Iterable<string>): RedactCall {
     });
 
   return (request, response) => {
-    const caller: Caller | undefined = response.locals.caller;
+    const caller: KnownCaller | undefined = response.locals.caller;
     const ofCaller = caller?.redactor ?? createRedactor(wordsOf(request.headers.authorization));
     const ofInstance = caller?.instance === undefined ? [] : [caller.instance.redactor];
     return combineRedactors([ofCaller, ...ofInstance, ...given(request, response)]);

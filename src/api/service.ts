@@ -34,6 +34,8 @@ export interface ServiceRouterParts extends ProcessState {
   readonly proxies: Pick<Proxies, 'redirectTarget'>;
   /** For each network that browsers come from. */
   readonly redirects: TokenBuckets;
+  /** Of providers. */
+  readonly receiveEvents: RequestHandler;
 }
 
 const CHECK_TIMEOUT_MS = 2000;
@@ -45,7 +47,17 @@ const OF_EVERY_ROLE: readonly RootOperationId[] = ['getLiveness', 'getReadiness'
 
 /** The paths outside the base path: health, the document, its rendered reference, redirects. No authorization. */
 export function createServiceRouter(clock: Clock, parts: ServiceRouterParts): Router {
-  const { role, checks, isStuck, publicUrl, connectorFolders, metrics = notFound, proxies, redirects } = parts;
+  const {
+    role,
+    checks,
+    isStuck,
+    publicUrl,
+    connectorFolders,
+    metrics = notFound,
+    proxies,
+    redirects,
+    receiveEvents,
+  } = parts;
   const states = createShared(clock, () => runChecks(checks), CHECK_KEEP_MS);
   const documents = createDocuments(publicUrl, connectorFolders);
   const sendPage = async (response: Response, path: string) => {
@@ -85,14 +97,18 @@ export function createServiceRouter(clock: Clock, parts: ServiceRouterParts): Ro
     redirectThroughOAuthProxy: createProxyRedirect(proxies, redirects),
 
     showOAuthCallback: showCallback,
+
+    receiveProviderEvents: receiveEvents,
+    answerProvider: receiveEvents,
   };
   const router = Router();
-  for (const id of role === 'worker' ? OF_EVERY_ROLE : (Object.keys(handlers) as RootOperationId[])) {
-    const { method, path: template } = OPERATIONS[id];
+  const served = role === 'worker' ? OF_EVERY_ROLE : (Object.keys(handlers) as RootOperationId[]);
+  for (const [template, ids] of Map.groupBy(served, (id) => OPERATIONS[id].path)) {
     const path = template.replace(/\{(\w+)\}/g, ':$1');
-    router[method](path, note(id), handlers[id]);
+    for (const id of ids) router[OPERATIONS[id].method](path, note(id), handlers[id]);
+    const methods = ids.flatMap((id) => (OPERATIONS[id].method === 'get' ? ['GET', 'HEAD'] : ['POST']));
     router.all(path, (request) => {
-      throw wrongMethod(request, ['GET', 'HEAD']);
+      throw wrongMethod(request, methods);
     });
   }
   if (role === 'worker') return router;

@@ -4,7 +4,13 @@ import { type Cleanup, createCleanup } from '../cleanup.ts';
 import { publicUrlOf, type ServiceConfig } from '../config/index.ts';
 import { composeProviderClient } from '../connector/client/index.ts';
 import { type GivenConnectors, openConnectors } from '../connector/open.ts';
-import { composeDeliveries, composeEvents, createSubscriptions } from '../events/index.ts';
+import {
+  composeDeliveries,
+  composeEvents,
+  composeWebhooks,
+  createNoteRegistration,
+  createSubscriptions,
+} from '../events/index.ts';
 import type { EngineOptions } from '../events/options.ts';
 import { composeInstances } from '../instances/index.ts';
 import { composeJobs } from '../jobs/index.ts';
@@ -73,9 +79,10 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   const { dataDir, role, shutdownTimeoutMs } = config;
   const databaseUrl = ports.database.url;
   await prepareDatabase(config, { url: databaseUrl, log, signal });
-  const { registry, folders, simulatorsUrl } = await openConnectors(config, cleanup, ports);
+  const { registry, folders, simulatorsUrl, sendWebhooks } = await openConnectors(config, cleanup, ports);
   signal.throwIfAborted();
   const platform = await composePlatform({ config, databaseUrl, simulatorsUrl, log, cleanup });
+  sendWebhooks(platform);
 
   let listeningPort = config.port;
   const publicUrl = () => publicUrlOf(config, listeningPort);
@@ -84,13 +91,13 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   const subscriptions = createSubscriptions(platform);
   const ensureSubscription = subscriptions.ensure;
   const { accounts, settings, idempotency } = composeAccounts(platform, { ensureSubscription });
-  const { notifications, deliveries } = composeDeliveries(platform, { subscriptions, settings });
+  const { notifications, deliveries, eventHistory } = composeDeliveries(platform, { subscriptions, settings });
   const { client, budget } = composeProviderClient(platform, {
     simulatorsUrl,
     memoryBytes: config.providerMemoryBytes,
     logsCalls: config.logLevel === 'debug',
   });
-  const { instances, proxies, authorizations, tokens, findSource, maintenance } = composeInstances(platform, {
+  const room = composeInstances(platform, {
     client,
     registry,
     publicUrl,
@@ -99,9 +106,11 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
     notifications,
     ensureSubscription,
     shortestPollMs: config.isLocal ? SECOND_MS : MINUTE_MS,
+    noteRegistration: createNoteRegistration(platform),
   });
+  const { instances, proxies, authorizations, tokens, findSource, findWebhookInstance, maintenance } = room;
   cleanup.add('tokens', () => tokens.close(shutdownTimeoutMs));
-  const { noteCredentials } = instances;
+  const { noteCredentials, noteEventWarning } = instances;
   const resources = composeResources(platform, { client, budget, tokensOf: tokens.of, noteCredentials });
   const events = composeEvents(
     platform,
@@ -110,6 +119,18 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   );
   cleanup.add('events', () => events.stop(shutdownTimeoutMs));
   await events.start();
+  const webhooks = composeWebhooks(platform, {
+    client,
+    tokensOf: tokens.of,
+    findInstance: findWebhookInstance,
+    noteEventWarning,
+    notifications,
+    getRecord: resources.getRecord,
+    accept: events.accept,
+    publicUrl,
+  });
+  const { registrations } = webhooks;
+  cleanup.add('webhooks', registrations.stop);
 
   const polls = composePolls(
     platform,
@@ -124,6 +145,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
     ...maintenance,
     keepEvents: events.keep,
     keepPolls: polls.keep,
+    keepWebhooks: registrations.keep,
   };
   const jobs = composeJobs(platform, work, { url: databaseUrl, role });
   cleanup.add('jobs', () => jobs.stop(shutdownTimeoutMs));
@@ -151,8 +173,10 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
       subscriptions,
       notifications,
       deliveries,
+      eventHistory,
       findSource,
       accept: events.accept,
+      webhooks,
       ensureSubscription,
       checks: { database: platform.isReachable, queue: jobs.isReachable },
       isStuck: platform.isStuck,
@@ -165,6 +189,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   const listener = await openListener(api.server, { ...listening, variable: 'PORT', port: config.port });
   cleanup.add('http', () => listener.close(shutdownTimeoutMs));
   listeningPort = listener.port;
+  await registrations.start(publicUrl());
 
   let metricsUrl: string | undefined;
   if (api.metricsServer !== undefined && metricsPort !== undefined) {

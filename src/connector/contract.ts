@@ -357,6 +357,98 @@ export interface DocumentationLink {
   readonly url: string;
 }
 
+/** A call of the provider to the address that it was given for its events. */
+export interface WebhookCall {
+  readonly method: string;
+  /** The address as the provider knows it, query included. */
+  readonly url: string;
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  /** As it came. A signature is over these bytes, and over nothing that was parsed and printed again. */
+  readonly body: Uint8Array;
+}
+
+/** `unsigned`: there is no signature, or none that can be read. `stale`: a good one of another time. */
+export type WebhookVerdict = 'genuine' | 'unsigned' | 'forged' | 'stale';
+
+/** `now`: milliseconds since 1970. */
+export type Verify = (call: WebhookCall, known: { readonly secret: string; readonly now: number }) => WebhookVerdict;
+
+/** What a provider is answered. */
+export interface WebhookAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** The answer to a call that only asks whether somebody is there. */
+export interface HandshakeAnswer extends WebhookAnswer {
+  /** What people must do with what was sent: it stands among the warnings of the instance until the first event comes. */
+  readonly notice?: string;
+}
+
+/** Undefined for any other call. */
+export type Handshake = (call: WebhookCall, known: { readonly secret: string }) => HandshakeAnswer | undefined;
+
+/** Something that happened at the provider, as its call tells it. */
+export interface ProviderEvent {
+  /** By which it is known when the provider sends it again. Default: the bytes of the call, so give one where two events can have the same bytes. */
+  readonly id?: string;
+  readonly action: 'created' | 'updated' | 'deleted' | 'unknown';
+  readonly objectName: string;
+  readonly objectId?: string;
+  /** When it happened. Default: now. */
+  readonly at?: Date;
+  /** The record as the API shows it. Default: it is read, unless it was deleted. */
+  readonly record?: Readonly<Record<string, unknown>>;
+  /** What the provider sent of it. */
+  readonly raw: unknown;
+}
+
+/** Events that the provider sends by itself, to an address of the instance's own. */
+export interface Webhooks {
+  /** How to see that the provider sent a call; `unsigned` where nothing shows it and only the address is secret. */
+  readonly verify: Verify | 'unsigned';
+  /** The configuration key of the secret that calls are verified with. Without it the secret comes from the registration. */
+  readonly secretKey?: string;
+  readonly handshake?: Handshake;
+  /** Of a call that is genuine. It throws for one that it does not understand, and returns nothing for one that tells nothing. */
+  readonly events: (call: WebhookCall, config: Config) => readonly ProviderEvent[];
+  /** Of a body. Default 1 MB. */
+  readonly maxBytes?: number;
+  /** Where the provider wants another answer than 200 to events that are stored. */
+  readonly response?: WebhookAnswer;
+  /** Where the provider can be told the address through its API; elsewhere people enter it there. */
+  readonly registration?: WebhookRegistration;
+}
+
+/** How the provider is told where to send its events. */
+export interface WebhookRegistration {
+  /** What is there for the same address already is of a try whose answer was lost: it is replaced. */
+  readonly create: Operation<RegistrationInput, Registration>;
+  /** Called when three quarters of the lifetime are over. Default: `create`. */
+  readonly renew?: Operation<RegisteredInput, Registration>;
+  /** What is not there any more counts as removed. */
+  readonly remove: Operation<RegisteredInput, void>;
+}
+
+export interface RegistrationInput {
+  readonly url: string;
+}
+
+export interface RegisteredInput extends RegistrationInput {
+  readonly id: string;
+}
+
+/** What the provider has noted. */
+export interface Registration {
+  readonly id: string;
+  /** Calls are verified with it. Default: the one of before, or that of `secretKey`. */
+  readonly secret?: string;
+  /** Default: it does not end by itself. */
+  readonly expiresInSeconds?: number;
+}
+
 export interface Connector {
   /** The element key: `[a-z][a-z0-9]*`. The folder has the same name. */
   readonly key: string;
@@ -390,6 +482,7 @@ export interface Connector {
   readonly classify?: (response: ProviderResponse) => Failure | null | undefined;
   /** Reads the budget from headers that only this provider has; `RateLimit-*` and `X-RateLimit-*` are read without it. */
   readonly rateLimit?: (headers: ProviderResponse['headers']) => RateLimitState | undefined;
+  readonly webhooks?: Webhooks;
   /** Headers of every request, e.g. Accept or a version. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Default time-out of one call in milliseconds. Default 30,000. */
@@ -410,6 +503,15 @@ export interface SimulatorOptions {
   readonly baseUrl: string;
   /** Outlives the simulator; without it a new one knows nothing of what an earlier one issued. */
   readonly memory?: SimulatorMemory;
+  /** Sends a webhook, if the service may send anything there. Nobody waits for the answer. Without it none is sent. */
+  readonly send?: (webhook: SentWebhook) => void;
+}
+
+/** A call of a simulated provider. */
+export interface SentWebhook {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
 }
 
 /** What clients keep over a restart, such as tokens, and a provider therefore must not forget. */

@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import type { Cleanup } from '../cleanup.ts';
 import type { ServiceConfig } from '../config/index.ts';
+import type { Egress } from '../egress/index.ts';
+import type { Logger } from '../log.ts';
 import type { Connector } from './contract.ts';
 import { createRegistry, loadConnectors, OWN_CONNECTORS, type Registry } from './registry.ts';
 import { startSimulators } from './simulators/index.ts';
@@ -19,7 +21,16 @@ export interface OpenedConnectors {
   readonly folders: readonly string[];
   /** Of the simulators, without a slash at the end; undefined: they do not run. */
   readonly simulatorsUrl: string | undefined;
+  /** Lets them send webhooks; where to is the egress's to judge. */
+  readonly sendWebhooks: (ground: WebhookGround) => void;
 }
+
+export interface WebhookGround {
+  readonly egress: Pick<Egress, 'request'>;
+  readonly log: Logger;
+}
+
+const WEBHOOK_TIMEOUT_MS = 10_000;
 
 /** Loads the connectors and, unless this is a worker, serves their simulators. @throws ConnectorError; whatever listening says */
 export async function openConnectors(
@@ -38,5 +49,11 @@ export async function openConnectors(
   ]);
   if (simulators !== undefined) cleanup.add('simulators', simulators.stop);
   const simulatorsUrl = given.simulatorsUrl ?? simulators?.url;
-  return { registry: createRegistry(connectors), folders, simulatorsUrl };
+  const sendWebhooks = ({ egress, log }: WebhookGround) =>
+    simulators?.onWebhook(({ url, headers, body }) => {
+      egress
+        .request({ method: 'POST', url, headers, body, timeoutMs: WEBHOOK_TIMEOUT_MS })
+        .catch((error: unknown) => log.warn({ err: error }, 'a simulator could not send a webhook'));
+    });
+  return { registry: createRegistry(connectors), folders, simulatorsUrl, sendWebhooks };
 }

@@ -5,6 +5,7 @@ import type { FieldSpec, FieldType, Translator } from '../where/model.ts';
 import type { Connector, ObjectSpec, Objects } from './contract.ts';
 import { catalogueProblems } from './validate-catalogue.ts';
 import { oauthProblems } from './validate-oauth.ts';
+import { webhookProblems } from './validate-webhooks.ts';
 
 /** A connector that must not be used; `problems` is complete. */
 export class ConnectorError extends Error {
@@ -52,6 +53,7 @@ function connectorProblems(connector: Connector): readonly string[] {
     ...hostProblems(connector),
     ...oauthProblems(connector),
     ...exchangeProblems(connector),
+    ...webhookProblems(connector),
   ];
   const objects = typeof connector.objects === 'function' ? [] : findObjectProblems(connector.objects);
   return [...problems, ...objects].map((problem) => `${connector.key}: ${problem}`);

@@ -10,6 +10,7 @@ import * as deliveryEvents from './migrations/0004-delivery-events.ts';
 import * as authorizations from './migrations/0005-authorizations.ts';
 import * as subscriptionFilters from './migrations/0006-subscription-filters.ts';
 import * as polls from './migrations/0007-polls.ts';
+import * as webhooks from './migrations/0008-webhooks.ts';
 
 interface Migration {
   readonly name: string;
@@ -25,6 +26,7 @@ const MIGRATIONS: readonly Migration[] = [
   { name: '0005-authorizations', up: authorizations.up },
   { name: '0006-subscription-filters', up: subscriptionFilters.up },
   { name: '0007-polls', up: polls.up },
+  { name: '0008-webhooks', up: webhooks.up },
 ];
 
 /** Any number, the same in every process: it names the lock within the database. */

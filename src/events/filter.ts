@@ -23,6 +23,15 @@ export const FILTERABLE_NOTIFICATION: SqlQueryable = {
   columns: { id: 'id', type: 'type', createdDate: shownInstant('created_at') },
 };
 
+export const FILTERABLE_EVENT: SqlQueryable = {
+  fields: { id: text, type: text, createdDate: instant },
+  columns: {
+    id: `'evt_' || replace(id::text, '-', '')`,
+    type: 'type',
+    createdDate: shownInstant('created_at'),
+  },
+};
+
 /** What deliveries can be filtered by, under the names of their record. Their columns differ by where they are read from. */
 export const DELIVERY_FIELDS = {
   id: integer,

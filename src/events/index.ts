@@ -3,14 +3,17 @@ import type { Platform } from '../platform.ts';
 import { createAcceptStore } from './accept/accept-store.ts';
 import { createDeliveries } from './deliveries/deliveries.ts';
 import { createEngine, type EngineNeighbours, type EngineRole } from './engine.ts';
+import { createEventHistory } from './history/history.ts';
 import { createNotifications } from './notifications/notifications.ts';
 import { createOutcomeStore } from './outcomes/outcome-store.ts';
 import { createOwnerStore } from './owners/owner-store.ts';
 import { createSubscriptions, type Subscriptions } from './subscriptions/subscriptions.ts';
 import { createClaimStore } from './sweep/claim-store.ts';
 import { createPartitions, createUpkeep } from './upkeep/upkeep.ts';
+import { createNoteRegistration } from './webhooks/demand.ts';
+import { composeWebhooks } from './webhooks/index.ts';
 
-export { createSubscriptions };
+export { composeWebhooks, createNoteRegistration, createSubscriptions };
 
 /** What callers see and steer of the delivery of events. Settings and instances stand between it and the engine that sends. */
 export function composeDeliveries(
@@ -19,7 +22,7 @@ export function composeDeliveries(
 ) {
   const notifications = createNotifications(platform, { subscriptions, settings });
   const deliveries = createDeliveries(platform, { subscriptions, notifications });
-  return { notifications, deliveries };
+  return { notifications, deliveries, eventHistory: createEventHistory(platform) };
 }
 
 export interface EventOptions extends EngineRole {

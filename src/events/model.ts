@@ -44,7 +44,8 @@ export type OperationalType =
   | 'subscription.deactivated'
   | 'subscription.reactivated'
   | 'delivery.exhausted'
-  | 'instance.credentials.refused';
+  | 'instance.credentials.refused'
+  | 'instance.webhook.failed';
 
 const FAILURE_POLICIES = ['retry', 'queue'] as const;
 export type FailurePolicy = (typeof FAILURE_POLICIES)[number];

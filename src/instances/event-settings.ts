@@ -1,4 +1,4 @@
-import type { Config } from '../connector/contract.ts';
+import type { Config, Connector } from '../connector/contract.ts';
 import type { PlatformField } from './platform-field.ts';
 
 export const EVENTS_ENABLED = 'event.notification.enabled';
@@ -6,6 +6,8 @@ export const CALLBACK_URL = 'event.notification.callback.url';
 const SIGNATURE_KEY = 'event.notification.signature.key';
 const FORMAT = 'event.notification.format';
 const ORDERED = 'event.notification.ordered';
+const HYDRATE = 'event.notification.hydrate';
+export const VENDOR_TYPE = 'event.vendor.type';
 
 /** Configuration keys that every element takes: where events of the instance go. */
 export const EVENT_FIELDS: readonly PlatformField[] = [
@@ -38,6 +40,19 @@ export const EVENT_FIELDS: readonly PlatformField[] = [
     type: 'boolean',
     description: 'One delivery at a time, in the order of the events. A delivery that fails holds up those behind it.',
   },
+  {
+    key: HYDRATE,
+    type: 'boolean',
+    description: 'Whether the record is read for an event that came with its id alone. It is, unless this is false.',
+  },
+  {
+    key: VENDOR_TYPE,
+    type: 'string',
+    pattern: /polling|webhook/,
+    example: 'webhook',
+    description:
+      'How events come from the provider. `polling`: it is asked, and webhooks are dropped. `webhook`: it sends them, and is told where to if it has an API for that. Unless given it is told nothing, and webhooks are taken.',
+  },
 ];
 
 /** What a configuration says about events. */
@@ -47,6 +62,10 @@ export interface EventSettings {
   readonly signatureKey: string | undefined;
   readonly ordered: boolean;
   readonly format: 'standard' | 'elements';
+  /** Whether records are read for events that came without. */
+  readonly hydrate: boolean;
+  /** Undefined: it was not said. */
+  readonly vendorType: 'polling' | 'webhook' | undefined;
 }
 
 export function readEventSettings(config: Config): EventSettings {
@@ -55,7 +74,19 @@ export function readEventSettings(config: Config): EventSettings {
     signatureKey: textOf(config[SIGNATURE_KEY]),
     ordered: config[ORDERED] === true,
     format: config[FORMAT] === 'elements' ? 'elements' : 'standard',
+    hydrate: config[HYDRATE] !== false,
+    vendorType: readVendorType(config),
   };
+}
+
+function readVendorType({ [VENDOR_TYPE]: type }: Config): EventSettings['vendorType'] {
+  return type === 'polling' || type === 'webhook' ? type : undefined;
+}
+
+/** Whether the provider is to be told where to send the events of such an instance. */
+export function wantsRegistration({ webhooks }: Connector, config: Config): boolean {
+  const { callbackUrl, vendorType } = readEventSettings(config);
+  return webhooks?.registration !== undefined && callbackUrl !== undefined && vendorType === 'webhook';
 }
 
 /** The fault of events that are enabled and have nowhere to go. */

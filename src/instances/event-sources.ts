@@ -3,13 +3,41 @@ import { createAnnouncedCache } from '../db/announced-cache.ts';
 import { isAppError } from '../errors.ts';
 import type { EventSource, FindSource } from '../events/model.ts';
 import type { Platform } from '../platform.ts';
-import { type EventSettings, readEventSettings } from './event-settings.ts';
+import { type EventSettings, readEventSettings, wantsRegistration } from './event-settings.ts';
 import { assertUsable, type Instance } from './instance.ts';
 import type { InstanceRecords } from './records.ts';
 
 export interface SourceNeighbours {
   readonly records: Pick<InstanceRecords, 'get'>;
   readonly accounts: Pick<Accounts, 'getOrganizationId'>;
+}
+
+/** An instance as calls of its provider find it. */
+export interface WebhookInstance {
+  readonly instance: Instance;
+  readonly settings: EventSettings;
+  /** Whether the provider is to be told where to send events. */
+  readonly isRegistered: boolean;
+}
+
+export type FindWebhookInstance = (accountId: number, id: number) => Promise<WebhookInstance | undefined>;
+
+/** Undefined: there is no such instance. */
+export function createFindWebhookInstance({ records }: Pick<SourceNeighbours, 'records'>): FindWebhookInstance {
+  return async (accountId, id) => {
+    try {
+      const instance = await records.get(accountId, id);
+      const { connector, config } = instance;
+      return {
+        instance,
+        settings: readEventSettings(config),
+        isRegistered: wantsRegistration(connector, config),
+      };
+    } catch (error) {
+      if (isAppError(error, 'NOT_FOUND')) return undefined;
+      throw error;
+    }
+  };
 }
 
 /** From memory: it is asked for each event. Changes of instances are announced under this topic. */
@@ -23,7 +51,12 @@ export function createSources(
     load: async (key) => {
       const [accountId = 0, instanceId = 0] = key.split(':').map(Number);
       try {
-        const { format, ...source } = toSource(assertReadable(await records.get(accountId, instanceId)));
+        const {
+          format,
+          hydrate: _,
+          vendorType: __,
+          ...source
+        } = toSource(assertReadable(await records.get(accountId, instanceId)));
         if (format === 'standard') return source;
         return { ...source, original: { companyId: await accounts.getOrganizationId(accountId) } };
       } catch (error) {
@@ -40,14 +73,7 @@ function assertReadable(instance: Instance): Instance {
   return instance.fault?.kind === 'secrets' ? assertUsable(instance) : instance;
 }
 
-function toSource({
-  accountId,
-  id,
-  name,
-  tags,
-  connector,
-  config,
-}: Instance): EventSource & Pick<EventSettings, 'format'> {
+function toSource({ accountId, id, name, tags, connector, config }: Instance): EventSource & EventSettings {
   return {
     accountId,
     instanceId: id,

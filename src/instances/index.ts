@@ -6,7 +6,7 @@ import type { FindSource } from '../events/model.ts';
 import type { Notifications } from '../events/notifications/notifications.ts';
 import type { Platform } from '../platform.ts';
 import { createAuthenticate } from './authenticate.ts';
-import { createSources } from './event-sources.ts';
+import { createFindWebhookInstance, createSources, type FindWebhookInstance } from './event-sources.ts';
 import { createInstanceCodec } from './instance-codec.ts';
 import { createInstances, type InstanceNeighbours, type Instances } from './instances.ts';
 import { type Authorizations, createAuthorizations } from './oauth/authorizations.ts';
@@ -27,6 +27,7 @@ export interface InstanceRoomNeighbours {
   readonly accounts: Pick<Accounts, 'getOrganizationId'>;
   readonly ensureSubscription: InstanceNeighbours['ensureSubscription'];
   readonly shortestPollMs: number;
+  readonly noteRegistration: InstanceNeighbours['noteRegistration'];
 }
 
 export interface InstanceRoom {
@@ -35,6 +36,7 @@ export interface InstanceRoom {
   readonly authorizations: Authorizations;
   readonly tokens: Pick<Tokens, 'of' | 'close'>;
   readonly findSource: FindSource;
+  readonly findWebhookInstance: FindWebhookInstance;
   /** What is done from time to time, of all accounts. */
   readonly maintenance: {
     readonly purgeProxyTargets: Proxies['purgeTargets'];
@@ -45,8 +47,8 @@ export interface InstanceRoom {
 
 /** Connected accounts: first their records, on these their tokens, and on both what shows new settings to providers. */
 export function composeInstances(platform: Platform, neighbours: InstanceRoomNeighbours): InstanceRoom {
-  const { client, registry, publicUrl, simulatorsUrl, notifications, accounts, ensureSubscription, shortestPollMs } =
-    neighbours;
+  const { client, registry, publicUrl, simulatorsUrl, notifications, accounts } = neighbours;
+  const { ensureSubscription, noteRegistration, shortestPollMs } = neighbours;
   const { egress, clock, log } = platform;
   const store = createInstanceStore(platform.knex);
   const codec = createInstanceCodec(platform, registry);
@@ -65,12 +67,14 @@ export function composeInstances(platform: Platform, neighbours: InstanceRoomNei
     authenticate,
     ensureSubscription,
     shortestPollMs,
+    noteRegistration,
   });
   const findSource = createSources(platform, { records, accounts });
+  const findWebhookInstance = createFindWebhookInstance({ records });
   const maintenance = {
     purgeProxyTargets: proxies.purgeTargets,
     purgeAuthorizations: authorizations.purge,
     refreshTokens: tokens.refreshDue,
   };
-  return { instances, proxies, authorizations, tokens, findSource, maintenance };
+  return { instances, proxies, authorizations, tokens, findSource, findWebhookInstance, maintenance };
 }

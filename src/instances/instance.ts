@@ -23,6 +23,8 @@ export interface Instance {
   /** There when it cannot be used, only looked at, repaired or deleted; then it is not valid either. */
   readonly fault?: InstanceFault;
   readonly disabled: boolean;
+  /** Why events of the provider do not come, for people. */
+  readonly eventWarning: string | null;
   readonly createdAt: Date;
   /** Grows with every change of configuration and credentials. */
   readonly settingsVersion: number;

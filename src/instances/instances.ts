@@ -1,3 +1,4 @@
+import type { Knex } from 'knex';
 import type { Config, Connector } from '../connector/contract.ts';
 import type { Registry } from '../connector/registry.ts';
 import { assertCallable } from '../egress/callback-url.ts';
@@ -7,8 +8,8 @@ import { prepareSql } from '../where/index.ts';
 import type { Authenticate, Authenticated, GivenAgain } from './authenticate.ts';
 import { assertUnmasked, exchangeOf, unmasked } from './configuration.ts';
 import { readShown } from './credential-change.ts';
-import { CALLBACK_URL, readEventSettings } from './event-settings.ts';
-import { assertUsable, type Instance, instanceNotFound } from './instance.ts';
+import { CALLBACK_URL, readEventSettings, wantsRegistration } from './event-settings.ts';
+import { assertUsable, type Instance, type InstanceKey, instanceNotFound } from './instance.ts';
 import type { InstanceCodec } from './instance-codec.ts';
 import type { AuthorizationCaller } from './oauth/authorizations.ts';
 import type { ProviderData } from './oauth/authorize.ts';
@@ -21,6 +22,7 @@ import {
   FILTERABLE_INSTANCE,
   type InstanceChanges,
   type InstanceFilter,
+  type InstanceRow,
   type InstanceStore,
 } from './store.ts';
 
@@ -47,7 +49,8 @@ export interface InstancePage {
 /** Who changes an instance; its first one owns it. */
 export type InstanceCaller = AuthorizationCaller;
 
-export interface Instances extends Pick<InstanceRecords, 'get' | 'getAll' | 'findByToken' | 'noteCredentials'> {
+export interface Instances
+  extends Pick<InstanceRecords, 'get' | 'getAll' | 'findByToken' | 'noteCredentials' | 'noteEventWarning'> {
   /** Verifies the credentials with the provider first. @throws AppError; then nothing is stored */
   readonly create: (caller: InstanceCaller, input: NewInstance, signal: AbortSignal) => Promise<Instance>;
   readonly list: (accountId: number, query: InstanceQuery) => Promise<InstancePage>;
@@ -84,6 +87,8 @@ export interface InstanceNeighbours {
   readonly ensureSubscription: (accountId: number, url: string) => Promise<unknown>;
   /** Instances are not polled more often. */
   readonly shortestPollMs: number;
+  /** That the provider is to be told where to send events, or may be told no more; at the commit of the transaction. */
+  readonly noteRegistration: (via: Knex, instance: InstanceKey, isWanted: boolean) => Promise<void>;
 }
 
 const TOKEN_BYTES = 32;
@@ -97,13 +102,24 @@ const WORKING = { valid: true, invalidReason: null, refusedCalls: [] };
 
 export function createInstances(
   { keys, shares, random, egress }: Pick<Platform, 'keys' | 'shares' | 'random' | 'egress'>,
-  { registry, store, codec, records, authenticate, ensureSubscription, shortestPollMs }: InstanceNeighbours,
+  {
+    registry,
+    store,
+    codec,
+    records,
+    authenticate,
+    ensureSubscription,
+    noteRegistration,
+    shortestPollMs,
+  }: InstanceNeighbours,
 ): Instances {
   const { decode, encodeSettings } = codec;
 
   async function settle(accountId: number, id: number, changes: InstanceChanges, guard?: Guard): Promise<Instance> {
     const row = await store.transaction(async (via) => {
       const updated = await store.update(via, accountId, id, changes, guard?.settingsVersion);
+      const mayMatter = guard !== undefined || changes.disabled !== undefined;
+      if (updated !== undefined && mayMatter) await noteEvents(via, updated);
       if (updated === undefined || guard === undefined) return updated;
       const isRepaired = await guard.keep(via, { accountId, id });
       return isRepaired && !updated.valid ? store.update(via, accountId, id, WORKING) : updated;
@@ -114,6 +130,12 @@ export function createInstances(
     }
     if (guard === undefined || (await store.find(accountId, id)) === undefined) throw instanceNotFound(id);
     throw new AppError('CONFLICT', `Instance ${id} was changed at the same time. Read it again and repeat the change.`);
+  }
+
+  async function noteEvents(via: Knex, row: InstanceRow): Promise<void> {
+    const { connector, config } = decode(row);
+    if (connector.webhooks?.registration === undefined) return;
+    await noteRegistration(via, row, wantsRegistration(connector, config));
   }
 
   /** Nothing of what is there is to be relied on, so there are no settings and no masks to go on from. */
@@ -186,6 +208,7 @@ export function createInstances(
     getAll: records.getAll,
     findByToken: records.findByToken,
     noteCredentials: records.noteCredentials,
+    noteEventWarning: records.noteEventWarning,
 
     create: async (caller, input, signal) => {
       await assertEventSettings(input.configuration);
@@ -210,6 +233,7 @@ export function createInstances(
       };
       const row = await store.transaction(async (via) => {
         const inserted = await store.insert(via, newRow);
+        await noteEvents(via, inserted);
         await keep(via, { accountId, id });
         await records.changed(accountId, id, via);
         return inserted;

@@ -26,6 +26,8 @@ export interface InstanceRecords {
   readonly invalidate: (refusal: CredentialRefusal, via: Knex) => Promise<void>;
   /** What the provider told with new tokens, and was checked, goes into the configuration. */
   readonly adoptValues: (told: InstanceKey & Pick<TokenGrant, 'values'>, via: Knex) => Promise<void>;
+  /** Why its events do not come; null: nothing is in their way. @returns whether that is news */
+  readonly noteEventWarning: (instance: InstanceKey, warning: string | null) => Promise<boolean>;
   /** To be called after every change. Forgets the instance here at once, and in every other process; with `via` at its commit. */
   readonly changed: (accountId: number, id: number, via?: Knex) => Promise<void>;
 }
@@ -152,6 +154,12 @@ export function createInstanceRecords(
       const settings = codec.encodeSettings(connector, { ...config, ...values }, { accountId, id });
       await store.update(via, accountId, id, settings);
       await changed(accountId, id, via);
+    },
+
+    noteEventWarning: async ({ accountId, id }, warning) => {
+      const isNews = await store.setEventWarning(accountId, id, warning);
+      if (isNews) await changed(accountId, id);
+      return isNews;
     },
 
     changed,

@@ -71,6 +71,7 @@ const COLUMNS: ColumnsOf<'instance', ReadColumn> = {
   invalidReason: 'invalid_reason',
   refusedCalls: 'refused_calls',
   disabled: 'disabled',
+  eventWarning: 'event_warning',
   createdAt: 'created_at',
   settingsVersion: 'settings_version',
 };
@@ -242,6 +243,15 @@ export function createInstanceStore(knex: Knex) {
       await via('instance')
         .where({ account_id: accountId, id, valid: false })
         .update({ invalid_reason: reason, updated_at: knex.fn.now() });
+    },
+
+    /** False when it is the same already, or there is no such instance. */
+    setEventWarning: async (accountId: number, id: number, warning: string | null): Promise<boolean> => {
+      const count = await knex('instance')
+        .where({ account_id: accountId, id })
+        .whereRaw('event_warning is distinct from ?', [warning])
+        .update({ event_warning: warning, updated_at: knex.fn.now() });
+      return count > 0;
     },
 
     remove: async (accountId: number, id: number): Promise<boolean> =>

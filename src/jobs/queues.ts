@@ -52,6 +52,8 @@ export interface Maintenance {
   readonly keepEvents: (signal: AbortSignal) => Promise<void>;
   /** Pollers are those that the settings of instances want. @returns how many instances were put right */
   readonly keepPolls: (signal: AbortSignal) => Promise<number>;
+  /** Tells providers where to send events, where that is due. @returns how many were looked at */
+  readonly keepWebhooks: (signal: AbortSignal) => Promise<number>;
 }
 
 export type Queues = Readonly<Record<string, Queue>>;
@@ -63,14 +65,24 @@ const AUTHORIZATION_MS = HOUR_MS / 4;
 
 /** The table of queues. */
 export function createQueues(clock: Clock, maintenance: Maintenance) {
-  const { purgeIdempotencyRecords, purgeProxyTargets, purgeAuthorizations, refreshTokens, keepEvents, keepPolls } =
-    maintenance;
+  const { purgeIdempotencyRecords, purgeProxyTargets, purgeAuthorizations } = maintenance;
+  const { refreshTokens, keepEvents, keepPolls, keepWebhooks } = maintenance;
   const purge = (work: (before: Date) => Promise<number>, keepMs: number, schedule: string) => ({
     schedule,
     retry: { limit: 3, delaySeconds: 60, maxDelaySeconds: 600 },
     pollingSeconds: 30,
     handle: async (): Promise<JobOutcome> => {
       await work(new Date(clock.now() - keepMs));
+      return { kind: 'done' };
+    },
+  });
+  const everyMinute = (work: (signal: AbortSignal) => Promise<unknown>) => ({
+    schedule: '* * * * *',
+    // The next minute comes anyway.
+    retry: { limit: 0, delaySeconds: 0, maxDelaySeconds: 1 },
+    timeoutSeconds: 300,
+    handle: async ({ signal }: Pick<Job, 'signal'>): Promise<JobOutcome> => {
+      await work(signal);
       return { kind: 'done' };
     },
   });
@@ -88,25 +100,8 @@ export function createQueues(clock: Clock, maintenance: Maintenance) {
         return { kind: 'done' };
       },
     },
-    'polls.keep': {
-      schedule: '* * * * *',
-      // The next minute comes anyway.
-      retry: { limit: 0, delaySeconds: 0, maxDelaySeconds: 1 },
-      timeoutSeconds: 300,
-      handle: async ({ signal }: Pick<Job, 'signal'>): Promise<JobOutcome> => {
-        await keepPolls(signal);
-        return { kind: 'done' };
-      },
-    },
-    'oauth.refresh': {
-      schedule: '* * * * *',
-      // The next minute comes anyway.
-      retry: { limit: 0, delaySeconds: 0, maxDelaySeconds: 1 },
-      timeoutSeconds: 300,
-      handle: async ({ signal }: Pick<Job, 'signal'>): Promise<JobOutcome> => {
-        await refreshTokens(signal);
-        return { kind: 'done' };
-      },
-    },
+    'polls.keep': everyMinute(keepPolls),
+    'events.webhooks': everyMinute(keepWebhooks),
+    'oauth.refresh': everyMinute(refreshTokens),
   } satisfies Queues;
 }

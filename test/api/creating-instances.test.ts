@@ -76,6 +76,7 @@ describe('creating instances', () => {
           'event.notification.signature.key',
           'event.notification.format',
           'event.notification.ordered',
+          'event.notification.hydrate',
           'event.vendor.type',
           'event.poller.refresh_interval',
           'event.poller.configuration',
@@ -204,7 +205,8 @@ describe('creating instances', () => {
       const { body, status, headers } = await create('bamboohr', BAMBOOHR, { name: 'Payroll', tags: ['emea', 'hr'] });
       expect(status).to.equal(200);
       expect(headers.get('elements-request-id')).to.be.a('string');
-      const { id, createdDate, token, element, ...rest } = body;
+      const { id, createdDate, token, element, eventUrl, ...rest } = body;
+      expect(eventUrl).to.match(/\/events\/bamboohr\/[\w-]{43}$/);
       expect(id).to.be.a('number');
       expect(new Date(createdDate).toISOString()).to.equal(createdDate);
       expect(token).to.match(/^[A-Za-z0-9_-]{43}$/);

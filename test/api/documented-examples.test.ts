@@ -39,6 +39,8 @@ const OTHER_STATUS: Readonly<Record<string, number>> = {
   redirectToDocs: 302,
   // No example can know the key of a proxy: the answer is the page that says so.
   redirectThroughOAuthProxy: 400,
+  // Nor the address of an instance.
+  answerProvider: 404,
   // What the provider answers.
   passPost: 201,
   passDelete: 204,

@@ -154,6 +154,19 @@ const SLIPS: Readonly<Record<string, Slip>> = {
     check: /^leaves no secret/,
     fault: /^the value of 'username' stands in an address$/m,
   },
+  'a signature that it takes whatever it is': {
+    make: (connector) => ({
+      ...connector,
+      ...(connector.webhooks && {
+        webhooks: {
+          ...connector.webhooks,
+          verify: ({ headers }) => (headers['x-bamboohr-signature'] === undefined ? 'unsigned' : 'genuine'),
+        },
+      }),
+    }),
+    check: /^takes no webhook/,
+    fault: /^"{}" under headers of '0' is genuine$/m,
+  },
   'a README that is not there': {
     make: (connector) => connector,
     samples: { folder: import.meta.dirname },

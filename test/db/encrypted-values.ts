@@ -80,6 +80,11 @@ async function storeRow(knex: Knex, encrypt: Encrypt, id: number): Promise<void>
     overriding system value values (1, ?, 1, ?, ?, 'k', ?)`,
     [id, hash.toString('hex').slice(0, 32), `proxy ${id}`, encrypt('oauth_proxy.api_secret', 1, id)],
   );
+  await knex('webhook_registration').insert({
+    account_id: 1,
+    instance_id: id,
+    secret: encrypt('webhook_registration.secret', 1, id),
+  });
   await knex.raw(
     'insert into subscription (account_id, id, url, secrets) overriding system value values (1, ?, ?, ?)',
     [id, `https://example.com/${id}`, encrypt('subscription.secrets', 1, id)],

@@ -12,6 +12,7 @@ const ALL = [
   '0005-authorizations',
   '0006-subscription-filters',
   '0007-polls',
+  '0008-webhooks',
 ];
 
 describe('migrateDatabase', () => {

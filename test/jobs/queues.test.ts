@@ -22,6 +22,7 @@ const nothing: Maintenance = {
   refreshTokens: async () => 0,
   keepEvents: async () => {},
   keepPolls: async () => 0,
+  keepWebhooks: async () => 0,
 };
 
 for (const name of Object.keys(PURGES) as (keyof typeof PURGES)[]) {

@@ -1,4 +1,14 @@
-import { createTable, cycle, makeRows, pick, sparse, type Table, type TableRow, times } from '#connector/simulator';
+import {
+  createTable,
+  cycle,
+  makeRows,
+  pick,
+  sparse,
+  type Table,
+  type TableOptions,
+  type TableRow,
+  times,
+} from '#connector/simulator';
 import { COLUMNS, OPTIONS } from './columns.ts';
 
 export const FIRST_ID = 101;
@@ -70,8 +80,9 @@ const EMPLOYEES = makeRows(EMPLOYEE_COUNT, {
 
 const BLANK = Object.fromEntries(COLUMNS.map(({ dataset }) => [dataset, null]));
 
-export function createEmployees(): Table {
+export function createEmployees(onChange?: TableOptions['onChange']): Table {
   return createTable({
+    ...(onChange && { onChange }),
     rows: EMPLOYEES,
     keyOf: ({ eeid }) => String(eeid),
     initial: (_, rows) => ({ ...BLANK, status: 'Active', eeid: Math.max(...rows.map(({ eeid }) => Number(eeid))) + 1 }),

@@ -20,3 +20,4 @@ export {
 } from './paging.ts';
 export { type Change, type RecordsOptions, records } from './records.ts';
 export { type SettingReader, settings } from './settings.ts';
+export { type ChallengeOptions, type HmacOptions, handshakes, type Where, webhooks } from './webhooks.ts';

@@ -1,22 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { parseJson } from '../../numbers/exact-json.ts';
+import type { Handshake, Verify, WebhookAnswer, WebhookCall } from '../contract.ts';
 import { json } from './json.ts';
-
-/** A call to the address that a provider was given for its events. */
-export interface WebhookCall {
-  readonly method: string;
-  /** The address as the provider knows it, query included. */
-  readonly url: string;
-  /** Lower-case names. */
-  readonly headers: Readonly<Record<string, string | undefined>>;
-  /** As it came. A signature is over these bytes, and over nothing that was parsed and printed again. */
-  readonly body: Uint8Array;
-}
-
-/** `unsigned`: there is no signature, or none that can be read. `stale`: a good one of another time. */
-export type WebhookVerdict = 'genuine' | 'unsigned' | 'forged' | 'stale';
-
-/** `now`: milliseconds since 1970. */
-export type Verify = (call: WebhookCall, known: { readonly secret: string; readonly now: number }) => WebhookVerdict;
 
 export interface HmacOptions {
   /** Of the signature. */
@@ -47,9 +32,16 @@ export const webhooks = {
       return isSame(Buffer.from(token), Buffer.from(secret)) ? 'genuine' : 'forged';
     };
   },
-  /** Nothing shows it; only the address is secret. */
-  unsigned: (): Verify => () => 'genuine',
+  /** The body of a call, with all digits of its numbers. @throws SyntaxError */
+  json: ({ body }: WebhookCall): unknown => parseJson(utf8(body)),
+  /** The body of a call that is a form. */
+  form: ({ body }: WebhookCall): URLSearchParams => new URLSearchParams(utf8(body)),
 } as const;
+
+/** Without a byte order mark. */
+function utf8(body: Uint8Array): string {
+  return new TextDecoder().decode(body);
+}
 
 const TOLERANCE_SECONDS = 300;
 
@@ -95,21 +87,11 @@ function findIn(where: Where): (call: WebhookCall) => string | undefined {
 /** Undefined for what is no JSON: other calls come to the same address. */
 function parse(body: Uint8Array): unknown {
   try {
-    return JSON.parse(new TextDecoder().decode(body));
+    return JSON.parse(utf8(body));
   } catch {
     return undefined;
   }
 }
-
-/** What is answered to a call that only asks whether somebody is there. */
-export interface HandshakeAnswer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-}
-
-/** Undefined for any other call. */
-export type Handshake = (call: WebhookCall, known: { readonly secret: string }) => HandshakeAnswer | undefined;
 
 /** How a provider sees that the address it was given takes its events. */
 export const handshakes = {
@@ -149,7 +131,7 @@ function findAsked(where: Where): (call: WebhookCall) => string | undefined {
 }
 
 /** No browser may take it for a page: whoever calls chooses the text. */
-function plain(body: string): HandshakeAnswer {
+function plain(body: string): WebhookAnswer {
   return {
     status: 200,
     headers: { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' },

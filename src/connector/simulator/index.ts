@@ -42,5 +42,5 @@ export {
   times,
 } from './rows.ts';
 export { type SimulatedProvider, simulate } from './simulate.ts';
-export { createTable, type Table, type TableOptions, type TableRow } from './table.ts';
+export { createTable, type Table, type TableChange, type TableOptions, type TableRow } from './table.ts';
 export { signWebhook, type WebhookDelivery, type WebhookSignature } from './webhook.ts';

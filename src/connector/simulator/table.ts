@@ -15,8 +15,17 @@ export interface TableOptions {
     readonly created: readonly string[];
     readonly changed: readonly string[];
   };
+  /** Told after each change. */
+  readonly onChange?: (change: TableChange) => void;
   /** The column that is true for a row in the recycle bin. Without it, a row that is removed is gone. */
   readonly deleted?: string;
+}
+
+/** Without `before` the row was made, without `after` it was removed. */
+export interface TableChange {
+  readonly key: string;
+  readonly before?: TableRow;
+  readonly after?: TableRow;
 }
 
 export interface Table {
@@ -34,13 +43,17 @@ export interface Table {
 }
 
 export function createTable(options: TableOptions): Table {
-  const { keyOf, initial = () => ({}), stamps, deleted } = options;
+  const { keyOf, initial = () => ({}), stamps, deleted, onChange } = options;
   const byKey = new Map(options.rows.map((row) => [keyOf(row), row]));
   let version = 0;
 
   function put(row: TableRow): TableRow {
-    byKey.set(keyOf(row), row);
+    const key = keyOf(row);
+    const before = byKey.get(key);
+    byKey.set(key, row);
     version++;
+    const isRemoval = deleted !== undefined && row[deleted] === true && before?.[deleted] !== true;
+    onChange?.({ key, ...(before && { before }), ...(!isRemoval && { after: row }) });
     return row;
   }
 
@@ -75,6 +88,7 @@ export function createTable(options: TableOptions): Table {
       if (row === undefined || deleted !== undefined) return row && update(key, { [deleted ?? '']: true });
       byKey.delete(key);
       version++;
+      onChange?.({ key, before: row });
       return row;
     },
     version: () => version,

@@ -14,7 +14,7 @@ export interface WebhookSignature {
   readonly signed?: (delivery: { readonly body: string; readonly timestamp: string; readonly url: string }) => string;
 }
 
-/** A delivery, ready to be sent: a simulator sends nothing by itself, because where bytes may go is not its to decide. */
+/** A delivery, ready to be sent by `SimulatorOptions.send`: where bytes may go is not a simulator's to decide. */
 export interface WebhookDelivery {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;

@@ -1,10 +1,13 @@
 import { Worker } from 'node:worker_threads';
+import type { SentWebhook } from '../contract.ts';
 import type { ConnectorSources } from '../places.ts';
 
 /** Running simulators: one port, each provider below `/<key>`. */
 export interface Simulators {
   /** Without a slash at the end. */
   readonly url: string;
+  /** Where the webhooks of simulated providers go; those from before are lost. */
+  readonly onWebhook: (send: (webhook: SentWebhook) => void) => void;
   readonly stop: () => Promise<void>;
 }
 
@@ -33,6 +36,7 @@ export async function startSimulators(options: SimulatorsOptions): Promise<Simul
   });
   return {
     url: `http://${SIMULATORS_HOST}:${port}`,
+    onWebhook: (send) => void worker.on('message', send),
     stop: async () => {
       await worker.terminate();
     },

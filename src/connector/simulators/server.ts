@@ -7,10 +7,12 @@ import { provideContract } from '../provide-contract.ts';
 import { SIMULATORS_HOST, type SimulatorsOptions } from './index.ts';
 import { createMemory } from './memory.ts';
 
+export type ListenOptions = SimulatorsOptions & Pick<SimulatorOptions, 'send'>;
+
 const FILE = 'simulator.ts';
 
 /** Listens and serves `/<key>/…` with each connector's simulator. */
-export async function listen(options: SimulatorsOptions): Promise<{ readonly server: Server; readonly port: number }> {
+export async function listen(options: ListenOptions): Promise<{ readonly server: Server; readonly port: number }> {
   provideContract();
   const byKey = new Map<string, Simulator>();
   const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => route(byKey, request, response));
@@ -22,9 +24,9 @@ export async function listen(options: SimulatorsOptions): Promise<{ readonly ser
   if (address === null || typeof address === 'string') throw new Error('The simulators listen on no port.');
   for (const { key, folder } of await findPlaces(options.sources, FILE)) {
     const baseUrl = `http://${SIMULATORS_HOST}:${address.port}/${key}`;
-    const { memoryFolder } = options;
+    const { memoryFolder, send } = options;
     const memory = memoryFolder === undefined ? {} : { memory: createMemory(join(memoryFolder, `${key}.json`)) };
-    byKey.set(key, await load(join(folder, FILE), { baseUrl, ...memory }));
+    byKey.set(key, await load(join(folder, FILE), { baseUrl, ...(send && { send }), ...memory }));
   }
   return { server, port: address.port };
 }

@@ -1,7 +1,9 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import type { SentWebhook } from '../contract.ts';
 import type { Listening, SimulatorsOptions } from './index.ts';
 import { listen } from './server.ts';
 
 const options: SimulatorsOptions = workerData;
-const listening: Listening = { port: (await listen(options)).port };
+const send = (webhook: SentWebhook) => parentPort?.postMessage(webhook);
+const listening: Listening = { port: (await listen({ ...options, send })).port };
 parentPort?.postMessage(listening);

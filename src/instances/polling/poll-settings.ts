@@ -2,13 +2,12 @@ import type { ZoneId } from '@js-joda/core';
 import type { Config } from '../../connector/contract.ts';
 import { AppError, type ErrorDetail, pointer, suggest } from '../../errors.ts';
 import { toJsonNumber } from '../../numbers/number-value.ts';
-import { EVENTS_ENABLED } from '../event-settings.ts';
+import { EVENTS_ENABLED, VENDOR_TYPE } from '../event-settings.ts';
 import type { PlatformField } from '../platform-field.ts';
 import { findZone } from './date-template.ts';
 import { MOST_ROWS, type PollQuery, parsePollUrl } from './poll-url.ts';
 import { type ReadTimestamp, timestampReader } from './timestamps.ts';
 
-const VENDOR_TYPE = 'event.vendor.type';
 const INTERVAL = 'event.poller.refresh_interval';
 const CONFIGURATION = 'event.poller.configuration';
 const TIME_ZONE = 'event.poller.time.zone';
@@ -17,13 +16,6 @@ const OBJECTS = 'event.objects';
 
 /** Configuration keys that every element takes: which changes at its provider become events. */
 export const POLL_FIELDS: readonly PlatformField[] = [
-  {
-    key: VENDOR_TYPE,
-    type: 'string',
-    pattern: /polling|webhook/,
-    example: 'polling',
-    description: 'How changes at the provider are noticed. What the element does, unless given.',
-  },
   {
     key: INTERVAL,
     type: 'number',

@@ -8,7 +8,7 @@ import {
   type WebhookCall,
   type WebhookVerdict,
   webhooks,
-} from '../../../src/connector/kit/webhooks.ts';
+} from '../../../src/connector/index.ts';
 
 const NOW = Date.parse('2026-01-31T08:30:00Z');
 
@@ -207,9 +207,20 @@ describe('secrets that come with the call', () => {
       ]);
     }
   });
+});
 
-  it('are not wanted of a provider that has none', () => {
-    expect(webhooks.unsigned()(call({}), known)).to.equal('genuine');
+describe('bodies of webhooks', () => {
+  it('are read with all digits of their numbers, and without a byte order mark', () => {
+    const body = webhooks.json(call({ body: '\ufeff{"id":9007199254740993.10}' }));
+    expect(JSON.stringify(body)).to.equal('{"id":9007199254740993.10}');
+    expect(() => webhooks.json(call({ body: '<html>' }))).to.throw(SyntaxError);
+  });
+
+  it('are read as forms', () => {
+    expect([...webhooks.form(call({ body: 'From=%2B1555&Body=a+b' }))]).to.deep.equal([
+      ['From', '+1555'],
+      ['Body', 'a b'],
+    ]);
   });
 });
 

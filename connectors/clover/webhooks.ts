@@ -1,0 +1,59 @@
+import {
+  type Config,
+  type Handshake,
+  json,
+  type ProviderEvent,
+  type WebhookCall,
+  type Webhooks,
+  webhooks,
+} from '#connector';
+
+/** Of an app, told to the one address that its developer enters: events of other merchants are not this instance's. */
+export const appWebhooks: Webhooks = {
+  verify: webhooks.token({ header: 'x-clover-auth' }),
+  secretKey: 'webhook.auth.code',
+  handshake: takeCode,
+  events: readEvents,
+};
+
+/** Sent first, before there is anything to verify it with. Clover's dashboard wants it entered. */
+function takeCode({ body }: WebhookCall): ReturnType<Handshake> {
+  const [, code] =
+    /^\s*\{\s*"verificationCode"\s*:\s*"([\w-]{1,64})"\s*\}\s*$/.exec(Buffer.from(body).toString()) ?? [];
+  return code === undefined
+    ? undefined
+    : {
+        status: 200,
+        headers: { 'content-type': 'text/plain' },
+        body: '',
+        notice: `Clover sent the verification code ${code}: enter it in its developer dashboard, at the webhook of the app.`,
+      };
+}
+
+/** Of these kinds there are objects; Clover has more. */
+const OBJECTS: Readonly<Record<string, string>> = {
+  C: 'customers',
+  E: 'employees',
+  I: 'items',
+  O: 'orders',
+  P: 'payments',
+};
+
+const ACTIONS: Readonly<Record<string, ProviderEvent['action']>> = {
+  CREATE: 'created',
+  UPDATE: 'updated',
+  DELETE: 'deleted',
+};
+
+function readEvents(call: WebhookCall, { merchantId }: Config): readonly ProviderEvent[] {
+  const merchants = json.object(json.at(webhooks.json(call), 'merchants'), 'the merchants');
+  return json.objects(merchants[String(merchantId)] ?? [], 'the events of the merchant').flatMap((raw) => {
+    const thing = json.text(raw.objectId, 'the object of an event');
+    const [, kind = '', objectId] = /^(\w+):(.+)$/s.exec(thing) ?? [];
+    const objectName = OBJECTS[kind];
+    if (objectName === undefined || objectId === undefined) return [];
+    const action = ACTIONS[String(raw.type)] ?? 'unknown';
+    // With its moment, in milliseconds: what happens to the object next is another event.
+    return [{ id: `${thing}:${raw.type}:${raw.ts}`, action, objectName, objectId, at: new Date(Number(raw.ts)), raw }];
+  });
+}

@@ -1,0 +1,63 @@
+import { json, type ProviderEvent, type WebhookCall, type Webhooks, webhooks } from '#connector';
+
+/**
+ * Messages and calls that come in, and what becomes of those that went out. The address and the parameters are signed; there is no time in it,
+ * so it is the event's id that keeps a call from counting twice.
+ */
+export const accountWebhooks: Webhooks = {
+  verify: webhooks.hmac({
+    header: 'x-twilio-signature',
+    algorithm: 'sha1',
+    encoding: 'base64',
+    signed: (call) => [call.url, ...signedPairs(call)],
+  }),
+  secretKey: 'auth.token',
+  events: (call) => readEvents(call),
+  // Twilio runs what it is answered: nothing.
+  response: {
+    status: 200,
+    headers: { 'content-type': 'text/xml; charset=utf-8' },
+    body: '<?xml version="1.0" encoding="UTF-8"?><Response/>',
+  },
+};
+
+/** By name, and of one name each value once. */
+function signedPairs(call: WebhookCall): readonly string[] {
+  const form = webhooks.form(call);
+  return [...new Set(form.keys())]
+    .toSorted()
+    .flatMap((name) => [...new Set(form.getAll(name))].toSorted().map((value) => name + value));
+}
+
+interface Kind {
+  readonly objectName: string;
+  readonly sid: string;
+  readonly status: string;
+  /** Statuses with which something begins to be there. */
+  readonly first: readonly string[];
+}
+
+/** A recording tells of its call, too: the first kind whose id is there. */
+const KINDS: readonly Kind[] = [
+  { objectName: 'recordings', sid: 'RecordingSid', status: 'RecordingStatus', first: ['in-progress', 'completed'] },
+  { objectName: 'messages', sid: 'MessageSid', status: 'MessageStatus', first: ['received', 'queued', 'accepted'] },
+  { objectName: 'calls', sid: 'CallSid', status: 'CallStatus', first: ['queued', 'initiated', 'ringing'] },
+];
+
+function readEvents(call: WebhookCall): readonly ProviderEvent[] {
+  const form = call.method === 'GET' ? new URL(call.url).searchParams : webhooks.form(call);
+  const kind = KINDS.find(({ sid }) => form.has(sid));
+  if (kind === undefined) return [];
+  const objectId = json.text(form.get(kind.sid), kind.sid);
+  // Of a message that comes in the older name alone.
+  const status = form.get(kind.status) ?? form.get('SmsStatus') ?? '';
+  return [
+    {
+      id: `${objectId}:${status}`,
+      action: kind.first.includes(status) ? 'created' : 'updated',
+      objectName: kind.objectName,
+      objectId,
+      raw: Object.fromEntries(form),
+    },
+  ];
+}

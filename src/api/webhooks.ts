@@ -1,0 +1,89 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Request, RequestHandler, Response } from 'express';
+import type { ByteBudget } from '../connector/client/index.ts';
+import type { WebhookRoom } from '../events/webhooks/index.ts';
+import type { WebhookTarget } from '../events/webhooks/receive.ts';
+import { createRedactor } from '../redaction.ts';
+import { type Trace, withTrace } from '../trace.ts';
+import { askForBody, assertLength, hasBody, openBodyRoom, readBody } from './body-bytes.ts';
+import { assertJsonShape, LARGE } from './json-body.ts';
+import { signalEnd } from './request-end.ts';
+import type { KnownCaller } from './request-record.ts';
+
+export interface WebhookParts {
+  /** The memory of this process for the bodies of requests. */
+  readonly bodyBudget: ByteBudget;
+  /** Without a slash at the end. */
+  readonly publicUrl: () => string;
+}
+
+const NOTHING = Buffer.alloc(0);
+
+/**
+ * `/events/{elementKey}/{instanceKey}`: takes what a provider sends. Whose address it is costs no query and is found out before the body is read. There is
+ * no limit on wrong ones: they cost less than counting them, and many instances are called from the few addresses of one provider.
+ */
+export function createWebhookHandler(
+  webhooks: Pick<WebhookRoom, 'find' | 'receive'>,
+  { bodyBudget, publicUrl }: WebhookParts,
+): RequestHandler {
+  return async (request, response) => {
+    response.set('Cache-Control', 'no-store');
+    const { elementKey, instanceKey } = request.params;
+    // Whoever has it may send what is not signed: it stays out of the log.
+    note(response, { redactor: createRedactor([String(instanceKey)]) });
+    const target = await webhooks.find(String(elementKey), String(instanceKey));
+    const { instance, redactor } = target;
+    note(response, { redactor, instance });
+    const trace: Trace = response.locals.trace;
+    trace.redactor = redactor;
+    trace.instanceId = instance.id;
+    const call = {
+      method: request.method,
+      url: publicUrl() + request.originalUrl,
+      headers: singleHeaders(request.headers),
+      body: await readBytes(request, response, target, bodyBudget),
+    };
+    const { status, headers, body } = await withTrace(trace, () => webhooks.receive(target, call, signalEnd(response)));
+    response.status(status);
+    // As they are: Express would add a charset.
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+    response.end(body);
+  };
+}
+
+function note(response: Response, caller: KnownCaller): void {
+  response.locals.caller = caller;
+}
+
+/** @throws AppError PAYLOAD_TOO_LARGE, OVERLOADED, UNSUPPORTED_MEDIA_TYPE, REQUEST_INVALID */
+async function readBytes(
+  request: Request,
+  response: Response,
+  { instance, maxBytes }: WebhookTarget,
+  budget: ByteBudget,
+): Promise<Buffer> {
+  if (!hasBody(request.headers)) return NOTHING;
+  assertLength(request, maxBytes);
+  askForBody(request, response);
+  const bytes = await readBody(request, maxBytes, openBodyRoom(budget, instance.accountId, response));
+  if (mayBeJson(bytes)) await assertJsonShape(bytes, { ...LARGE, bytes: maxBytes }, response);
+  return bytes;
+}
+
+/** Judged by what it is: who reads it may not look at what it is called. */
+function mayBeJson(bytes: Uint8Array): boolean {
+  const first = bytes.find((byte) => byte > SPACE && !BYTE_ORDER_MARK.includes(byte));
+  return first === OPEN_OBJECT || first === OPEN_ARRAY;
+}
+
+const SPACE = 0x20;
+const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
+const OPEN_OBJECT = 0x7b;
+const OPEN_ARRAY = 0x5b;
+
+function singleHeaders(headers: IncomingHttpHeaders): Readonly<Record<string, string | undefined>> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value]),
+  );
+}

@@ -1,0 +1,56 @@
+import type { Connector, WebhookAnswer, Webhooks } from './contract.ts';
+
+/** Events of the platform's own have 8 MB, and what a provider sent is a part of one. */
+const MOST_BYTES = 4 * 1024 * 1024;
+
+/** Of a declaration of webhooks; none for a connector without one. */
+export function webhookProblems(connector: Connector): readonly string[] {
+  const { webhooks } = connector;
+  if (webhooks === undefined) return [];
+  const { verify, events, maxBytes = 1, response } = webhooks;
+  return [
+    // A connector outside of this repository may not be checked by a compiler.
+    ...when(
+      verify !== 'unsigned' && typeof verify !== 'function',
+      "webhooks say nothing of signatures: `verify` is a function, or 'unsigned'",
+    ),
+    ...when(typeof events !== 'function', 'webhooks have no `events`'),
+    ...secretProblems(connector, webhooks),
+    ...when(
+      !Number.isSafeInteger(maxBytes) || maxBytes < 1 || maxBytes > MOST_BYTES,
+      `maxBytes of webhooks is a whole number from 1 to ${MOST_BYTES}`,
+    ),
+    ...(response === undefined ? [] : responseProblems(response)),
+  ];
+}
+
+function secretProblems(
+  { configuration }: Connector,
+  { verify, secretKey, registration }: Webhooks,
+): readonly string[] {
+  const field = configuration.find(({ key }) => key === secretKey);
+  return [
+    ...when(
+      typeof verify === 'function' && secretKey === undefined && registration === undefined,
+      'webhooks are verified, and there is no secret: name a secretKey, or declare the registration that tells one',
+    ),
+    ...when(verify === 'unsigned' && secretKey !== undefined, 'webhooks are unsigned, and have a secretKey'),
+    ...when(
+      secretKey !== undefined && (field?.secret !== true || field.type !== 'string'),
+      `the secretKey '${secretKey}' of webhooks is not a configuration key of a secret text`,
+    ),
+  ];
+}
+
+function responseProblems({ status, headers }: WebhookAnswer): readonly string[] {
+  return [
+    ...when(!(status >= 200 && status <= 299), 'the response of webhooks is not a success'),
+    ...Object.keys(headers)
+      .filter((name) => !/^[a-z0-9-]+$/.test(name))
+      .map((name) => `the response of webhooks has the header '${name}', which is not in lower case`),
+  ];
+}
+
+function when(condition: boolean, problem: string): readonly string[] {
+  return condition ? [problem] : [];
+}

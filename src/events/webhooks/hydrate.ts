@@ -1,0 +1,78 @@
+import type { Clock } from '../../clock.ts';
+import type { ProviderEvent } from '../../connector/contract.ts';
+import type { Instance } from '../../instances/instance.ts';
+import type { Logger } from '../../log.ts';
+import type { Resources } from '../../resources/index.ts';
+
+export interface HydrationNeighbours {
+  readonly getRecord: Resources['getRecord'];
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** One read of a record: what came of it. */
+export type ReadOutcome = 'read' | 'failed' | 'left';
+
+/** A provider waits for its answer while records are read: of one call so many, at most so long. The rest goes without. */
+export const MOST_READS = 25;
+const READS_MS = 8_000;
+const READS_AT_A_TIME = 4;
+
+/**
+ * Reads the records of events that came without, each once.
+ * @param done aborts when the records are no longer needed
+ * @returns them by `recordKey`; what could not be read is missing
+ */
+export async function readRecords(
+  { getRecord, clock, log }: HydrationNeighbours,
+  {
+    instance,
+    events,
+    done,
+  }: { readonly instance: Instance; readonly events: readonly ProviderEvent[]; readonly done: AbortSignal },
+  note: (outcome: ReadOutcome, count: number) => void,
+): Promise<ReadonlyMap<string, object>> {
+  const wanted = new Map(events.filter(isToBeRead).map((event) => [recordKey(event), event]));
+  const reads = [...wanted].slice(0, MOST_READS);
+  note('left', wanted.size - reads.length);
+  const records = new Map<string, object>();
+  if (reads.length === 0) return records;
+  const late = new AbortController();
+  const endWait = clock.after(READS_MS, () => late.abort(new Error('The records took too long to read.')));
+  const signal = AbortSignal.any([done, late.signal]);
+
+  async function readSome(): Promise<void> {
+    for (let next = reads.shift(); next !== undefined; next = reads.shift()) {
+      const [key, { objectName, objectId = '' }] = next;
+      try {
+        signal.throwIfAborted();
+        const { record } = await getRecord({ instance, objectName, signal }, objectId);
+        records.set(key, record);
+        note('read', 1);
+      } catch (error) {
+        note('failed', 1);
+        const { accountId, id: instanceId } = instance;
+        log.warn(
+          { err: error, redactor: instance.redactor, accountId, instanceId, objectName },
+          'a record of an event could not be read',
+        );
+      }
+    }
+  }
+
+  try {
+    await Promise.all(Array.from({ length: READS_AT_A_TIME }, readSome));
+    return records;
+  } finally {
+    endWait();
+  }
+}
+
+/** What was deleted is not there to be read. */
+export function isToBeRead({ action, objectId, record }: ProviderEvent): boolean {
+  return action !== 'deleted' && objectId !== undefined && record === undefined;
+}
+
+export function recordKey({ objectName, objectId }: ProviderEvent): string {
+  return JSON.stringify([objectName, objectId]);
+}

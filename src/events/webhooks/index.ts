@@ -1,0 +1,37 @@
+import type { ProviderCall, ProviderClient } from '../../connector/client/index.ts';
+import type { FindWebhookInstance } from '../../instances/event-sources.ts';
+import type { Instance } from '../../instances/instance.ts';
+import type { Platform } from '../../platform.ts';
+import type { Resources } from '../../resources/index.ts';
+import type { Accepted, NewEvent } from '../model.ts';
+import type { Notifications } from '../notifications/notifications.ts';
+import { createWebhookAddresses, type InstancePlace, type WebhookAddresses } from './address.ts';
+import { createReceiver, createWebhookTargets, type Receiver } from './receive.ts';
+import { createFindRegistrationSecret, createRegistrations, type Registrations } from './registrations.ts';
+
+export interface WebhookNeighbours {
+  readonly client: Pick<ProviderClient, 'execute'>;
+  readonly tokensOf: (instance: Instance) => ProviderCall['tokens'];
+  readonly findInstance: FindWebhookInstance;
+  readonly noteEventWarning: (instance: InstancePlace, warning: string | null) => Promise<boolean>;
+  readonly notifications: Pick<Notifications, 'publish'>;
+  readonly getRecord: Resources['getRecord'];
+  readonly accept: (events: readonly NewEvent[]) => Promise<Accepted>;
+  /** Without a slash at the end; known once the service listens. */
+  readonly publicUrl: () => string;
+}
+
+export interface WebhookRoom extends Receiver, Pick<WebhookAddresses, 'urlOf'> {
+  readonly registrations: Registrations;
+}
+
+/** Events that providers send by themselves, and what they are told for it. */
+export function composeWebhooks(platform: Platform, neighbours: WebhookNeighbours): WebhookRoom {
+  const { findInstance, publicUrl } = neighbours;
+  const addresses = createWebhookAddresses(platform.keys, publicUrl);
+  const findSecret = createFindRegistrationSecret(platform);
+  const targets = createWebhookTargets(platform, { findInstance, findSecret, addresses });
+  const registrations = createRegistrations(platform, { ...neighbours, addresses, changed: targets.changed });
+  const receiver = createReceiver(platform, { ...neighbours, targets, addresses });
+  return { ...receiver, urlOf: addresses.urlOf, registrations };
+}

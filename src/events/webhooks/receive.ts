@@ -1,0 +1,312 @@
+import { createHash } from 'node:crypto';
+import type {
+  Config,
+  ProviderEvent,
+  WebhookAnswer,
+  WebhookCall,
+  Webhooks,
+  WebhookVerdict,
+} from '../../connector/contract.ts';
+import { createAnnouncedCache } from '../../db/announced-cache.ts';
+import { AppError, isAppError } from '../../errors.ts';
+import type { FindWebhookInstance, WebhookInstance } from '../../instances/event-sources.ts';
+import type { Platform } from '../../platform.ts';
+import { combineRedactors, createRedactor, type Redactor } from '../../redaction.ts';
+import type { Resources } from '../../resources/index.ts';
+import type { Accepted, NewEvent } from '../model.ts';
+import type { InstancePlace, WebhookAddresses } from './address.ts';
+import { isToBeRead, readRecords, recordKey } from './hydrate.ts';
+import type { FindRegistrationSecret } from './registrations.ts';
+
+/** An instance that its provider called. */
+export interface WebhookTarget extends WebhookInstance {
+  readonly webhooks: Webhooks;
+  /** What calls are verified with, where it is known. */
+  readonly secret: string | undefined;
+  /** Of a body. */
+  readonly maxBytes: number;
+  /** Of its secrets and its address. */
+  readonly redactor: Redactor;
+}
+
+export interface WebhookTargets {
+  /** From memory, as long as nothing changes. */
+  readonly get: (place: InstancePlace) => Promise<WebhookTarget | undefined>;
+  /** To be called when what calls are verified with may have changed. */
+  readonly changed: (place: InstancePlace) => Promise<void>;
+}
+
+export interface Receiver {
+  /** Whose address it is. @throws AppError NOT_FOUND for nobody's, whatever the reason */
+  readonly find: (elementKey: string, instanceKey: string) => Promise<WebhookTarget>;
+  /**
+   * Resolves when all events of the call are committed, or there are none.
+   * @throws AppError UNAUTHENTICATED for a call that is not shown to be the provider's, REQUEST_INVALID, PAYLOAD_TOO_LARGE, OVERLOADED; then nothing is stored
+   */
+  readonly receive: (target: WebhookTarget, call: WebhookCall, signal: AbortSignal) => Promise<WebhookAnswer>;
+}
+
+export interface ReceiverNeighbours {
+  readonly targets: Pick<WebhookTargets, 'get'>;
+  readonly addresses: Pick<WebhookAddresses, 'read'>;
+  readonly getRecord: Resources['getRecord'];
+  readonly accept: (events: readonly NewEvent[]) => Promise<Accepted>;
+  readonly noteEventWarning: (instance: InstancePlace, warning: string | null) => Promise<unknown>;
+}
+
+const MAX_BODY_BYTES = 1024 * 1024;
+/** Of one call: all are stored or none. */
+const MOST_EVENTS = 1_000;
+/** A secret that cannot be read is put right by people. */
+const UNREADABLE_RETRY_SECONDS = 600;
+
+export interface TargetNeighbours {
+  readonly findInstance: FindWebhookInstance;
+  readonly findSecret: FindRegistrationSecret;
+  readonly addresses: Pick<WebhookAddresses, 'keyOf'>;
+}
+
+export function createWebhookTargets(
+  { notifier }: Pick<Platform, 'notifier'>,
+  { findInstance, findSecret, addresses }: TargetNeighbours,
+): WebhookTargets {
+  // Also that there is none: a provider goes on calling for an instance that was deleted.
+  const cache = createAnnouncedCache<{ readonly target: WebhookTarget | undefined }>({
+    notifier,
+    topic: 'instance',
+    load: async (key) => {
+      const [accountId = 0, id = 0] = key.split(':').map(Number);
+      const found = await findInstance(accountId, id);
+      const { webhooks } = found?.instance.connector ?? {};
+      if (found === undefined || webhooks === undefined) return { target: undefined };
+      const secret = keyedSecret(webhooks, found.instance.config) ?? (await findSecret({ accountId, id }));
+      const redactor = combineRedactors([
+        found.instance.redactor,
+        createRedactor([addresses.keyOf({ accountId, id })]),
+      ]);
+      return { target: { ...found, webhooks, secret, redactor, maxBytes: webhooks.maxBytes ?? MAX_BODY_BYTES } };
+    },
+  });
+  const keyOf = ({ accountId, id }: InstancePlace) => `${accountId}:${id}`;
+  return {
+    get: async (place) => (await cache.get(keyOf(place)))?.target,
+    changed: (place) => cache.changed(keyOf(place)),
+  };
+}
+
+function keyedSecret({ secretKey }: Webhooks, config: Config): string | undefined {
+  const value = secretKey === undefined ? undefined : config[secretKey];
+  return typeof value === 'string' ? value : undefined;
+}
+
+type Outcome =
+  | 'accepted'
+  | 'dropped'
+  | 'handshake'
+  | 'unknown'
+  | 'malformed'
+  | 'refused'
+  | 'failed'
+  | Idle
+  | Exclude<WebhookVerdict, 'genuine'>;
+
+/** Why a genuine call is answered, and nothing of it stored. */
+type Idle = 'disabled' | 'off' | 'polling';
+
+export function createReceiver(
+  platform: Pick<Platform, 'clock' | 'log' | 'metrics'>,
+  neighbours: ReceiverNeighbours,
+): Receiver {
+  const { clock, log } = platform;
+  const { targets, addresses, getRecord, accept, noteEventWarning } = neighbours;
+  const measures = createMeasures(platform);
+
+  /** @throws AppError UNAUTHENTICATED */
+  function assertGenuine({ webhooks, secret, instance }: WebhookTarget, call: WebhookCall): void {
+    const { verify } = webhooks;
+    if (verify === 'unsigned') return;
+    // Before the secret is known nobody can have signed with it.
+    const verdict = secret === undefined ? 'unsigned' : verify(call, { secret, now: clock.now() });
+    if (verdict === 'genuine') return;
+    measures.received(instance.connector.key, verdict);
+    throw new AppError('UNAUTHENTICATED', REFUSALS[verdict]);
+  }
+
+  function read(
+    { webhooks, instance: { connector, config } }: WebhookTarget,
+    call: WebhookCall,
+  ): readonly ProviderEvent[] {
+    try {
+      const events = webhooks.events(call, config);
+      const unsound = events.find((event) => !isSound(event));
+      if (unsound !== undefined) throw new Error('An event has no action, object or id that can be stored.');
+      if (events.length <= MOST_EVENTS) return events;
+      const message = `The call has ${events.length} events; at most ${MOST_EVENTS} are taken at a time.`;
+      throw new AppError('PAYLOAD_TOO_LARGE', message);
+    } catch (error) {
+      measures.received(connector.key, 'malformed');
+      if (isAppError(error, 'PAYLOAD_TOO_LARGE')) throw error;
+      const message = `The call is not one that ${connector.name} is known to send.`;
+      throw new AppError('REQUEST_INVALID', message, { cause: error });
+    }
+  }
+
+  /** @returns how many were stored */
+  async function store(target: WebhookTarget, call: WebhookCall, signal: AbortSignal): Promise<number> {
+    const events = read(target, call);
+    const fresh = toNewEvents(target, call, events);
+    // A provider that refuses the credentials is not asked once more for each event.
+    const isRead = target.settings.hydrate && target.instance.valid && events.some(isToBeRead);
+    const { eventIds } = isRead
+      ? await acceptRead(target, { events, fresh }, signal)
+      : await acceptWith(
+          fresh,
+          events.map(({ record }) => record),
+        );
+    return eventIds.filter((id) => id !== undefined).length;
+  }
+
+  async function acceptRead(
+    { instance }: WebhookTarget,
+    { events, fresh }: { readonly events: readonly ProviderEvent[]; readonly fresh: readonly NewEvent[] },
+    signal: AbortSignal,
+  ): Promise<Accepted> {
+    // What was read is held until it is stored.
+    const stored = new AbortController();
+    try {
+      const done = AbortSignal.any([signal, stored.signal]);
+      const records = await readRecords({ getRecord, clock, log }, { instance, events, done }, measures.reads);
+      // Who hung up meanwhile sends it again, and then it is read again.
+      signal.throwIfAborted();
+      return await acceptWith(
+        fresh,
+        events.map((event) => event.record ?? records.get(recordKey(event))),
+      );
+    } finally {
+      stored.abort();
+    }
+  }
+
+  /** A record can be more than an event holds; what the provider sent cannot. */
+  async function acceptWith(events: readonly NewEvent[], objects: readonly (object | undefined)[]): Promise<Accepted> {
+    try {
+      return await accept(events.map((event, index) => ({ ...event, object: objects[index] })));
+    } catch (error) {
+      if (!isAppError(error, 'PAYLOAD_TOO_LARGE')) throw error;
+      return accept(events);
+    }
+  }
+
+  return {
+    find: async (elementKey, instanceKey) => {
+      const place = addresses.read(instanceKey);
+      const target = place && (await targets.get(place));
+      const isReachable = target?.instance.connector.key === elementKey && target.instance.fault?.kind !== 'element';
+      if (target === undefined || !isReachable) {
+        measures.received('none', 'unknown');
+        throw new AppError('NOT_FOUND', 'There is nothing here that takes events.');
+      }
+      if (target.instance.fault === undefined) return target;
+      throw new AppError('OVERLOADED', 'Events of this instance cannot be verified at the moment.', {
+        retryAfterSeconds: UNREADABLE_RETRY_SECONDS,
+      });
+    },
+
+    receive: async (target, call, signal) => {
+      const { webhooks, instance, secret } = target;
+      const { key } = instance.connector;
+      const answer = webhooks.handshake?.(call, { secret: secret ?? '' });
+      if (answer !== undefined) {
+        measures.received(key, 'handshake');
+        if (answer.notice !== undefined) await noteEventWarning(instance, answer.notice);
+        return answer;
+      }
+      assertGenuine(target, call);
+      // Where there is a registration, it knows what stands in its way.
+      if (instance.eventWarning !== null && webhooks.registration === undefined) await noteEventWarning(instance, null);
+      const idle = idleness(target);
+      if (idle !== undefined) {
+        measures.received(key, idle);
+        return webhooks.response ?? answerOf(0);
+      }
+      try {
+        const stored = await store(target, call, signal);
+        measures.received(key, stored > 0 ? 'accepted' : 'dropped');
+        return webhooks.response ?? answerOf(stored);
+      } catch (error) {
+        if (!isAppError(error, 'REQUEST_INVALID', 'PAYLOAD_TOO_LARGE')) {
+          measures.received(key, isAppError(error, 'OVERLOADED') ? 'refused' : 'failed');
+        }
+        throw error;
+      }
+    },
+  };
+}
+
+const ACTIONS: ReadonlySet<string> = new Set<ProviderEvent['action']>(['created', 'updated', 'deleted', 'unknown']);
+const MOST_ID_CHARACTERS = 1_024;
+
+/** Both become parts of what is stored and filtered by. A connector may pass on what anybody sent. */
+function isSound({ action, objectName, objectId = '' }: ProviderEvent): boolean {
+  return ACTIONS.has(action) && /^\w[\w.-]{0,199}$/.test(objectName) && objectId.length <= MOST_ID_CHARACTERS;
+}
+
+const REFUSALS: Readonly<Record<Exclude<WebhookVerdict, 'genuine'>, string>> = {
+  unsigned: 'The call has no signature that could be verified.',
+  forged: 'The signature of the call is not one of this instance.',
+  stale: 'The call was signed at another time.',
+};
+
+function idleness({ instance, settings }: WebhookInstance): Idle | undefined {
+  if (instance.disabled) return 'disabled';
+  if (settings.callbackUrl === undefined) return 'off';
+  return settings.vendorType === 'polling' ? 'polling' : undefined;
+}
+
+function answerOf(accepted: number): WebhookAnswer {
+  return { status: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify({ accepted }) };
+}
+
+/** Without the records. */
+function toNewEvents(
+  { instance }: WebhookTarget,
+  call: WebhookCall,
+  events: readonly ProviderEvent[],
+): readonly NewEvent[] {
+  const { accountId, id: instanceId } = instance;
+  const bytes = events.some(({ id }) => id === undefined) ? hashOf(call) : '';
+  return events.map(({ id, action, objectName, objectId, at, raw }, index) => ({
+    accountId,
+    instanceId,
+    type: `${objectName}.${action}`,
+    objectName,
+    objectId,
+    raw,
+    timestamp: at === undefined || Number.isNaN(at.getTime()) ? undefined : at,
+    deduplicationKey: id === undefined ? `webhook bytes:${bytes}:${index}` : `webhook:${id}`,
+  }));
+}
+
+/** A call by GET has all in its address. */
+function hashOf({ url, body }: WebhookCall): string {
+  return createHash('sha256')
+    .update(body.length > 0 ? body : url)
+    .digest('base64url');
+}
+
+function createMeasures({ metrics }: Pick<Platform, 'metrics'>) {
+  const received = metrics.counter<'element' | 'outcome'>({
+    name: 'causeway_webhooks_received_total',
+    help: 'Calls of providers, by element and what became of them.',
+    labelNames: ['element', 'outcome'],
+  });
+  const reads = metrics.counter<'outcome'>({
+    name: 'causeway_webhook_reads_total',
+    help: 'Records of events that came without: read, failed, or left because there were too many.',
+    labelNames: ['outcome'],
+  });
+  return {
+    received: (element: string, outcome: Outcome) => received.inc({ element, outcome }),
+    reads: (outcome: string, count: number) => reads.inc({ outcome }, count),
+  };
+}

@@ -1,0 +1,103 @@
+import type { Knex } from 'knex';
+import type { RowOf } from '../../db/row.ts';
+import type { InstancePlace } from './address.ts';
+
+type Column =
+  | 'account_id'
+  | 'instance_id'
+  | 'version'
+  | 'provider_id'
+  | 'url'
+  | 'base_url'
+  | 'secret'
+  | 'failures'
+  | 'renew_at';
+
+/** What a provider was told of an instance, or is to be told; the secret still encrypted. */
+export type RegistrationRow = RowOf<'webhook_registration', Column>;
+
+/** What came of a look at it. */
+export interface SettledRegistration
+  extends Pick<RegistrationRow, 'providerId' | 'url' | 'baseUrl' | 'secret' | 'failures'> {
+  readonly renewAt: Date | null;
+  /** When to look again; null: after a change. */
+  readonly due: Date | null;
+}
+
+const COLUMNS = `account_id as "accountId", instance_id as "instanceId", version, provider_id as "providerId", url, base_url as "baseUrl", secret,
+  failures,
+  renew_at as "renewAt"`;
+
+export type RegistrationStore = ReturnType<typeof createRegistrationStore>;
+
+export function createRegistrationStore(knex: Knex) {
+  return {
+    /** What is there is looked at again; where there is nothing, only if something is wanted. */
+    note: async (via: Knex, { accountId, id }: InstancePlace, isWanted: boolean): Promise<void> => {
+      const again = 'version = webhook_registration.version + 1, due = now(), failures = 0, updated_at = now()';
+      await via.raw(
+        isWanted
+          ? `insert into webhook_registration (account_id, instance_id) values (?, ?)
+             on conflict (account_id, instance_id) do update set ${again}`
+          : `update webhook_registration set ${again} where account_id = ? and instance_id = ?`,
+        [accountId, id],
+      );
+    },
+
+    find: async ({ accountId, id }: InstancePlace): Promise<RegistrationRow | undefined> => {
+      const { rows } = await knex.raw<{ rows: RegistrationRow[] }>(
+        `select ${COLUMNS} from webhook_registration where account_id = ? and instance_id = ?`,
+        [accountId, id],
+      );
+      return rows[0];
+    },
+
+    /** Those that are due, the oldest first, each for one process and for so long; or a single one. */
+    claim: async (
+      { limit, now, leaseUntil }: { readonly limit: number; readonly now: Date; readonly leaseUntil: Date },
+      one?: InstancePlace,
+    ): Promise<RegistrationRow[]> => {
+      const { rows } = await knex.raw<{ rows: RegistrationRow[] }>(
+        `update webhook_registration set lease_until = ?
+         from (
+           select account_id as of_account, instance_id as of_instance from webhook_registration
+           where due <= ? and (lease_until is null or lease_until <= ?)
+             ${one === undefined ? '' : 'and account_id = ? and instance_id = ?'}
+           order by due limit ? for update skip locked
+         ) claimed
+         where account_id = of_account and instance_id = of_instance
+         returning ${COLUMNS}`,
+        [leaseUntil, now, now, ...(one === undefined ? [] : [one.accountId, one.id]), limit],
+      );
+      return rows;
+    },
+
+    /** What was noted meanwhile stays due. False when the instance is gone. */
+    settle: async (
+      { accountId, instanceId, version }: RegistrationRow,
+      settled: SettledRegistration,
+    ): Promise<boolean> => {
+      const { providerId, url, baseUrl, secret, failures, renewAt, due } = settled;
+      const { rowCount } = await knex.raw<{ rowCount: number }>(
+        `update webhook_registration set provider_id = :providerId, url = :url, base_url = :baseUrl, secret = :secret, failures = :failures,
+           renew_at = :renewAt, due = case when version = :version then :due::timestamptz else due end, lease_until = null,
+           updated_at = now()
+         where account_id = :accountId and instance_id = :instanceId`,
+        { accountId, instanceId, version, providerId, url, baseUrl, secret, failures, renewAt, due },
+      );
+      return rowCount > 0;
+    },
+
+    /** Nothing is wanted any more, unless that changed meanwhile. */
+    remove: async ({ accountId, instanceId, version }: RegistrationRow): Promise<boolean> =>
+      (await knex('webhook_registration').where({ account_id: accountId, instance_id: instanceId, version }).delete()) >
+      0,
+
+    /** Providers were told of another place than this: all of these are looked at. */
+    noteMoved: async (publicUrl: string): Promise<void> => {
+      await knex('webhook_registration')
+        .whereRaw('url is not null and not starts_with(url, ?)', [`${publicUrl}/`])
+        .update({ due: knex.fn.now() });
+    },
+  };
+}

@@ -1,0 +1,341 @@
+import { isLoopback } from '../../config/index.ts';
+import type { ProviderCall, ProviderClient } from '../../connector/client/index.ts';
+import type { Operation, RegisteredInput, Registration, WebhookRegistration } from '../../connector/contract.ts';
+import { decryptBound, encryptBound } from '../../db/bound-values.ts';
+import { AppError, isAppError } from '../../errors.ts';
+import type { FindWebhookInstance, WebhookInstance } from '../../instances/event-sources.ts';
+import type { Instance } from '../../instances/instance.ts';
+import type { Platform } from '../../platform.ts';
+import type { Notifications } from '../notifications/notifications.ts';
+import type { InstancePlace, WebhookAddresses } from './address.ts';
+import { REGISTRATION_TOPIC } from './demand.ts';
+import { createRegistrationStore, type RegistrationRow, type SettledRegistration } from './registration-store.ts';
+
+/** What it needs of the house. */
+export interface RegistrationPlatform extends Pick<Platform, 'knex' | 'keyring' | 'clock' | 'log'> {
+  readonly notifier: Pick<Platform['notifier'], 'subscribe'>;
+}
+
+export interface RegistrationNeighbours {
+  readonly findInstance: FindWebhookInstance;
+  readonly client: Pick<ProviderClient, 'execute'>;
+  readonly tokensOf: (instance: Instance) => ProviderCall['tokens'];
+  /** @returns whether the warning is news */
+  readonly noteEventWarning: (instance: InstancePlace, warning: string | null) => Promise<boolean>;
+  readonly notifications: Pick<Notifications, 'publish'>;
+  readonly addresses: Pick<WebhookAddresses, 'urlOf'>;
+  /** What is known of the instance is no longer what it was. */
+  readonly changed: (instance: InstancePlace) => Promise<void>;
+}
+
+/** Keeps at providers what instances want there. */
+export interface Registrations {
+  /** From now on what is wanted is done as soon as it is. `publicUrl` is where providers reach this service. */
+  readonly start: (publicUrl: string) => Promise<void>;
+  /** Takes up nothing more; resolves when what is under way has ended. */
+  readonly stop: () => Promise<void>;
+  /** Everything that is due. @returns how many were looked at */
+  readonly keep: (signal: AbortSignal) => Promise<number>;
+  /** Before the instance goes, as long as there are credentials: what is left at the provider then is told. */
+  readonly end: (instance: InstancePlace, signal: AbortSignal) => Promise<void>;
+}
+
+const BATCH = 20;
+/** For all that is done at a provider for one registration. */
+const TIMEOUT_MS = 45_000;
+/** Longer than that takes. */
+const LEASE_MS = 120_000;
+/** Who removes an instance waits for it. */
+const END_TIMEOUT_MS = 10_000;
+const FIRST_RETRY_MS = 15_000;
+const LONGEST_RETRY_MS = 6 * 3_600_000;
+/** For what only an operator or the owner of the instance puts right. */
+const LOOK_AGAIN_MS = 3_600_000;
+/** Of a lifetime, which then leaves a quarter for trying again. */
+const RENEWED_AFTER = 0.75;
+
+const NOTHING: SettledRegistration = {
+  providerId: null,
+  url: null,
+  baseUrl: null,
+  secret: null,
+  failures: 0,
+  renewAt: null,
+  due: null,
+};
+
+export function createRegistrations(platform: RegistrationPlatform, neighbours: RegistrationNeighbours): Registrations {
+  const { knex, keyring, notifier, clock, log } = platform;
+  const { findInstance, client, tokensOf, noteEventWarning, notifications, addresses, changed } = neighbours;
+  const store = createRegistrationStore(knex);
+  const stopping = new AbortController();
+  const underWay = new Set<Promise<unknown>>();
+  let unsubscribe = () => {};
+
+  function track<Result>(work: Promise<Result>): Promise<Result> {
+    underWay.add(work);
+    void work.finally(() => underWay.delete(work)).catch(() => {});
+    return work;
+  }
+
+  function execute<Input, Output>(
+    instance: Instance,
+    operation: Operation<Input, Output>,
+    input: Input,
+    signal: AbortSignal,
+  ) {
+    const { accountId, connector, config } = instance;
+    return client.execute(operation, input, { connector, config, accountId, signal, tokens: tokensOf(instance) });
+  }
+
+  /** @returns what is to be stored. @throws what the provider says */
+  async function bringAbout(
+    row: RegistrationRow,
+    { instance }: WebhookInstance,
+    signal: AbortSignal,
+  ): Promise<SettledRegistration> {
+    const { connector, config } = instance;
+    const url = addresses.urlOf(connector.key, instance);
+    const baseUrl = `${config.simulator === true ? 'simulated ' : ''}${connector.baseUrl(config)}`;
+    const there = row.providerId !== null && row.url !== null ? { id: row.providerId, url: row.url } : undefined;
+    const isThere = there?.url === url && row.baseUrl === baseUrl;
+    if (isThere && (row.renewAt === null || row.renewAt.getTime() > clock.now())) {
+      return { ...row, failures: 0, due: row.renewAt };
+    }
+    // What another company there was told is out of reach of these credentials.
+    if (there !== undefined && there.url !== url && row.baseUrl === baseUrl)
+      await leave(instance, removeAtProvider(instance, there, signal));
+    const made = (isThere && (await renew(instance, there, signal))) || (await create(instance, url, signal));
+    return { ...kept(row, made), url, baseUrl, failures: 0 };
+  }
+
+  /** Nothing comes of what is left there: who goes on sending finds another address, another secret, or nobody. */
+  async function leave({ accountId, id, redactor }: Instance, removal: Promise<void>): Promise<void> {
+    try {
+      await removal;
+    } catch (error) {
+      log.warn({ err: error, redactor, accountId, instanceId: id }, 'a webhook is left at a provider');
+    }
+  }
+
+  function create(instance: Instance, url: string, signal: AbortSignal): Promise<Registration> {
+    return execute(instance, registrationOf(instance).create, { url }, signal);
+  }
+
+  /** Undefined: it is to be made anew. */
+  async function renew(
+    instance: Instance,
+    there: RegisteredInput,
+    signal: AbortSignal,
+  ): Promise<Registration | undefined> {
+    const operation = registrationOf(instance).renew;
+    if (operation === undefined) return undefined;
+    try {
+      return await execute(instance, operation, there, signal);
+    } catch (error) {
+      if (isAppError(error, 'NOT_FOUND')) return undefined;
+      throw error;
+    }
+  }
+
+  function kept(row: RegistrationRow, { id, secret, expiresInSeconds }: Registration) {
+    const renewAt =
+      expiresInSeconds === undefined ? null : new Date(clock.now() + expiresInSeconds * 1000 * RENEWED_AFTER);
+    const sealed = secret === undefined ? row.secret : encryptBound(keyring, secret, placeOf(row));
+    return { providerId: id, secret: sealed, renewAt, due: renewAt };
+  }
+
+  async function removeAtProvider(instance: Instance, there: RegisteredInput, signal: AbortSignal): Promise<void> {
+    try {
+      await execute(instance, registrationOf(instance).remove, there, signal);
+    } catch (error) {
+      if (!isAppError(error, 'NOT_FOUND')) throw error;
+    }
+  }
+
+  async function reconcile(row: RegistrationRow, signal: AbortSignal): Promise<void> {
+    const place = { accountId: row.accountId, id: row.instanceId };
+    const found = await findInstance(place.accountId, place.id);
+    // Gone with the instance.
+    if (found === undefined) return;
+    const { instance, isRegistered } = found;
+    // Nothing is asked on its behalf until it is enabled again, which is told.
+    if (isRegistered && instance.disabled) return void (await store.settle(row, { ...row, due: null }));
+    const obstacle = isRegistered
+      ? findObstacle(instance, addresses.urlOf(instance.connector.key, instance))
+      : undefined;
+    if (obstacle !== undefined) {
+      await warn(instance, obstacle);
+      await store.settle(row, { ...row, due: new Date(clock.now() + LOOK_AGAIN_MS) });
+      return;
+    }
+    try {
+      if (isRegistered) {
+        const settled = await bringAbout(row, found, signal);
+        const isStored = await store.settle(row, settled);
+        // Who deleted the instance meanwhile did not know of it.
+        if (!isStored && settled.providerId !== null) {
+          const made = { id: settled.providerId, url: settled.url ?? '' };
+          return leave(instance, removeAtProvider(instance, made, signal));
+        }
+      } else {
+        if (row.providerId !== null && instance.connector.webhooks?.registration !== undefined) {
+          await removeAtProvider(instance, { id: row.providerId, url: row.url ?? '' }, signal);
+        }
+        // Wanted again since: then it is due, and there is nothing at the provider.
+        if (!(await store.remove(row))) await store.settle(row, NOTHING);
+      }
+      await noteEventWarning(place, null);
+    } catch (error) {
+      if (!isAppError(error) && !signal.aborted) throw error;
+      const failures = row.failures + 1;
+      const waitMs = Math.min(FIRST_RETRY_MS * 2 ** (failures - 1), LONGEST_RETRY_MS);
+      await store.settle(row, { ...row, failures, due: new Date(clock.now() + waitMs) });
+      if (!stopping.signal.aborted) await warn(instance, describe(instance, isRegistered, error));
+    }
+    await changed(place);
+  }
+
+  async function warn({ accountId, id, name, connector }: Instance, reason: string): Promise<void> {
+    if (!(await noteEventWarning({ accountId, id }, reason))) return;
+    const data = { instanceId: id, name, elementKey: connector.key, reason };
+    await notifications.publish(accountId, 'instance.webhook.failed', data);
+  }
+
+  async function attempt(row: RegistrationRow, signal: AbortSignal): Promise<void> {
+    const timeout = new AbortController();
+    const endWait = clock.after(TIMEOUT_MS, () => timeout.abort(tooLong()));
+    try {
+      await reconcile(row, AbortSignal.any([signal, stopping.signal, timeout.signal]));
+    } catch (error) {
+      // The lease ends, and it is due again.
+      log.error({ err: error, accountId: row.accountId, instanceId: row.instanceId }, 'a webhook could not be kept');
+    } finally {
+      endWait();
+    }
+  }
+
+  function claim(limit: number, one?: InstancePlace): Promise<RegistrationRow[]> {
+    const nowMs = clock.now();
+    return store.claim({ limit, now: new Date(nowMs), leaseUntil: new Date(nowMs + LEASE_MS) }, one);
+  }
+
+  async function take(one: InstancePlace): Promise<void> {
+    const rows = await claim(1, one);
+    for (const row of rows) await attempt(row, stopping.signal);
+    // What was noted while it was worked on told nobody who could take it.
+    if (rows.length > 0 && !stopping.signal.aborted) await take(one);
+  }
+
+  return {
+    start: async (publicUrl) => {
+      unsubscribe = notifier.subscribe(REGISTRATION_TOPIC, (payload) => {
+        const [accountId = 0, id = 0] = payload.split(':').map(Number);
+        track(take({ accountId, id })).catch((error: unknown) =>
+          log.error({ err: error }, 'webhooks could not be looked at'),
+        );
+      });
+      await store.noteMoved(publicUrl);
+    },
+
+    stop: async () => {
+      unsubscribe();
+      stopping.abort(new Error('The process stops.'));
+      await Promise.allSettled(underWay);
+    },
+
+    keep: (signal) =>
+      track(
+        (async () => {
+          for (let done = 0; ; ) {
+            const rows = await claim(BATCH);
+            await Promise.all(rows.map((row) => attempt(row, signal)));
+            done += rows.length;
+            if (rows.length < BATCH || signal.aborted || stopping.signal.aborted) return done;
+          }
+        })(),
+      ),
+
+    end: async (place, signal) => {
+      const row = await store.find(place);
+      if (row === undefined || row.providerId === null || row.url === null) return;
+      const found = await findInstance(place.accountId, place.id);
+      if (found === undefined || found.instance.connector.webhooks?.registration === undefined) return;
+      const { instance } = found;
+      const timeout = new AbortController();
+      const endWait = clock.after(END_TIMEOUT_MS, () => timeout.abort(tooLong()));
+      try {
+        await removeAtProvider(
+          instance,
+          { id: row.providerId, url: row.url },
+          AbortSignal.any([signal, timeout.signal]),
+        );
+      } catch (error) {
+        signal.throwIfAborted();
+        const { id, name, connector } = instance;
+        log.warn({ err: error, redactor: instance.redactor, ...place }, 'a webhook is left at a provider');
+        const reason = `The webhook ${row.providerId} is still there: ${wordsOf(error)}`;
+        const data = { instanceId: id, name, elementKey: connector.key, reason };
+        await notifications.publish(place.accountId, 'instance.webhook.failed', data);
+      } finally {
+        endWait();
+      }
+    },
+  };
+}
+
+/** What a provider told to verify its calls with. @throws DecryptionError */
+export type FindRegistrationSecret = (instance: InstancePlace) => Promise<string | undefined>;
+
+export function createFindRegistrationSecret({
+  knex,
+  keyring,
+}: Pick<Platform, 'knex' | 'keyring'>): FindRegistrationSecret {
+  const store = createRegistrationStore(knex);
+  return async (place) => {
+    const row = await store.find(place);
+    return row === undefined || row.secret === null ? undefined : decryptBound(keyring, row.secret, placeOf(row)).plain;
+  };
+}
+
+function placeOf({ accountId, instanceId }: RegistrationRow) {
+  return { column: 'webhook_registration.secret', key: [accountId, instanceId], bound: [] } as const;
+}
+
+/** A connector of which there are registrations had one when they were made. */
+function registrationOf({ connector }: Instance): WebhookRegistration {
+  const registration = connector.webhooks?.registration;
+  if (registration === undefined) throw new Error(`${connector.name} has no webhooks to register any more`);
+  return registration;
+}
+
+/** What the provider need not be asked for, in words; undefined: nothing. */
+function findObstacle({ connector, config, fault, valid }: Instance, eventUrl: string): string | undefined {
+  const { protocol, hostname, origin } = new URL(eventUrl);
+  if (fault !== undefined) return fault.message;
+  if (!valid) return `${connector.name} is told where to send events when its credentials are renewed.`;
+  // A simulator is on this machine as well.
+  if (config.simulator === true) return undefined;
+  if (isLoopback(hostname.replace(/^\[|\]$/g, ''))) {
+    return `${connector.name} cannot send events here: only this machine reaches ${origin}. Set PUBLIC_URL to the https address of this service, or event.vendor.type to polling.`;
+  }
+  if (protocol !== 'https:') {
+    return `${connector.name} cannot send events here: ${origin} is not https. Set PUBLIC_URL to the https address of this service, or event.vendor.type to polling.`;
+  }
+  return undefined;
+}
+
+function describe({ connector }: Instance, isWanted: boolean, error: unknown): string {
+  const what = isWanted ? 'could not be told where to send events' : 'could not be told to send no more events';
+  return `${connector.name} ${what}, and will be asked again: ${wordsOf(error)}`;
+}
+
+function tooLong(): AppError {
+  return new AppError('PROVIDER_TIMEOUT', 'It took too long.');
+}
+
+/** Of an error that callers may read; what the provider said is redacted already. */
+function wordsOf(error: unknown): string {
+  if (!isAppError(error)) return 'Something went wrong here.';
+  return error.providerMessage === undefined ? error.message : `${error.message} ${error.providerMessage}`;
+}

@@ -1,0 +1,67 @@
+import type { WebhookCall } from '#connector';
+import type { Subject } from './subject.ts';
+
+const SECRET = 'what nobody but the provider has signed with';
+const NOW = Date.parse('2026-01-31T08:30:00Z');
+const BODIES = [
+  '',
+  '{}',
+  '[]',
+  'null',
+  '{"type":7}',
+  '<html>',
+  'a=1&a=2',
+  '\ufeff{',
+  '\0',
+  '{"__proto__":{"a":1}}',
+  'x'.repeat(10_000),
+];
+/** Under any name. */
+const HEADERS = [
+  undefined,
+  '',
+  'x',
+  '0',
+  '0'.repeat(40),
+  '0'.repeat(64),
+  'v1,AAAA',
+  't=1,v1=00',
+  `sha256=${'0'.repeat(64)}`,
+];
+const UNVERIFIED = 401;
+
+/** What passes for a call of the provider, and is none; and what its own functions fail at. */
+export async function forgeWebhooks({ target }: Subject): Promise<readonly string[]> {
+  const { verify } = target.connector.webhooks ?? {};
+  if (verify === undefined || verify === 'unsigned') return [];
+  const { body: instance } = await target.call('/instances');
+  const judged = BODIES.flatMap((body) =>
+    HEADERS.flatMap((header) => {
+      const verdict = tryTo(() => verify(callOf(instance.eventUrl, body, header), { secret: SECRET, now: NOW }));
+      const isRefused = ['unsigned', 'forged', 'stale'].includes(verdict);
+      return isRefused ? [] : [`${JSON.stringify(body.slice(0, 40))} under headers of '${header}' is ${verdict}`];
+    }),
+  );
+  const answered = await Promise.all(
+    BODIES.map(async (body) => {
+      const { status } = await fetch(instance.eventUrl, { method: 'POST', body });
+      return status === UNVERIFIED
+        ? []
+        : [`${JSON.stringify(body.slice(0, 40))} without a signature is answered ${status}`];
+    }),
+  );
+  return [...judged, ...answered.flat()];
+}
+
+function callOf(url: string, body: string, header: string | undefined): WebhookCall {
+  const headers = new Proxy<Record<string, string | undefined>>({}, { get: () => header });
+  return { method: 'POST', url, headers, body: Buffer.from(body) };
+}
+
+function tryTo(judge: () => string): string {
+  try {
+    return judge();
+  } catch (error) {
+    return `thrown at: ${error}`;
+  }
+}

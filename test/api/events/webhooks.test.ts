@@ -1,0 +1,403 @@
+import { expect } from 'chai';
+import { type ApiAnswer, useApp } from '../../support/app.ts';
+import { status } from '../../support/misbehaving-server.ts';
+import { expectProblem } from '../support/expect-problem.ts';
+import { authorizationOf, createTenants } from '../support/tenants.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import { findSubscription, QUICK, useReceiver, verify } from './receiving.ts';
+import { bodyOf, post, SHOP_SECRET, type ShopEvent, sign, useShopServer } from './shop.ts';
+
+const MINUTE_MS = 60_000;
+
+describe('a webhook of a provider', () => {
+  const shop = useShopServer();
+  const service = useApp({ SIMULATORS_PORT: 'off' }, Object.assign(shop.overrides, { engineOptions: QUICK }));
+  const receiver = useReceiver();
+  let callbacks = 0;
+
+  /** An instance whose events go to a receiver of its own. */
+  async function open(
+    more: object = {},
+    element = 'shop',
+  ): Promise<{ readonly instance: ApiAnswer['body']; readonly callback: string }> {
+    const callback = receiver.open(`shop-${callbacks++}`);
+    const instance = await service.createInstance(element, {
+      simulator: true,
+      'event.notification.enabled': true,
+      'event.notification.callback.url': callback,
+      ...(element === 'shop' && { 'hooks.secret': SHOP_SECRET }),
+      ...more,
+    });
+    return { instance, callback };
+  }
+
+  function send({ eventUrl }: ApiAnswer['body'], ...events: readonly ShopEvent[]): Promise<ApiAnswer> {
+    const body = bodyOf(...events);
+    return post(eventUrl, body, sign(body, SHOP_SECRET));
+  }
+
+  async function eventsOf({ id }: ApiAnswer['body'], query: Readonly<Record<string, string | number>> = {}) {
+    return (await service.call(`/instances/${id}/events`, { query })).body;
+  }
+
+  it('arrives at the callback URL with the record, signed as every event is', async () => {
+    const { instance, callback } = await open();
+    const event = { id: 'e1', what: 'updated', item: 'a1', at: '2026-01-31T18:42:00Z' };
+    const answer = await send(instance, event);
+    expect([answer.status, answer.body]).to.deep.equal([200, { accepted: 1 }]);
+    const [received] = await receiver.waitFor(callback, 1);
+    const { secret } = await findSubscription(service, callback);
+    expect(received && verify(received, secret)).to.deep.equal({
+      id: received?.body.id,
+      type: 'items.updated',
+      timestamp: '2026-01-31T18:42:00.000Z',
+      data: {
+        objectName: 'items',
+        objectId: 'a1',
+        elementKey: 'shop',
+        hub: 'general',
+        accountId: 1,
+        instance: { id: instance.id, name: 'Test', tags: [] },
+        object: { id: 'a1', name: 'Item a1' },
+        raw: event,
+      },
+    });
+    const [listed] = await eventsOf(instance);
+    const { createdDate, ...shown } = listed;
+    expect(shown).to.deep.equal(received?.body);
+    expect(Date.parse(createdDate)).to.be.greaterThan(Date.parse(shown.timestamp));
+  });
+
+  it('is refused when anything about it is wrong, and stores nothing', async () => {
+    const { instance } = await open();
+    const { instance: other } = await open({ 'hooks.secret': 'another secret' });
+    const body = bodyOf({ what: 'created', item: 'b1' });
+    const headers = sign(body, SHOP_SECRET);
+    const { 'x-shop-signature': signature = '', ...bare } = headers;
+    const flipped = signature.replace(/.$/, (last) => (last === '0' ? '1' : '0'));
+    const forged = 'The signature of the call is not one of this instance.';
+    const missing = 'The call has no signature that could be verified.';
+    const stale = 'The call was signed at another time.';
+    const REFUSED: readonly (readonly [string, string, Readonly<Record<string, string>>, string])[] = [
+      [instance.eventUrl, body.replace('b1', 'b2'), headers, forged],
+      [instance.eventUrl, body, { ...headers, 'x-shop-signature': flipped }, forged],
+      [instance.eventUrl, body, { ...headers, 'x-shop-time': String(Number(headers['x-shop-time']) + 1) }, forged],
+      [instance.eventUrl, body, bare, missing],
+      [instance.eventUrl, body, sign(body, 'another secret'), forged],
+      [other.eventUrl, body, headers, forged],
+      [instance.eventUrl, body, sign(body, SHOP_SECRET, Date.now() - 6 * MINUTE_MS), stale],
+      [instance.eventUrl, body, sign(body, SHOP_SECRET, Date.now() + 6 * MINUTE_MS), stale],
+    ];
+    for (const [url, sent, given, words] of REFUSED)
+      expectProblem(await post(url, sent, given), 'UNAUTHENTICATED', words);
+    expect([await eventsOf(instance), await eventsOf(other)]).to.deep.equal([[], []]);
+    expect(
+      (await post(instance.eventUrl, body, sign(body, SHOP_SECRET, Date.now() - 4 * MINUTE_MS))).body,
+    ).to.deep.equal({
+      accepted: 1,
+    });
+  });
+
+  it('is refused as long as there is no secret to verify it with', async () => {
+    const { instance } = await open({ 'hooks.secret': undefined });
+    const body = bodyOf({ what: 'created', item: 'c1' });
+    expectProblem(await post(instance.eventUrl, body, sign(body, '')), 'UNAUTHENTICATED', /no signature/);
+    const configuration = { 'hooks.secret': 'later' };
+    await service.call(`/instances/${instance.id}/configuration`, { method: 'PATCH', body: configuration });
+    await waitUntil(async () => (await post(instance.eventUrl, body, sign(body, 'later'))).status === 200);
+    expect(await eventsOf(instance)).to.have.length(1);
+  });
+
+  it('is dropped when it comes again: by its id, or by its bytes where it has none', async () => {
+    const { instance } = await open();
+    const first = { id: 'twice', what: 'created', item: 'd1' };
+    expect((await send(instance, first)).body).to.deep.equal({ accepted: 1 });
+    // In another call, beside a new one.
+    expect((await send(instance, first, { what: 'created', item: 'd2' })).body).to.deep.equal({ accepted: 1 });
+    const again = await send(instance, first, { what: 'created', item: 'd2' });
+    expect([again.status, again.body]).to.deep.equal([200, { accepted: 0 }]);
+    expect((await send(instance, { what: 'created', item: 'd2' })).body).to.deep.equal({ accepted: 1 });
+    expect(await eventsOf(instance)).to.have.length(3);
+    // Of another instance it is another event.
+    const { instance: other } = await open();
+    expect((await send(other, first)).body).to.deep.equal({ accepted: 1 });
+  });
+
+  it('answers who asks whether somebody is there, and takes no event for that', async () => {
+    const { instance } = await open();
+    const response = await fetch(`${instance.eventUrl}?challenge=%3Cb%3E1`);
+    expect([response.status, await response.text()]).to.deep.equal([200, '<b>1']);
+    expect(response.headers.get('content-type')).to.equal('text/plain; charset=utf-8');
+    expectProblem(await post(`${instance.eventUrl}?challenge=1`, bodyOf()), 'UNAUTHENTICATED', /no signature/);
+    const put = await fetch(instance.eventUrl, { method: 'PUT', body: '{}' });
+    expect([put.status, put.headers.get('allow')]).to.deep.equal([405, 'POST, GET, HEAD']);
+  });
+
+  it('is taken unsigned where its provider signs nothing, and answered as the provider wants', async () => {
+    const { instance, callback } = await open({}, 'market');
+    const answer = await post(instance.eventUrl, bodyOf({ what: 'unknown', item: 'e1' }));
+    expect([answer.status, answer.body, answer.headers.get('content-type')]).to.deep.equal([
+      202,
+      '<Response/>',
+      'text/xml',
+    ]);
+    const [event] = await receiver.waitFor(callback, 1);
+    expect([event?.body.type, event?.body.data.object]).to.deep.equal(['items.unknown', { id: 'e1', name: 'Item e1' }]);
+  });
+
+  it('may begin with something for people to do, which stands among the warnings until events come', async () => {
+    const { instance } = await open({}, 'market');
+    const warningsOf = async () => (await service.call(`/instances/${instance.id}`)).body.warnings;
+    expect(await warningsOf()).to.equal(undefined);
+    expect((await post(`${instance.eventUrl}?code=123`, '')).status).to.equal(200);
+    expect(await warningsOf()).to.deep.equal(['Enter 123 at the market.']);
+    // Known here at once, and to whoever takes the next call soon.
+    await waitUntil(async () => {
+      await post(instance.eventUrl, bodyOf({ what: 'unknown', item: 'e2' }));
+      return (await warningsOf()) === undefined;
+    });
+  });
+
+  it('is bounded, and all or nothing', async () => {
+    const { instance } = await open();
+    const large = bodyOf({ what: 'created', item: 'f'.repeat(200_000) });
+    expectProblem(
+      await post(instance.eventUrl, large, sign(large, SHOP_SECRET)),
+      'PAYLOAD_TOO_LARGE',
+      /larger than 195 kB/,
+    );
+    const many = Array.from({ length: 1_001 }, (_, index) => ({ what: 'deleted', item: String(index) }));
+    expectProblem(
+      await send(instance, ...many),
+      'PAYLOAD_TOO_LARGE',
+      'The call has 1001 events; at most 1000 are taken at a time.',
+    );
+    const deep = `{"events":${'['.repeat(200)}${']'.repeat(200)}}`;
+    expectProblem(
+      await post(instance.eventUrl, deep, sign(deep, SHOP_SECRET)),
+      'REQUEST_INVALID',
+      /nested deeper than 100/,
+    );
+    for (const odd of [
+      '{"events":7}',
+      'nothing',
+      '[]',
+      '{"events":[{"what":"created"}]}',
+      bodyOf({ what: 'eaten', item: 'f1' }),
+    ]) {
+      const answer = await post(instance.eventUrl, odd, sign(odd, SHOP_SECRET));
+      expectProblem(answer, 'REQUEST_INVALID', 'The call is not one that Shop is known to send.');
+    }
+    expect(await eventsOf(instance)).to.deep.equal([]);
+    expect((await send(instance, ...many.slice(1))).body).to.deep.equal({ accepted: 1_000 });
+  });
+
+  it('has its records read once each, and none that was deleted or came along', async () => {
+    const { instance } = await open();
+    const before = shop.current.ids().length;
+    await send(
+      instance,
+      { id: '1', what: 'created', item: 'g1' },
+      { id: '2', what: 'updated', item: 'g1' },
+      { id: '3', what: 'deleted', item: 'g2' },
+      { id: '4', what: 'updated', item: 'g3', record: { id: 'g3', name: 'sent' } },
+    );
+    expect(shop.current.ids().slice(before)).to.deep.equal(['g1']);
+    const objects = (await eventsOf(instance)).map(({ data }: ApiAnswer['body']) => data.object);
+    const read = { id: 'g1', name: 'Item g1' };
+    expect(objects).to.deep.equal([{ id: 'g3', name: 'sent' }, undefined, read, read]);
+  });
+
+  it('is delivered without a record that cannot be read, that is not wanted, or that is one too many', async () => {
+    const { instance } = await open();
+    shop.current.server.answer('/shop/items/h1', status(500));
+    const answer = await send(instance, { what: 'updated', item: 'h1' }, { what: 'updated', item: 'missing' });
+    expect(answer.body).to.deep.equal({ accepted: 2 });
+    const without = (events: readonly ApiAnswer['body'][]) => events.filter(({ data }) => data.object === undefined);
+    expect(without(await eventsOf(instance))).to.have.length(2);
+
+    const { instance: other } = await open({ 'event.notification.hydrate': 'false' });
+    const before = shop.current.ids().length;
+    await send(other, { what: 'updated', item: 'h2' });
+    expect(without(await eventsOf(other))).to.have.length(1);
+    expect(shop.current.ids()).to.have.length(before);
+
+    const { instance: third } = await open();
+    await send(third, ...Array.from({ length: 30 }, (_, index) => ({ what: 'updated', item: `h${index}x` })));
+    expect(shop.current.ids()).to.have.length(before + 25);
+    expect(without(await eventsOf(third))).to.have.length(5);
+  });
+
+  it('is accepted and dropped while its instance is disabled, has no events enabled, or is polled', async () => {
+    const { instance, callback } = await open();
+    const path = `/instances/${instance.id}`;
+    const configure = (configuration: object) =>
+      service.call(`${path}/configuration`, { method: 'PATCH', body: configuration });
+    let count = 0;
+    // Who takes the call hears of a change a moment after it is made.
+    const untilAccepted = (accepted: number) =>
+      waitUntil(async () => {
+        const { status: code, body } = await send(instance, { id: `idle ${count++}`, what: 'created', item: 'i1' });
+        expect(code).to.equal(200);
+        return body.accepted === accepted;
+      });
+    await service.call(`${path}/enabled`, { method: 'DELETE' });
+    await untilAccepted(0);
+    await service.call(`${path}/enabled`, { method: 'PUT' });
+    await untilAccepted(1);
+    await configure({ 'event.notification.enabled': false });
+    await untilAccepted(0);
+    await configure({ 'event.notification.enabled': true, 'event.vendor.type': 'polling' });
+    await untilAccepted(0);
+    const before = await eventsOf(instance);
+    await untilAccepted(0);
+    expect(await eventsOf(instance)).to.deep.equal(before);
+    expectProblem(
+      await configure({ 'event.vendor.type': 'pigeon' }),
+      'REQUEST_INVALID',
+      /event\.vendor\.type' must be/,
+    );
+    await configure({ 'event.vendor.type': 'webhook' });
+    await untilAccepted(1);
+    await receiver.waitFor(callback, 1);
+  });
+
+  it('finds nothing at an address that is nobody’s, whatever the reason', async () => {
+    const { instance } = await open();
+    const { instance: gone } = await open();
+    await service.call(`/instances/${gone.id}`, { method: 'DELETE' });
+    await waitUntil(async () => (await send(gone)).status === 404);
+    const body = bodyOf({ what: 'created', item: 'j1' });
+    const key = instance.eventUrl.split('/').at(-1);
+    const wrong = [
+      gone.eventUrl,
+      instance.eventUrl.replace('/shop/', '/market/'),
+      instance.eventUrl.replace('/shop/', '/bamboohr/'),
+      instance.eventUrl.replace(
+        key,
+        key.replace(/^./, (first: string) => (first === 'A' ? 'B' : 'A')),
+      ),
+      instance.eventUrl.slice(0, -1),
+      `${instance.eventUrl}A`,
+    ];
+    const problems = await Promise.all(wrong.map((url) => post(url, body, sign(body, SHOP_SECRET))));
+    for (const problem of problems) expectProblem(problem, 'NOT_FOUND', 'There is nothing here that takes events.');
+    // The last character of a key has bits that mean nothing: only the one spelling is an address.
+    const spellings = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'].map(
+      (last) => key.slice(0, -1) + last,
+    );
+    const answers = await Promise.all(
+      spellings.map((spelling) => fetch(`${instance.eventUrl.replace(key, spelling)}?challenge=1`)),
+    );
+    expect(answers.filter((answer) => answer.status === 200)).to.have.length(1);
+  });
+
+  it('has an address that stays, that no two instances share, and that no line of the log has', async () => {
+    const { instance } = await open();
+    const { instance: other } = await open();
+    expect(instance.eventUrl).to.match(/^http:\/\/127\.0\.0\.1:\d+\/events\/shop\/[\w-]{43}$/);
+    expect(other.eventUrl).not.to.equal(instance.eventUrl);
+    const { body: shown } = await service.call(`/instances/${instance.id}`);
+    expect(shown.eventUrl).to.equal(instance.eventUrl);
+    // As it was read, it may be sent back.
+    const { status: code } = await service.call(`/instances/${instance.id}`, { method: 'PUT', body: shown });
+    expect(code).to.equal(200);
+    await send(instance, { what: 'created', item: 'k1' });
+    await post(instance.eventUrl, 'forged');
+    const key = instance.eventUrl.split('/').at(-1);
+    expect(service.logged.filter((line) => line.includes(key))).to.deep.equal([]);
+    const lines = service.logged
+      .map((line) => JSON.parse(line))
+      .filter(({ instanceId, msg }) => instanceId === instance.id && msg === 'request');
+    expect(lines.map(({ path, status: of }) => [path, of])).to.deep.include.members([
+      ['/events/shop/[redacted]', 200],
+      ['/events/shop/[redacted]', 401],
+    ]);
+  });
+
+  it('is counted by what became of it', async () => {
+    const { instance } = await open();
+    await send(instance, { what: 'created', item: 'l1' });
+    const response = await fetch(`${service.app.url}/metrics`);
+    const text = await response.text();
+    for (const outcome of [
+      'accepted',
+      'dropped',
+      'handshake',
+      'forged',
+      'stale',
+      'unsigned',
+      'malformed',
+      'disabled',
+      'off',
+      'polling',
+    ]) {
+      expect(text).to.match(
+        new RegExp(`^causeway_webhooks_received_total\\{element="shop",outcome="${outcome}"\\} [1-9]`, 'm'),
+      );
+    }
+    expect(text).to.match(/^causeway_webhooks_received_total\{element="none",outcome="unknown"\} [1-9]/m);
+    expect(text).to.match(/^causeway_webhook_reads_total\{outcome="left"\} 5/m);
+  });
+
+  it('is described by the element', async () => {
+    const { body: signed } = await service.call('/elements/shop');
+    const { body: unsigned } = await service.call('/elements/market');
+    expect([signed.webhooks, unsigned.webhooks]).to.deep.equal([
+      { signed: true, registration: 'manual', secretKey: 'hooks.secret' },
+      { signed: false, registration: 'manual' },
+    ]);
+  });
+
+  describe('in the list of the events of its instance', () => {
+    it('comes before what was accepted earlier, in pages', async () => {
+      const { instance } = await open({ 'event.notification.hydrate': false });
+      for (const item of ['m1', 'm2', 'm3', 'm4', 'm5'])
+        await send(instance, { what: item === 'm3' ? 'deleted' : 'updated', item });
+      const pages: string[][] = [];
+      for (let nextPage: string | null | undefined; nextPage !== null; ) {
+        const query = { pageSize: 2, nextPage: nextPage ?? undefined };
+        const { body, headers } = await service.call(`/instances/${instance.id}/events`, { query });
+        pages.push(body.map(({ data }: ApiAnswer['body']) => data.objectId));
+        nextPage = headers.get('elements-next-page-token');
+      }
+      expect(pages).to.deep.equal([['m5', 'm4'], ['m3', 'm2'], ['m1']]);
+      const [deleted] = await eventsOf(instance, { where: "type = 'items.deleted'" });
+      expect(deleted.data.objectId).to.equal('m3');
+      expect(await eventsOf(instance, { where: `id = '${deleted.id}'` })).to.deep.equal([deleted]);
+      expect(await eventsOf(instance, { where: `createdDate < '${deleted.createdDate}'` })).to.have.length(2);
+      const bad = await service.call(`/instances/${instance.id}/events`, { query: { where: 'colour = 1' } });
+      expectProblem(bad, 'WHERE_INVALID', /colour/);
+    });
+
+    it('is nobody else’s', async () => {
+      const { instance } = await open();
+      const { sibling } = await createTenants(service);
+      const headers = authorizationOf(sibling);
+      expectProblem(
+        await service.call(`/instances/${instance.id}/events`, { headers }),
+        'NOT_FOUND',
+        `There is no instance ${instance.id}.`,
+      );
+    });
+  });
+});
+
+describe('a webhook that finds no room', () => {
+  const shop = useShopServer();
+  const service = useApp(
+    { SIMULATORS_PORT: 'off' },
+    Object.assign(shop.overrides, { engineOptions: { maxPendingAccepts: 0 } }),
+  );
+
+  it('is refused, so that its provider sends it again', async () => {
+    const instance = await service.createInstance('market', {
+      simulator: true,
+      'event.notification.enabled': true,
+      'event.notification.callback.url': 'http://127.0.0.1:9/',
+    });
+    const answer = await post(instance.eventUrl, bodyOf({ what: 'created', item: 'a' }));
+    expectProblem(answer, 'OVERLOADED', 'Too many events wait to be stored.');
+    expect(answer.headers.get('retry-after')).to.equal('1');
+  });
+});
