@@ -39,7 +39,12 @@ export function composePolls(platform: Platform, neighbours: PollNeighbours, { p
   const { knex, notifier, clock, log } = platform;
   const { instances, resources, prepare } = neighbours;
   const store = createPollStore(knex);
-  const measures = createPollMetrics(platform.metrics, () => store.lagSeconds(new Date(clock.now())));
+  const lateSeconds = async () => {
+    const nowMs = clock.now();
+    const due = await store.nextDue(new Date(nowMs));
+    return due === undefined ? 0 : Math.max(0, (nowMs - due.getTime()) / 1000);
+  };
+  const measures = createPollMetrics(platform.metrics, lateSeconds);
   const poller = createPoller(platform, {
     store,
     resources,
@@ -58,16 +63,17 @@ export function composePolls(platform: Platform, neighbours: PollNeighbours, { p
     poller.wake();
   }
 
-  async function syncOne({ accountId, id, config, connector, settingsVersion, ...state }: Instance): Promise<void> {
+  /** @returns whether its pollers are now those of its settings */
+  async function syncOne({ accountId, id, config, connector, settingsVersion, ...state }: Instance): Promise<boolean> {
     // Without its secrets nobody knows what it is to be; they come back, or it is configured anew.
-    if (state.fault !== undefined) return;
+    if (state.fault !== undefined) return false;
     const settings = readPollSettings(config, connector.polls);
     const wanted = (settings?.resources ?? []).map(({ name: resource }) => ({
       resource,
       intervalMs: settings?.intervalMs ?? 0,
     }));
     const isRunning = state.valid && !state.disabled;
-    await store.sync({ accountId, instanceId: id, settingsVersion, wanted, isRunning, now: new Date(clock.now()) });
+    return store.sync({ accountId, instanceId: id, settingsVersion, wanted, isRunning, now: new Date(clock.now()) });
   }
 
   function noteChange(payload: string): void {
@@ -92,15 +98,13 @@ export function composePolls(platform: Platform, neighbours: PollNeighbours, { p
 
   async function keep(signal: AbortSignal): Promise<number> {
     let count = 0;
-    for (;;) {
+    // Each once: one that cannot be put right now is not asked for again until the next time.
+    let after: InstanceKey | undefined = { accountId: 0, id: 0 };
+    while (after !== undefined) {
       signal.throwIfAborted();
-      const keys = await store.findOutdated(SYNC_BATCH);
-      if (keys.length === 0) break;
-      const found = await instances.getAll(keys);
-      const usable = found.filter(({ fault }) => fault === undefined);
-      for (const instance of usable) await syncOne(instance);
-      count += usable.length;
-      if (usable.length === 0) break;
+      const keys: readonly InstanceKey[] = await store.findOutdated(after, SYNC_BATCH);
+      for (const instance of await instances.getAll(keys)) if (await syncOne(instance)) count++;
+      after = keys.at(-1);
     }
     await store.revive(new Date(clock.now()));
     poller.wake();

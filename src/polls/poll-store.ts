@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import { firstOf, type RowOf } from '../db/row.ts';
 import { arrayLiteral } from '../events/array-literal.ts';
+import type { InstanceKey } from '../instances/instance.ts';
 
 /** Which poller. */
 export type PollKey = RowOf<'poll', 'account_id' | 'instance_id' | 'resource'>;
@@ -33,8 +34,10 @@ export interface RunResult extends PollKey {
   readonly lease: string;
   readonly startedAt: Date;
   readonly nextDue: Date;
-  /** Undefined: it ended well. */
-  readonly error: string | undefined;
+  /** `lost`: it was broken off, which is neither a success nor a failure; the poller is given back as it was. */
+  readonly outcome: 'done' | 'failed' | 'lost';
+  /** Of one that failed. */
+  readonly error?: string | undefined;
   readonly events: number;
   readonly providerCalls: number;
 }
@@ -77,9 +80,10 @@ export function createPollStore(knex: Knex) {
     },
 
     /** When the next poller is due that nobody has. */
-    nextDue: async (): Promise<Date | undefined> => {
+    nextDue: async (now: Date): Promise<Date | undefined> => {
       const { rows } = await knex.raw<{ rows: { readonly due: Date | null }[] }>(
-        'select min(due) as due from poll where due is not null and lease is null',
+        'select min(due) as due from poll where due is not null and (lease_until is null or lease_until <= ?)',
+        [now],
       );
       return firstOf(rows).due ?? undefined;
     },
@@ -151,6 +155,7 @@ export function createPollStore(knex: Knex) {
         arrayLiteral(results.map(({ lease }) => lease)),
         arrayLiteral(results.map(({ startedAt }) => startedAt.toISOString())),
         arrayLiteral(results.map(({ nextDue }) => nextDue.toISOString())),
+        arrayLiteral(results.map(({ outcome }) => outcome)),
         arrayLiteral(results.map(({ error }) => error)),
         arrayLiteral(results.map(({ events }) => events)),
         arrayLiteral(results.map(({ providerCalls }) => providerCalls)),
@@ -194,11 +199,12 @@ export function createPollStore(knex: Knex) {
       });
     },
 
-    /** Instances whose pollers are not those of their settings. */
-    findOutdated: async (limit: number): Promise<readonly RowOf<'instance', 'account_id' | 'id'>[]> =>
+    /** Instances behind this one whose pollers are not those of their settings. */
+    findOutdated: async (after: InstanceKey, limit: number): Promise<readonly InstanceKey[]> =>
       knex('instance')
         .select({ accountId: 'account_id', id: 'id' })
         .whereRaw('polls_version is distinct from settings_version')
+        .whereRaw('(account_id, id) > (?, ?)', [after.accountId, after.id])
         .orderBy(['account_id', 'id'])
         .limit(limit),
 
@@ -236,15 +242,6 @@ export function createPollStore(knex: Knex) {
         await via('poll_seen').where({ account_id: accountId, instance_id: instanceId, resource }).delete();
         return true;
       });
-    },
-
-    /** By how many seconds the longest due poller is late; 0: none is. */
-    lagSeconds: async (now: Date): Promise<number> => {
-      const { rows } = await knex.raw<{ rows: { readonly due: Date | null }[] }>(
-        'select min(due) as due from poll where due is not null and lease is null',
-      );
-      const { due } = firstOf(rows);
-      return due === null ? 0 : Math.max(0, (now.getTime() - due.getTime()) / 1000);
     },
   };
 }
@@ -322,16 +319,16 @@ const FINISH = `
   update poll p set
     lease = null, lease_until = null,
     due = case when p.due is null then null when p.due > r.started_at then p.due else r.next_due end,
-    last_run_at = r.started_at,
-    last_success_at = case when r.error is null then r.started_at else p.last_success_at end,
-    last_error = r.error,
-    failures = case when r.error is null then 0 else p.failures + 1 end,
-    runs = p.runs + 1,
-    empty_runs = p.empty_runs + case when r.error is null and r.events = 0 then 1 else 0 end,
+    last_run_at = case when r.outcome = 'lost' then p.last_run_at else r.started_at end,
+    last_success_at = case when r.outcome = 'done' then r.started_at else p.last_success_at end,
+    last_error = case when r.outcome = 'lost' then p.last_error else r.error end,
+    failures = case r.outcome when 'lost' then p.failures when 'done' then 0 else p.failures + 1 end,
+    runs = p.runs + case when r.outcome = 'lost' then 0 else 1 end,
+    empty_runs = p.empty_runs + case when r.outcome = 'done' and r.events = 0 then 1 else 0 end,
     provider_calls = p.provider_calls + r.provider_calls,
     events = p.events + r.events
-  from unnest(?::bigint[], ?::bigint[], ?::text[], ?::uuid[], ?::timestamptz[], ?::timestamptz[], ?::text[], ?::bigint[], ?::bigint[])
-    as r(account_id, instance_id, resource, lease, started_at, next_due, error, events, provider_calls)
+  from unnest(?::bigint[], ?::bigint[], ?::text[], ?::uuid[], ?::timestamptz[], ?::timestamptz[], ?::text[], ?::text[], ?::bigint[], ?::bigint[])
+    as r(account_id, instance_id, resource, lease, started_at, next_due, outcome, error, events, provider_calls)
   where p.account_id = r.account_id and p.instance_id = r.instance_id and p.resource = r.resource and p.lease = r.lease`;
 
 // Every process is told of a change: under the same settings the run that one has begun goes on, and says what came of it.

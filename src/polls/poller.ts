@@ -47,6 +47,12 @@ export interface Poller {
   readonly wake: () => void;
 }
 
+interface RunEnd extends Pick<RunResult, 'outcome' | 'error'> {
+  readonly nextMs: number;
+}
+
+const NOTHING: Readonly<RunTally> = { events: 0, providerCalls: 0 };
+
 /** Of the interval: so far the next run is moved by chance, so that pollers that began together drift apart. */
 const JITTER = 0.05;
 
@@ -89,8 +95,9 @@ export function createPoller(
   }
 
   async function planNext(): Promise<void> {
-    const due = places.free() > 0 ? await store.nextDue() : undefined;
-    const inMs = due === undefined ? options.lookMs : due.getTime() - clock.now();
+    const nowMs = clock.now();
+    const due = places.free() > 0 ? await store.nextDue(new Date(nowMs)) : undefined;
+    const inMs = due === undefined ? options.lookMs : due.getTime() - nowMs;
     // Those of accounts that have enough under way are due already, and wait.
     alarm.ringIn(Math.min(inMs <= 0 ? options.lookMs : inMs, options.lookMs));
   }
@@ -110,8 +117,7 @@ export function createPoller(
       except: busy.filter((accountId) => places.room(accountId) <= 0),
     });
     if (claimed.length === 0) return 0;
-    const keys = claimed.map(({ accountId, instanceId }) => ({ accountId, id: instanceId }));
-    const instances = new Map((await getInstances(keys)).map((instance) => [nameOf(instance), instance]));
+    const instances = await instancesOf(claimed);
     for (const poll of claimed) {
       places.take(poll.accountId);
       const work = run(poll, instances.get(nameOf({ accountId: poll.accountId, id: poll.instanceId })));
@@ -125,47 +131,57 @@ export function createPoller(
     return claimed.length;
   }
 
+  /** Those of the pollers. What it cannot get it gives back, as nobody else would have it before the lease ends. */
+  async function instancesOf(claimed: readonly ClaimedPoll[]): Promise<ReadonlyMap<string, Instance>> {
+    try {
+      const found = await getInstances(claimed.map(({ accountId, instanceId }) => ({ accountId, id: instanceId })));
+      return new Map(found.map((instance) => [nameOf(instance), instance]));
+    } catch (error) {
+      const [startedAt, nextDue] = [new Date(clock.now()), new Date(clock.now() + options.lookMs)];
+      for (const poll of claimed) finish({ ...poll, startedAt, nextDue, outcome: 'lost', ...NOTHING });
+      throw error;
+    }
+  }
+
   async function run(poll: ClaimedPoll, instance: Instance | undefined): Promise<void> {
     const startedMs = clock.now();
-    const tally: RunTally = { events: 0, providerCalls: 0 };
-    const end = (nextMs: number, error?: string) =>
-      finish({
-        ...poll,
-        startedAt: new Date(startedMs),
-        nextDue: new Date(nextMs),
-        error,
-        ...tally,
-      });
+    const tally: RunTally = { ...NOTHING };
     measures.started((startedMs - poll.due.getTime()) / 1000);
+    const { nextMs, ...end } = await runToEnd(poll, instance, startedMs, tally);
+    const found = tally.events > 0 ? 'events' : 'empty';
+    measures.ended(end.outcome === 'done' ? found : end.outcome, tally);
+    finish({ ...poll, startedAt: new Date(startedMs), nextDue: new Date(nextMs), ...end, ...tally });
+  }
+
+  async function runToEnd(
+    poll: ClaimedPoll,
+    instance: Instance | undefined,
+    startedMs: number,
+    tally: RunTally,
+  ): Promise<RunEnd> {
     const settings = instance && readPollSettings(instance.config, instance.connector.polls);
     const resource = settings?.resources.find(({ name }) => name === poll.resource);
     if (instance === undefined || settings === undefined || resource === undefined) {
-      measures.ended('lost', tally);
-      return end(startedMs + poll.intervalMs);
+      return { outcome: 'lost', nextMs: startedMs + poll.intervalMs };
     }
     try {
-      const early = await runPoll(
-        { store, resources, prepare, clock, options },
-        { poll, instance, settings, resource, signal },
-        tally,
-      );
-      measures.ended(tally.events > 0 ? 'events' : 'empty', tally);
-      end(nextRunMs(poll, startedMs, early));
+      const ports = { store, resources, prepare, clock, options };
+      const early = await runPoll(ports, { poll, instance, settings, resource, signal }, tally);
+      return { outcome: 'done', nextMs: nextRunMs(poll, startedMs, early) };
     } catch (error) {
-      if (error instanceof PollLost || signal.aborted) {
-        measures.ended('lost', tally);
-        return end(startedMs);
-      }
-      // It is this service that has no room.
-      if (isAppError(error, 'OVERLOADED')) {
-        measures.ended('lost', tally);
-        return end(clock.now() + (error.retryAfterSeconds ?? 1) * 1000);
-      }
-      measures.ended('failed', tally);
-      const { accountId, instanceId } = poll;
-      log.warn({ err: error, accountId, instanceId, resource: poll.resource }, 'a poll failed');
-      end(clock.now() + backoffMs(poll, error), describe(error));
+      return endOf(poll, startedMs, error);
     }
+  }
+
+  function endOf(poll: ClaimedPoll, startedMs: number, error: unknown): RunEnd {
+    if (error instanceof PollLost || signal.aborted) return { outcome: 'lost', nextMs: startedMs };
+    // It is this service that has no room.
+    if (isAppError(error, 'OVERLOADED')) {
+      return { outcome: 'lost', nextMs: clock.now() + (error.retryAfterSeconds ?? 1) * 1000 };
+    }
+    const { accountId, instanceId, resource } = poll;
+    log.warn({ err: error, accountId, instanceId, resource }, 'a poll failed');
+    return { outcome: 'failed', nextMs: clock.now() + backoffMs(poll, error), error: describe(error) };
   }
 
   function nextRunMs({ intervalMs }: ClaimedPoll, startedMs: number, early: EarlyEnd | undefined): number {

@@ -1,7 +1,9 @@
 import { expect } from 'chai';
 import { startTestApp } from '../support/app.ts';
+import { createTestDatabase, dropTestDatabase } from '../support/database.ts';
 import { until } from '../support/events.ts';
-import { createPolled, pollsOf, THINGS, untilRun, useThings } from './things.ts';
+import { hang } from '../support/misbehaving-server.ts';
+import { createPolled, pollOf, pollsOf, THINGS, untilRun, useThings } from './things.ts';
 
 describe('the life of a poll', () => {
   const bench = useThings({ pollerOptions: { lookMs: 50 } });
@@ -104,6 +106,28 @@ describe('the life of a poll', () => {
       expect(bench.provider.mostAtOnce()).to.equal(1);
     } finally {
       await other.stop();
+    }
+  });
+
+  it('is given back as it was by a process that stops', async () => {
+    const databaseUrl = await createTestDatabase();
+    const environment = { DATABASE_URL: databaseUrl, SIMULATORS_PORT: 'off' };
+    const worker = await startTestApp(environment, { connectors: [THINGS] });
+    const { id } = await createPolled(worker, { provider: bench.provider, url: `${bench.receiver.url}/stop` });
+    await until(async () => (await pollOf(worker, id))?.runs === 1);
+    const before = await untilRun(worker, id);
+    bench.provider.answerNext(hang);
+    await worker.call(`/instances/${id}/polls/things/run`, { method: 'POST' });
+    await until(async () => (await pollOf(worker, id)).state === 'running');
+    await worker.stop();
+    // It serves the API alone.
+    const other = await startTestApp({ ...environment, ROLE: 'api' }, { connectors: [THINGS] });
+    try {
+      const { lastRunDate, lastSuccessDate, runs } = before;
+      expect(await pollOf(other, id)).to.include({ state: 'waiting', lastRunDate, lastSuccessDate, runs, failures: 0 });
+    } finally {
+      await other.stop();
+      await dropTestDatabase(databaseUrl);
     }
   });
 });
