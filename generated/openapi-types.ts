@@ -4676,6 +4676,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
+                /** @example {"type":"employee.updated","timestamp":"2026-01-31T18:42:00+0000","data":{"companyId":"12345","employeeId":"101","changedFields":["city"]}} */
                 "*/*": string;
             };
         };

@@ -46,6 +46,8 @@ describe('discovery', () => {
         example: 'elements',
       },
       { key: 'event.notification.ordered', type: 'boolean', required: false, secret: false },
+      { key: 'event.notification.hydrate', type: 'boolean', required: false, secret: false },
+      { key: 'event.vendor.type', type: 'string', required: false, secret: false, example: 'webhook' },
     ]);
     const message = "There is no element 'bamborh'. Did you mean 'bamboohr'?";
     expectProblem(await service.call('/elements/bamborh'), 'NOT_FOUND', message);

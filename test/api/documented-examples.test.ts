@@ -44,6 +44,7 @@ const OTHER_STATUS: Readonly<Record<string, number>> = {
   redirectThroughOAuthProxy: 400,
   // Nor the address of an instance.
   answerProvider: 404,
+  receiveProviderEvents: 404,
   // What the provider answers.
   passPost: 201,
   passDelete: 204,

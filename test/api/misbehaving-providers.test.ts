@@ -276,6 +276,8 @@ describe('a provider that misbehaves', () => {
       'event.notification.signature.key',
       'event.notification.format',
       'event.notification.ordered',
+      'event.notification.hydrate',
+      'event.vendor.type',
     ]);
   });
 });
