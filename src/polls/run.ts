@@ -121,6 +121,7 @@ function createRun(ports: RunPorts, { poll, instance, settings, signal }: RunInp
     poll.kind === plan.kind ? poll : { kind: null, watermark: null, feedWatermark: poll.feedWatermark };
   const isFirst = progress.kind === null;
   let pages = 0;
+  let leasedMs = clock.now();
 
   function count({ providerCalls }: CallReport): void {
     tally.providerCalls += providerCalls;
@@ -144,13 +145,16 @@ function createRun(ports: RunPorts, { poll, instance, settings, signal }: RunInp
       return resources.listChildren({ ...target, id: plan.child.id, child: plan.child.name }, whole);
     });
     count(page);
+    // Pages without anything new take time, too: nobody else may begin meanwhile.
+    if (clock.now() - leasedMs > options.leaseMs / 2) await commit([], progress);
     return page;
   }
 
   /** Stores events together with how far the poller is by then; all of it or nothing. */
   async function commit(fresh: readonly Fresh[], next: Progress, seen = fresh.map((each) => each.seen)): Promise<void> {
     const events = await ports.prepare(fresh.map(({ event }) => event));
-    const leaseUntil = new Date(clock.now() + options.leaseMs);
+    const nowMs = clock.now();
+    const leaseUntil = new Date(nowMs + options.leaseMs);
     await store.transaction(async (via) => {
       if (!(await store.advance(via, poll, { ...next, leaseUntil }))) throw new PollLost();
       await events.insert(via);
@@ -158,6 +162,7 @@ function createRun(ports: RunPorts, { poll, instance, settings, signal }: RunInp
     });
     events.committed();
     progress = next;
+    leasedMs = nowMs;
     tally.events += fresh.length;
   }
 
