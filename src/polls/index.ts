@@ -1,4 +1,4 @@
-import { AppError } from '../errors.ts';
+import { AppError, invalidRequest, pointer } from '../errors.ts';
 import type { Instance, InstanceKey } from '../instances/instance.ts';
 import type { Instances } from '../instances/instances.ts';
 import { readPollSettings } from '../instances/polling/poll-settings.ts';
@@ -24,7 +24,7 @@ export interface Polls {
   readonly list: (accountId: number, instanceId: number) => Promise<readonly PollRow[]>;
   /** Now instead of when it is due. @throws AppError NOT_FOUND, CONFLICT while it is stopped */
   readonly runNow: (key: PollKey) => Promise<void>;
-  /** Once more from that time on: what changed since becomes events again. @throws AppError NOT_FOUND */
+  /** Once more from that time on: what changed since becomes events again. @throws AppError NOT_FOUND, REQUEST_INVALID for a time to come */
   readonly replay: (key: PollKey, from: Date) => Promise<void>;
   /** Makes up for messages that were lost: pollers are those that the settings of instances want. @returns how many instances were put right */
   readonly keep: (signal: AbortSignal) => Promise<number>;
@@ -139,7 +139,10 @@ export function composePolls(platform: Platform, neighbours: PollNeighbours, { p
 
     replay: async (key, from) => {
       await instances.get(key.accountId, key.instanceId);
-      if (!(await store.replay(key, from, new Date(clock.now())))) throw noSuchPoll(key);
+      const now = new Date(clock.now());
+      if (from > now)
+        throw invalidRequest([{ path: pointer('body', 'from'), message: "'from' must not be in the future." }]);
+      if (!(await store.replay(key, from, now))) throw noSuchPoll(key);
       await notifier.publish(DUE_TOPIC, '');
     },
 

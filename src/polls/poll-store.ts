@@ -227,7 +227,7 @@ export function createPollStore(knex: Knex) {
       return count > 0;
     },
 
-    /** Sets it back, and due at once; whoever runs it has lost it. @returns false: there is no such poller */
+    /** Sets it back, never on, and due at once; whoever runs it has lost it. @returns false: there is no such poller */
     replay: async ({ accountId, instanceId, resource }: PollKey, from: Date, now: Date): Promise<boolean> => {
       return knex.transaction(async (via) => {
         const { rowCount } = await via.raw<{ rowCount: number }>(REPLAY, [
@@ -350,7 +350,7 @@ const REVIVE = `
   where p.due is null and i.account_id = p.account_id and i.id = p.instance_id and ${IS_WANTED}`;
 
 const REPLAY = `
-  update poll set kind = coalesce(kind, 'window'), watermark = ?::timestamptz,
-    feed_watermark = case when feed_watermark is null then null else ?::timestamptz end,
+  update poll set kind = coalesce(kind, 'window'), watermark = least(watermark, ?::timestamptz),
+    feed_watermark = case when feed_watermark is null then null else least(feed_watermark, ?::timestamptz) end,
     due = case when due is null then null else ?::timestamptz end, lease = null, lease_until = null
   where account_id = ? and instance_id = ? and resource = ?`;

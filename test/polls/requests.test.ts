@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { QUEUED, setPolicy, waitForDeliveries } from '../api/events/receiving.ts';
 import { expectProblem } from '../api/support/expect-problem.ts';
 import { authorizationOf, createTenants } from '../api/support/tenants.ts';
+import { until } from '../support/events.ts';
 import { useThings } from './things.ts';
 
 describe('polls through the API', () => {
@@ -43,7 +44,7 @@ describe('polls through the API', () => {
 
   it('are not there under another name, or of an instance that is not there', async () => {
     const { id } = await bench.create('/none');
-    const from = '2030-01-01T00:00:00Z';
+    const from = '2020-01-01T00:00:00Z';
     for (const [action, body] of [
       ['run', undefined],
       ['replay', { from }],
@@ -53,6 +54,20 @@ describe('polls through the API', () => {
       expectProblem(await post(`/instances/999999/polls/things/${action}`, body), 'NOT_FOUND');
     }
     expectProblem(await bench.service.call('/instances/999999/polls'), 'NOT_FOUND');
+  });
+
+  it('are never set on: what lies between would not be told of', async () => {
+    const { id } = await bench.create('/set-on');
+    const { watermark } = await bench.poll(id);
+    const future = new Date(Date.now() + 3_600_000).toISOString();
+    expectProblem(
+      await post(`/instances/${id}/polls/things/replay`, { from: future }),
+      'REQUEST_INVALID',
+      "'from' must not be in the future.",
+    );
+    bench.provider.add('set-on-1', { updatedAt: new Date(Date.parse(watermark) + 1).toISOString() });
+    await post(`/instances/${id}/polls/things/replay`, { from: new Date().toISOString() });
+    await until(() => bench.received('/set-on').some(([, thing]) => thing === 'set-on-1'));
   });
 
   it('want a time to replay from', async () => {
