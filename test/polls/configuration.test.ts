@@ -78,6 +78,17 @@ describe('the configuration of polls', () => {
     }
   });
 
+  it('knows what changed, and up to when, though its URL names other fields only', async () => {
+    const { id, at, state, other } = await create({
+      [CONFIGURATION]: { things: { url: urlOf(`c${number}`, '&fields=name') } },
+    });
+    bench.provider.add(other, { state });
+    const { watermark } = await bench.run(id);
+    expect(await bench.arrived(at, 1)).to.deep.equal([['things.created', other]]);
+    bench.provider.change(other);
+    expect((await bench.run(id)).watermark > watermark).to.equal(true);
+  });
+
   it('lets a list that shows everything tell what changed, by the date of its records', async () => {
     const everything = `/things?where=state = 'c${number}'`;
     const members = { url: everything, filterByUpdatedDate: 'true', pollDelay: 0 };
