@@ -2897,7 +2897,7 @@ export interface components {
             custom: boolean;
             /** @description The name of the field that identifies a record; left out when there is none. */
             identifier?: string;
-            /** @description The changes at the provider that are told of as events. Empty as long as events do not come from providers. */
+            /** @description The changes at the provider that a poll of the object surely turns into events. Of an object without any, a poll compares all records with those that were there before, and sees what is new or different. */
             events: components["schemas"]["ObjectEvent"][];
         };
         /** @description The name of an object or, with `details=true` or `Elements-Version` `Helium`, what can be done with it. */

@@ -1,3 +1,4 @@
+import { followChanges } from './changes.ts';
 import { callUndeclared, compareDiscovery } from './discovery.ts';
 import { askForNothing, makeMistakes } from './errors.ts';
 import { checkOrders } from './order.ts';
@@ -64,6 +65,7 @@ export const CHECKS: readonly Check[] = [
       ]),
   },
   { name: 'reports what goes wrong at the provider as what it is', find: meetTroubles },
+  { name: 'tells of every change that it declares, and of each once', find: followChanges },
   { name: 'takes no webhook that its provider has not signed', find: forgeWebhooks },
   { name: 'calls no host that is not its own', find: async (subject) => findStrangeHosts(subject) },
   { name: 'leaves no secret in logs, errors and addresses', find: async (subject) => findLeaks(subject) },

@@ -16,6 +16,8 @@ export interface Effort {
   readonly walks: number;
   readonly sortedFields: number;
   readonly mostTexts: number;
+  /** Objects whose changes are polled for. */
+  readonly followed: number;
 }
 
 /** What `npm test` has the time for. */
@@ -31,6 +33,7 @@ export const QUICK: Effort = {
   walks: 1,
   sortedFields: 1,
   mostTexts: 3,
+  followed: 3,
 };
 
 export const FULL: Effort = {
@@ -45,6 +48,7 @@ export const FULL: Effort = {
   walks: Number.POSITIVE_INFINITY,
   sortedFields: 12,
   mostTexts: Number.POSITIVE_INFINITY,
+  followed: Number.POSITIVE_INFINITY,
 };
 
 /**

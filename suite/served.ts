@@ -21,8 +21,8 @@ export interface ServedSimulator {
   /** Of this provider, without a slash at the end. */
   readonly url: string;
   readonly seen: readonly SeenRequest[];
-  /** `POST /simulate/…`, as the simulator kit has them. @throws Error when the simulator refuses it */
-  readonly command: (path: string, body?: object, method?: 'POST' | 'DELETE') => Promise<void>;
+  /** `POST /simulate/…`, as the simulator kit has them. @returns the JSON of its answer. @throws Error when the simulator refuses it */
+  readonly command: (path: string, body?: object, method?: 'POST' | 'DELETE') => Promise<unknown>;
   /** Back to the first data. */
   readonly reset: () => void;
   readonly stop: () => Promise<void>;
@@ -51,6 +51,7 @@ export async function serveSimulator(key: string, create: CreateSimulator): Prom
       const response = await fetch(url + path, { method, headers, body: JSON.stringify(body) });
       const text = await response.text();
       if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${text}`);
+      return text === '' ? undefined : JSON.parse(text);
     },
     reset: () => {
       simulator = create({ baseUrl: url });

@@ -13,6 +13,7 @@ import {
   path,
   type UpdateInput,
 } from '#connector';
+import { changedEmployees } from './changes.ts';
 import type { EmployeeField } from './employee-fields.ts';
 import { assertStored } from './employee-writes.ts';
 import { employeeFiles } from './files.ts';
@@ -76,6 +77,7 @@ export function createEmployees(fields: readonly EmployeeField[]): ObjectSpec {
     get: { run: ({ send }, input) => getEmployee({ send, columns }, input.id, nativesOf(input)) },
     create: { run: ({ send }, input) => createEmployee({ send, columns }, input) },
     update: { run: ({ send }, input) => updateEmployee({ send, columns }, input) },
+    changes: { feed: changedEmployees },
   });
   // Added afterwards: the children have filters of other types than the dataset's.
   return Object.freeze({ ...employees, children: { files: employeeFiles, 'time-off': timeOff } });

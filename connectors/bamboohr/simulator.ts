@@ -4,6 +4,7 @@ import {
   basic,
   type Call,
   changesOf,
+  createMovableClock,
   type Fault,
   json,
   type RouteHandler,
@@ -12,6 +13,7 @@ import {
   simulate,
   typed,
 } from '#connector/simulator';
+import { listChanged } from './simulator/changed.ts';
 import { listCompanyFiles, listEmployeeFiles, listPolicies, listRequests, listTypes } from './simulator/company.ts';
 import { createDataset } from './simulator/dataset.ts';
 import { createEmployee, getEmployee, listEmployeeFields, updateEmployee } from './simulator/employees.ts';
@@ -27,11 +29,13 @@ export const DEMO_CONFIGURATION = { username: API_KEY, 'company.name': 'acme' };
 
 /** The account `acme.bamboohr.com` in memory. What it does is in the README. */
 export function createSimulator(options: Partial<SimulatorOptions> = {}): Simulator {
+  const clock = createMovableClock();
   const hooks = createWebhooks(options);
-  const employees = createEmployees(hooks.tell);
+  const employees = createEmployees(clock, hooks.tell);
   const dataset = createDataset(employees);
   return simulate(
     {
+      clock,
       authenticate: assertCaller,
       print,
       routes: {
@@ -44,6 +48,7 @@ export function createSimulator(options: Partial<SimulatorOptions> = {}): Simula
         'GET /api/v1/time_off/requests': xmlUnlessJson((call) => listRequests(employees, call)),
         'GET /api/v1/files/view': xmlUnlessJson(listCompanyFiles),
         'GET /api/v1/employees/{id}/files/view': xmlUnlessJson((call) => listEmployeeFiles(employees, call)),
+        'GET /api/v1/employees/changed': xmlUnlessJson((call) => listChanged(employees, call)),
         'GET /api/v1/employees/{id}': xmlUnlessJson((call) => getEmployee(employees, call)),
         ...hooks.routes,
         'POST /api/v1/employees': (call) => createEmployee(employees, call),

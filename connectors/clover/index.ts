@@ -80,5 +80,6 @@ export default defineConnector({
     message: ({ body }) => json.findText(json.at(body, 'message')) ?? json.findText(json.at(body, 'error')),
   }),
   objects: { items, customers, employees, orders, payments },
+  polls: ['orders', 'payments', 'items'],
   webhooks: appWebhooks,
 });

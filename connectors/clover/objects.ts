@@ -122,6 +122,7 @@ export const orders = defineObject<Inputs>({
   limits: { maxInSize: 100 },
   translator: createTranslator(filteredIn(ORDER_FIELDS, WINDOWED), WINDOWED),
   list: listInWindows('orders'),
+  changes: { updated: 'modifiedTime', created: 'createdTime' },
   // Without a state an order is in no list. Source: "Create custom orders".
   ...recordsOf('orders', { initial: { state: 'open' } }),
 });
@@ -166,6 +167,7 @@ export const payments = defineObject<Inputs>({
   limits: { maxInSize: 100 },
   translator: createTranslator(filteredIn(PAYMENT_FIELDS, WINDOWED), WINDOWED),
   list: listInWindows('payments'),
+  changes: { updated: 'modifiedTime', created: 'createdTime' },
   ...records({ get: (id) => ({ path: path`/payments/${id}` }) }),
 });
 
@@ -218,6 +220,8 @@ export const items = defineObject<Inputs>({
   limits: { maxInSize: 100 },
   translator: createTranslator(filteredIn(ITEM_FIELDS)),
   list: listOf('items'),
+  // Nothing says when they were created.
+  changes: { updated: 'modifiedTime' },
   ...recordsOf('items'),
 });
 

@@ -246,7 +246,8 @@ function changeableOf({ table, writable, required = [] }: Resource) {
   return {
     table,
     keyOf: ({ id }: TableRow) => String(id),
-    create: (number: number) => ({ ...least, [label]: `New ${number}` }),
+    // Without a state an order is in no list.
+    create: (number: number) => ({ ...least, [label]: `New ${number}`, ...('state' in writable && { state: 'open' }) }),
     change: (number: number) => ({ [label]: `Changed ${number}` }),
   };
 }

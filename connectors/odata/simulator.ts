@@ -4,9 +4,11 @@ import {
   type Call,
   type Changeable,
   changesOf,
+  createMovableClock,
   empty,
   type Fault,
   json,
+  type MovableClock,
   type RouteHandler,
   type Simulator,
   type SimulatorOptions,
@@ -55,6 +57,7 @@ interface Service {
 
 export function createSimulator(settings: ODataSimulatorOptions): Simulator {
   const { quirks = {} } = settings;
+  const clock = createMovableClock();
   const tables = createTables();
   const isDemo = basic('demo', ({ username, password }) => username === 'demo' && password === 'demo-password');
   const answer: RouteHandler = (call) => {
@@ -78,21 +81,23 @@ export function createSimulator(settings: ODataSimulatorOptions): Simulator {
       routes: Object.fromEntries(
         templates.flatMap((template) => methods.map((method) => [`${method} ${template}`, answer])),
       ),
-      commands: changesOf(changeables(tables)),
+      clock,
+      commands: changesOf(changeables(tables, clock)),
     },
     settings,
   );
 }
 
-function changeables(tables: Tables): Readonly<Record<string, Changeable>> {
+function changeables(tables: Tables, clock: MovableClock): Readonly<Record<string, Changeable>> {
   const [table, entity] = [tables.get('Products'), SETS.Products];
   if (table === undefined || entity === undefined) return {};
+  const stamp = () => ({ ChangedAt: new Date(clock.now()).toISOString() });
   return {
     Products: {
       table,
       keyOf: ({ Id }) => String(Id),
-      create: () => completeRow(entity, { Name: 'New' }, table.rows()),
-      change: (number) => ({ Description: `Changed ${number}` }),
+      create: () => completeRow(entity, { Name: 'New', ...stamp() }, table.rows()),
+      change: (number) => ({ Description: `Changed ${number}`, ...stamp() }),
     },
   };
 }

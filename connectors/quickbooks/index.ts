@@ -104,6 +104,7 @@ export default defineConnector({
   }),
   objects: OBJECTS,
   webhooks: appWebhooks,
+  polls: ['customers', 'invoices', 'payments', 'bills'],
 });
 
 interface ErrorWords {

@@ -1,4 +1,5 @@
 import { defineObject, type Fields, type Media, type ObjectSpec, type Objects, path } from '#connector';
+import { deletionsOf } from './deletions.ts';
 import {
   ACTIVE,
   address,
@@ -37,6 +38,12 @@ function entity(native: string, { kind, fields, ...about }: Entity): ObjectSpec 
     list: listOf(native, isList),
     ...recordsOf(native, fields, !isList),
     ...(kind === 'printed' && { media: printed(native) }),
+    changes: {
+      updated: 'MetaData.LastUpdatedTime',
+      created: 'MetaData.CreateTime',
+      // What cannot be deleted is made inactive, and then listed as changed.
+      ...(!isList && { feed: deletionsOf(native) }),
+    },
   });
 }
 

@@ -202,6 +202,7 @@ function capture({ query }: Call, { tables, clock }: Company) {
     if (schema === undefined) throw invalidQuery(`Metadata not found for Entity: ${name}`);
     const changed = (tables.get(schema.name)?.rows(true) ?? []).filter(({ updatedMs }) => Number(updatedMs) >= fromMs);
     const shown = changed
+      .toSorted((a, b) => Number(a.updatedMs) - Number(b.updatedMs))
       .slice(0, MOST_CHANGES)
       .map((row) => (row.isDeleted === true ? presentDeleted(row) : present(row)));
     return shown.length === 0 ? {} : { [schema.name]: shown, startPosition: 1, maxResults: shown.length };

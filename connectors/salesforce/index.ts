@@ -73,6 +73,7 @@ export default defineConnector({
     },
   }),
   objects: discoverObjects,
+  polls: ['Account', 'Contact', 'Opportunity'],
 });
 
 function firstError(body: unknown): Json {

@@ -1,4 +1,5 @@
 import {
+  type Changes,
   type Config,
   type ConnectorContext,
   defined,
@@ -13,7 +14,7 @@ import {
 import { setting } from './config.ts';
 import { toFieldSpec, toParentName } from './fields.ts';
 import { FILES } from './files.ts';
-import { ID, INCLUDE_DELETED, listOperation } from './query.ts';
+import { CHANGED, CREATED, DELETED, deletionsOf, ID, INCLUDE_DELETED, listOperation } from './query.ts';
 import { translator } from './where.ts';
 
 /** Every object the user sees, without its fields: one call, for an account has a thousand objects and more. */
@@ -33,13 +34,40 @@ function isOffered(described: unknown): described is Described {
 
 function outlineOf(object: Described): ObjectSpec {
   const describe = (context: ConnectorContext) => describeObject(context, object);
-  return defineObject({ ...abilitiesOf(object), fields: {}, describe });
+  return defineObject({ ...abilitiesOf(object), fields: {}, describe, ...(isReplicated(object) && { changes: ALL }) });
+}
+
+const ALL = { tells: ['created', 'updated', 'deleted'] } as const satisfies Changes;
+
+/** Whether Salesforce keeps of its records when they changed and that they were deleted. Source: SOAP API Developer Guide, "DescribeSObjectResult". */
+function isReplicated({ replicateable, queryable }: Described): boolean {
+  return replicateable === true && queryable === true;
 }
 
 async function describeObject({ config, send }: ConnectorContext, object: Described): Promise<ObjectSpec> {
   const { body } = await send({ path: path`/sobjects/${object.name}/describe` });
   const described = json.array(json.at(body, 'fields'), 'the fields of the object').filter(isOffered);
-  return defineObject({ ...abilitiesOf(object), fields: fieldsOf(described, config), ...FILTERING });
+  const fields = fieldsOf(described, config);
+  const changes = object.queryable === true ? changesOf(object.name, fields) : undefined;
+  return defineObject({ ...abilitiesOf(object), fields, ...FILTERING, ...defined({ changes }) });
+}
+
+/**
+ * A record has the time of its save, which others see when the transaction ends: ten minutes later at most. Source: Apex Developer Guide,
+ * "Execution Governors and Limits", maximum execution time of a transaction.
+ */
+const LONGEST_TRANSACTION_SECONDS = 600;
+
+/** By the fields that Salesforce itself keeps. Some objects have none of them. Source: Object Reference, "System Fields". */
+function changesOf(objectName: string, fields: ObjectSpec['fields']): Changes | undefined {
+  const canAsk = (name: string) => Object.hasOwn(fields, name) && fields[name]?.filter?.['>='] !== undefined;
+  if (!canAsk(CHANGED)) return undefined;
+  return defined({
+    updated: CHANGED,
+    created: canAsk(CREATED) ? CREATED : undefined,
+    overlapSeconds: LONGEST_TRANSACTION_SECONDS,
+    feed: Object.hasOwn(fields, DELETED) ? deletionsOf(objectName) : undefined,
+  });
 }
 
 function fieldsOf(described: readonly Described[], config: Config): ObjectSpec['fields'] {

@@ -1,4 +1,13 @@
-import { type Config, json, type ListOperation, type ListQuery, list, type ProviderRequest } from '#connector';
+import {
+  type ChangesInput,
+  type ChangesPage,
+  type Config,
+  json,
+  type ListQuery,
+  list,
+  type Operation,
+  type ProviderRequest,
+} from '#connector';
 import { servicePath } from './config.ts';
 
 /** What a query may ask for. Source: REST API Developer Guide, "Query Options Header". */
@@ -9,13 +18,16 @@ const MIN_PAGE_SIZE = 200;
 export const INCLUDE_DELETED = 'includeDeleted';
 
 export const ID = 'Id';
+export const CHANGED = 'SystemModstamp';
+export const CREATED = 'CreatedDate';
+export const DELETED = 'IsDeleted';
 
 /** Nulls as in our own order, which is PostgreSQL's. The id is never null. */
 const DIRECTIONS = { asc: 'ASC NULLS LAST', desc: 'DESC NULLS FIRST' } as const;
 
 /** The list of an object, by SOQL. */
-export function listOperation(objectName: string): ListOperation<string> {
-  return list({
+export function listOperation(objectName: string) {
+  return list<string>({
     request: (query, config) => requestQuery(objectName, query, config),
     rows: (body) => json.array(json.at(resultOf(body), 'records'), 'the records of the query'),
     paging: {
@@ -31,6 +43,36 @@ export function listOperation(objectName: string): ListOperation<string> {
       id: ID,
     },
   });
+}
+
+/**
+ * What lies in the recycle bin, and was put there since a time: no other query tells of it. Sources: REST API Developer Guide, "QueryAll";
+ * Object Reference, "System Fields": a record that is deleted gets a new SystemModstamp.
+ */
+export function deletionsOf(objectName: string): Operation<ChangesInput, ChangesPage> {
+  const rows = listOperation(objectName);
+  const toList = ({ since, ...place }: ChangesInput) => ({
+    ...place,
+    filter: `${DELETED} = true AND ${CHANGED} >= ${since}`,
+    parameters: { [INCLUDE_DELETED]: { kind: 'boolean', value: true } as const },
+    fields: [ID, CHANGED].map((native) => ({ name: native, native, type: 'string' as const })),
+    orderBy: [],
+    limit: MAX_PAGE_SIZE,
+  });
+  return {
+    request: (input, config) => rows.request(toList(input), config),
+    read: (response, input) => {
+      const told = Date.parse(response.headers.date ?? '');
+      const { records, next } = rows.read(response, toList(input));
+      const changes = records.map((record) => ({
+        id: json.text(json.at(record, ID), 'the id of a deleted record'),
+        action: 'deleted' as const,
+        at: json.text(json.at(record, CHANGED), 'the time of a deletion').replace(/\+0000$/, 'Z'),
+      }));
+      if (next !== undefined) return { changes, next };
+      return { changes, ...(!Number.isNaN(told) && { until: new Date(told).toISOString() }) };
+    },
+  };
 }
 
 function resultOf(body: unknown): unknown {

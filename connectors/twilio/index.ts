@@ -76,6 +76,7 @@ export default defineConnector({
     kinds: { 21220: 'conflict' },
   }),
   objects: { messages, calls, recordings },
+  polls: ['messages', 'calls'],
   webhooks: accountWebhooks,
 });
 

@@ -1,4 +1,14 @@
-import { can, defineObject, type Fields, type Inputs, json, path, type RecordsOptions, records } from '#connector';
+import {
+  type Changes,
+  can,
+  defineObject,
+  type Fields,
+  type Inputs,
+  json,
+  path,
+  type RecordsOptions,
+  records,
+} from '#connector';
 import { asked, DECIMAL, day, INTEGER, input, instant, OBJECT, OWN, PARTY, sid, TEXT } from './fields.ts';
 import { between, byInputs, listOf } from './list.ts';
 
@@ -29,6 +39,14 @@ type Values = Readonly<Record<string, unknown>>;
 function toForm(values: Values): Readonly<Record<string, string>> {
   const toName = (native: string) => native.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
   return Object.fromEntries(Object.entries(values).map(([native, value]) => [toName(native), String(value ?? '')]));
+}
+
+/**
+ * Twilio cannot be asked what changed, only what was sent or started since a day. So a record is surely told of when it is new; what
+ * becomes of it within a day, such as its status, is noticed by comparing.
+ */
+function newSince(field: string): Changes {
+  return { updated: field, created: field, overlapSeconds: 24 * 60 * 60, tells: ['created'] };
 }
 
 /** Messages in and out: SMS, MMS, WhatsApp and other channels. */
@@ -81,6 +99,7 @@ export const messages = defineObject<Inputs>({
   },
   translator: byInputs({ from: 'From', to: 'To', dateSent: between('DateSent') }),
   list: listOf('Messages'),
+  changes: newSince('dateSent'),
   ...records(sent('Messages')),
 });
 
@@ -131,6 +150,7 @@ export const recordings = defineObject<Inputs>({
   },
   translator: byInputs({ callSid: 'CallSid', conferenceSid: 'ConferenceSid', dateCreated: between('DateCreated') }),
   list: listOf('Recordings'),
+  changes: newSince('dateCreated'),
   ...records(kept('Recordings')),
   media: { types: ['audio/mpeg'], request: ({ id }) => ({ path: path`/Recordings/${id}.mp3` }) },
 });
@@ -198,6 +218,7 @@ export const calls = defineObject<Inputs>({
     endTime: between('EndTime'),
   }),
   list: listOf('Calls'),
+  changes: newSince('startTime'),
   ...records(sent('Calls')),
   children: { recordings: recordingsOfCall },
 });

@@ -203,7 +203,10 @@ export interface ObjectSpec<Native = unknown> extends Queryable<Native> {
 
 /** How changes of records are noticed by asking for them. */
 export interface Changes {
-  /** The field that says when a record changed last. It can be filtered with `>=`. */
+  /**
+   * The field that says when a record changed last. It can be filtered with `>=`. Where there is none, one that says when it came to
+   * be will do for new records; see `tells`.
+   */
   readonly updated?: string;
   /** The field that says when a record was created. */
   readonly created?: string;
@@ -211,7 +214,12 @@ export interface Changes {
   readonly overlapSeconds?: number;
   /** What the provider tells of changes by itself: in place of `updated`, or beside it of those that no list shows, such as deletions. */
   readonly feed?: Operation<ChangesInput, ChangesPage>;
+  /** What is surely noticed. Default: what the fields are for, and with a feed everything. It is all that an outline may say. */
+  readonly tells?: readonly ChangeAction[];
 }
+
+/** What happens to a record. */
+export type ChangeAction = 'created' | 'updated' | 'deleted';
 
 export interface ChangesInput {
   /** An instant in UTC (ISO 8601). Changes from then on are wanted; earlier ones may come, too. */
@@ -224,10 +232,15 @@ export interface ChangesPage {
   readonly changes: readonly RecordChange[];
   /** Where to go on; absent at the end. */
   readonly next?: string;
+  /**
+   * An instant, by the provider, up to which it has told everything, where that is later than the last change. Feeds that tell of few
+   * of the changes that they look through need it: they would look through more and more.
+   */
+  readonly until?: string;
 }
 
 export interface RecordChange extends RecordKey {
-  readonly action: 'created' | 'updated' | 'deleted' | 'unknown';
+  readonly action: ChangeAction | 'unknown';
   /** When, by the provider: an instant (ISO 8601 with an offset). */
   readonly at: string;
   /** The native record, where the feed tells it; otherwise it is read. */

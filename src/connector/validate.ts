@@ -163,14 +163,20 @@ function mediaProblems({ media }: ObjectSpec): readonly string[] {
   ];
 }
 
-function changesProblems({ changes, fields, list }: ObjectSpec): readonly string[] {
+function changesProblems({ changes, fields, list, describe }: ObjectSpec): readonly string[] {
   if (changes === undefined) return [];
-  const { updated, created, overlapSeconds = 0, feed } = changes;
+  if (describe !== undefined)
+    return when(
+      Object.keys(changes).some((name) => name !== 'tells'),
+      'its outline says more of changes than which it tells',
+    );
+  const { updated, created, overlapSeconds = 0, feed, tells } = changes;
   const missing = [updated, created].filter((name) => name !== undefined && !Object.hasOwn(fields, name));
   const isAsked = updated !== undefined && !missing.includes(updated);
   return [
     ...missing.map((name) => `its changes name '${name}', which is no field`),
     ...when(isAsked && fields[updated]?.filter?.['>='] === undefined, `its changes need '>=' on '${updated}'`),
+    ...when(tells?.length === 0, 'its changes tell nothing'),
     ...when(updated !== undefined && list === undefined, 'its changes need a list'),
     ...when(updated === undefined && feed === undefined, 'its changes name neither a field nor a feed'),
     ...when(!(overlapSeconds >= 0 && overlapSeconds <= 86_400), 'overlapSeconds is not from 0 to 86,400'),

@@ -124,14 +124,15 @@ function granularityOf(spec: FieldSpec | undefined): number {
 }
 
 /**
- * A time in milliseconds tells versions apart by itself. In a coarser one a record can change twice, so what it says counts, too.
+ * A time in milliseconds tells versions apart by itself. In a coarser one a record can change twice, so what it says counts, too. Providers
+ * write whole seconds in milliseconds as well, so one that ends in a whole second may be coarser.
  */
 function versionReader(updated: DateField | undefined, spec: FieldSpec | undefined): (row: Row) => Buffer {
   if (updated === undefined || spec?.domain?.step !== 'millisecond') return (row) => hashOf(canonicalJson(row));
   const read = reader(updated.field);
   return (row) => {
-    const value = read(row);
-    return hashOf(value == null ? canonicalJson(row) : `at ${JSON.stringify(value)}`);
+    const ms = updated.read(read(row));
+    return hashOf(ms === undefined || ms % 1000 === 0 ? canonicalJson(row) : `at ${ms}`);
   };
 }
 
@@ -148,6 +149,7 @@ function textOf(value: unknown): string | undefined {
 /** As APIs name these fields, without anything but letters. */
 const UPDATED_NAMES = [
   'systemmodstamp',
+  'systemmodifiedat',
   'updatedat',
   'updatedon',
   'updateddate',
@@ -171,10 +173,24 @@ const UPDATED_NAMES = [
   'lastchangedatetime',
   'lastchangedate',
   'lastchanged',
+  'lastchangeddatetime',
+  'lastchangedon',
+  'entitylastchangedon',
   'changedat',
   'changedon',
+  'changeddatetime',
+  'datemodified',
+  'dateupdated',
+  'updateddatetime',
+  'updatedatetime',
+  'updatedtime',
+  'updatetime',
+  // Days.
+  'changedate',
+  'updatedate',
 ];
 const CREATED_NAMES = [
+  'systemcreatedat',
   'createdat',
   'createdon',
   'createddate',
@@ -184,6 +200,8 @@ const CREATED_NAMES = [
   'creationdate',
   'datecreated',
   'created',
+  'createtime',
+  'createdate',
 ];
 
 /** A field that can be asked for, by its name, of which those earlier in the list are the better ones. */

@@ -66,6 +66,8 @@ const LARGEST_RECORD_CHARACTERS = 2_000_000;
 const EPOCH_MS = 0;
 /** The end of the year 9999. */
 const LAST_MS = Date.UTC(10_000, 0, 1) - 1;
+/** By steps of this length a feed without changes moves on, so that hardly any poll has to store that it found nothing. */
+const UNTIL_STEP_MS = 60 * MINUTE_MS;
 /** Changes whose records are read before they are committed. */
 const FEED_CHUNK = 20;
 
@@ -119,7 +121,8 @@ function createRun(ports: RunPorts, { poll, instance, settings, signal }: RunInp
   // A poller that looks in another way than before begins anew.
   let progress: Progress =
     poll.kind === plan.kind ? poll : { kind: null, watermark: null, feedWatermark: poll.feedWatermark };
-  const isFirst = progress.kind === null;
+  const begun = progress;
+  const isFirst = begun.kind === null;
   let pages = 0;
   let leasedMs = clock.now();
 
@@ -272,16 +275,25 @@ function createRun(ports: RunPorts, { poll, instance, settings, signal }: RunInp
       isCertain = isComplete || (pass > 1 && found.count === 0);
     }
     // Where rows kept moving, the next run reads them once more.
-    await finishWindow(isCertain ? { ...before, watermark: new Date(newestMs) } : before, watermarkMs);
+    const end = isCertain ? { ...before, watermark: new Date(newestMs) } : before;
+    const isSame = progress.kind === end.kind && progress.watermark?.getTime() === end.watermark?.getTime();
+    if (!isSame) await commit([], end);
+    await forgetSeen();
     return undefined;
   }
 
-  async function finishWindow(end: Progress, watermarkMs: number): Promise<void> {
-    const isSame = progress.kind === end.kind && progress.watermark?.getTime() === end.watermark?.getTime();
-    if (!isSame) await commit([], end);
-    const untilMs = (end.watermark?.getTime() ?? EPOCH_MS) - plan.overlapMs - KEEP_SEEN_MS;
+  /** What is not asked for again, neither of the list nor of the feed. It is a statement of its own, so it is done when an hour is full. */
+  async function forgetSeen(): Promise<void> {
+    const reachedMs = reachedBy(progress);
     const hour = (ms: number) => Math.floor(ms / (60 * MINUTE_MS));
-    if (hour(end.watermark?.getTime() ?? EPOCH_MS) > hour(watermarkMs)) await store.forgetSeen(poll, new Date(untilMs));
+    if (hour(reachedMs) <= hour(reachedBy(begun))) return;
+    await store.forgetSeen(poll, new Date(reachedMs - plan.overlapMs - KEEP_SEEN_MS));
+  }
+
+  /** The earlier of its watermarks. */
+  function reachedBy({ watermark, feedWatermark }: Progress): number {
+    const marks = [...(plan.kind === 'feed' ? [] : [watermark]), ...(plan.hasFeed ? [feedWatermark] : [])];
+    return Math.min(...marks.map((mark) => mark?.getTime() ?? EPOCH_MS));
   }
 
   /**
@@ -370,6 +382,8 @@ function createRun(ports: RunPorts, { poll, instance, settings, signal }: RunInp
         resources.listChanges({ instance, objectName: plan.objectName, signal: ended }, input),
       );
       count(page);
+      const untilMs = Date.parse(page.until ?? '');
+      if (untilMs - watermarkMs >= UNTIL_STEP_MS && isCredible(untilMs)) newestMs = Math.max(newestMs, untilMs);
       const readings = page.changes.map((change) => {
         const atMs = Date.parse(change.at);
         if (isCredible(atMs)) newestMs = Math.max(newestMs, atMs);
@@ -401,6 +415,7 @@ function createRun(ports: RunPorts, { poll, instance, settings, signal }: RunInp
     const kind = plan.kind === 'feed' ? plan.kind : progress.kind;
     const next = { ...progress, kind, feedWatermark: new Date(newestMs) };
     if (kind !== progress.kind || newestMs !== progress.feedWatermark?.getTime()) await commit([], next);
+    if (plan.kind === 'feed') await forgetSeen();
     return undefined;
   }
 

@@ -55,6 +55,7 @@ export interface OneRecord extends CallReport {
 export interface ChangeList extends CallReport {
   readonly changes: readonly (Omit<RecordChange, 'record'> & { readonly record?: Row })[];
   readonly next?: string;
+  readonly until?: string;
 }
 
 export interface Resources {
@@ -191,12 +192,13 @@ export function composeResources(
           `${connector.name} tells nothing of changes of ${target.objectName}.`,
         );
       }
-      const { changes, next } = await call.execute(feed, input);
+      const { changes, next, until } = await call.execute(feed, input);
       const { map } = prepare(object, {}).steps;
       const told = changes.map(({ record, ...change }) =>
         record === undefined ? change : { ...change, record: map(record) },
       );
-      return { changes: told, ...(next !== undefined && { next }), ...call.tally };
+      const place = { ...(next !== undefined && { next }), ...(until !== undefined && { until }) };
+      return { changes: told, ...place, ...call.tally };
     },
 
     explain: async ({ instance, objectName, signal }, request) => {

@@ -1,4 +1,4 @@
-import type { ObjectSpec, Objects, OperationName } from '../connector/index.ts';
+import type { ChangeAction, ObjectSpec, Objects, OperationName } from '../connector/index.ts';
 import { AppError, cutText, suggestName } from '../errors.ts';
 import type { FieldSpec, ParameterSpec } from '../where/index.ts';
 import type { ConnectedInstance } from './call.ts';
@@ -13,7 +13,7 @@ export interface ObjectSummary {
   readonly children: string[];
   readonly custom: boolean;
   readonly identifier?: string;
-  readonly events: ('created' | 'updated' | 'deleted')[];
+  readonly events: ChangeAction[];
 }
 
 export function describeObjects(objects: Objects): ObjectSummary[] {
@@ -27,9 +27,22 @@ export function describeObjects(objects: Objects): ObjectSummary[] {
     children: [...(object.outline?.children ?? Object.keys(object.children ?? {}))],
     custom: object.custom ?? false,
     ...identifierOf(object),
-    // Providers are not asked for what changes.
-    events: [],
+    events: eventsOf(object),
   }));
+}
+
+const ACTIONS: readonly ChangeAction[] = ['created', 'updated', 'deleted'];
+
+/** Which changes become events, as far as it is declared: a poll may find more by comparing all records. */
+export function eventsOf({ changes = {} }: ObjectSpec): ChangeAction[] {
+  const { updated, created, feed } = changes;
+  const found = [
+    ...(updated === undefined ? [] : (['updated'] as const)),
+    ...(created === undefined ? [] : (['created'] as const)),
+    ...(feed === undefined ? [] : ACTIONS),
+  ];
+  const told = changes.tells ?? found;
+  return ACTIONS.filter((action) => told.includes(action));
 }
 
 /** The field that identifies a record, where there is one. The fields of an outline are not known. */

@@ -69,11 +69,11 @@ describe('discovery', () => {
       children: ['files', 'time-off'],
       custom: false,
       identifier: 'id',
-      events: [],
+      events: ['created', 'updated', 'deleted'],
     });
     for (const object of body) {
       expect(object).to.include.all.keys('name', 'nativeName', 'label', 'aliases', 'operations', 'children', 'custom');
-      expect(object.events).to.deep.equal([]);
+      expect(object.events, object.name).to.have.length(object.name === 'employees' ? 3 : 0);
     }
     expect(headers.get('elements-returned-count')).to.equal(String(body.length));
     expect(headers.get('elements-element-instance-id')).to.equal(String(people.id));

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Connector, FieldSpec, ObjectSpec } from '../../src/connector/index.ts';
+import type { Changes, Connector, FieldSpec, ObjectSpec } from '../../src/connector/index.ts';
 import { ConnectorError, findObjectProblems, findProblems } from '../../src/connector/validate.ts';
 import { DECIMAL_TEXT } from '../../src/numbers/number-value.ts';
 import type { Operator } from '../../src/where/ast.ts';
@@ -198,6 +198,22 @@ describe('the problems of an object', () => {
 
   it('include a result window below 1', () => {
     expect(problemsOf({ limits: { resultWindow: 0 } })).to.deep.equal(['things: resultWindow is below 1']);
+  });
+
+  it('include changes that nothing can tell', () => {
+    const at = { type: 'datetime', filter: { '>=': 'exact' } } as const;
+    const fields = { id: { type: 'integer' }, at, seen: { type: 'datetime' } } as const;
+    const translator = { and: () => '', compare: () => '' };
+    const found = (changes: Changes, more: Partial<ObjectSpec> = {}) =>
+      problemsOf({ fields, translator, changes, ...more }).map((problem) => problem.replace('things: its ', ''));
+    expect(found({ updated: 'at', created: 'seen' })).to.deep.equal([]);
+    expect(found({ updated: 'modified' })).to.deep.equal(["changes name 'modified', which is no field"]);
+    expect(found({ updated: 'seen' })).to.deep.equal(["changes need '>=' on 'seen'"]);
+    expect(found({ created: 'at' })).to.deep.equal(['changes name neither a field nor a feed']);
+    expect(found({ updated: 'at', tells: [] })).to.deep.equal(['changes tell nothing']);
+    const describe = async () => createObject();
+    expect(found({ tells: ['created'] }, { describe })).to.deep.equal([]);
+    expect(found({ updated: 'at' }, { describe })).to.deep.equal(['outline says more of changes than which it tells']);
   });
 
   it('include a required filter that does not exist', () => {

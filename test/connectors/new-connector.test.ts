@@ -41,7 +41,7 @@ describe('a connector in a package of its own', function packages() {
         env: QUICK,
       });
       expect(stdout)
-        .to.match(/^ {2}17 passing/m)
+        .to.match(/^ {2}19 passing/m)
         .and.not.match(/failing|pending/);
     });
   }
@@ -103,8 +103,8 @@ describe('docs/connectors.md', function tutorial() {
     const env = { ...QUICK, ROOT, NODE: process.execPath };
     const { stdout } = await run('bash', ['-euc', script], { cwd: join(folder, 'causeway'), env });
     expect(stdout)
-      .to.match(/^ {2}17 passing/m)
-      .and.match(/^ {2}18 passing/m);
+      .to.match(/^ {2}19 passing/m)
+      .and.match(/^ {2}19 passing/m);
     expect(stdout).to.include('| notes | status | `IN` | exact | exact |');
   });
 });

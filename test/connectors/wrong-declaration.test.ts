@@ -1,5 +1,14 @@
 import { expect } from 'chai';
-import type { Connector, FieldSpec, ObjectSpec, Objects, Translator } from '#connector';
+import type {
+  ChangesInput,
+  ChangesPage,
+  Connector,
+  FieldSpec,
+  ObjectSpec,
+  Objects,
+  ProviderResponse,
+  Translator,
+} from '#connector';
 import { CHECKS, FULL, type Samples, startSubject } from '#connector/suite';
 import bamboohr from '../../connectors/bamboohr/index.ts';
 import { createSimulator } from '../../connectors/bamboohr/simulator.ts';
@@ -34,6 +43,20 @@ function translating(wrong: (right: Translator<unknown>) => Translator<unknown>)
   });
 }
 
+type ReadFeed = (response: ProviderResponse, input: ChangesInput) => ChangesPage;
+
+function readingFeed(
+  wrong: (page: ChangesPage, response: ProviderResponse, input: ChangesInput, read: ReadFeed) => ChangesPage,
+): Mistake['make'] {
+  return (employees) => {
+    const feed = employees.changes?.feed;
+    if (feed === undefined || !('read' in feed)) throw new Error('Nothing is read of changes of employees.');
+    const read: ReadFeed = (response, input) => wrong(feed.read(response, input), response, input, feed.read);
+    return { ...employees, changes: { feed: { ...feed, read } } };
+  };
+}
+
+const CHANGES = /^tells of every change/;
 const CLAIMS = /^has measured every declared operator/;
 const FILTERS = /^answers random filters/;
 
@@ -76,6 +99,31 @@ const WRONG_DECLARATIONS: Readonly<Record<string, Mistake>> = {
     }),
     check: /^gives the same rows in pages of any size/,
     fault: /by page: \d+ rows/,
+  },
+  'a time of changes that does not move': {
+    make: (employees) => ({ ...employees, changes: { updated: 'hireDate' } }),
+    check: CHANGES,
+    fault: /employees: \d+ was updated, and no poll tells of it; its changes are to be told by 'hireDate'/,
+  },
+  'a feed that passes over deletions': {
+    make: readingFeed((page) => ({ ...page, changes: page.changes.filter(({ action }) => action !== 'deleted') })),
+    check: CHANGES,
+    fault: /employees: \d+ was deleted, and no poll tells of it/,
+  },
+  'a feed that has another time for a change each time': {
+    make: readingFeed((page) => ({
+      ...page,
+      changes: page.changes.map((change) => ({ ...change, at: new Date().toISOString() })),
+    })),
+    check: CHANGES,
+    fault: /employees: employees\.\w+ of \d+ is told once more without a change/,
+  },
+  'a feed that tells of the second that is not over': {
+    make: readingFeed((_page, response, input, read) =>
+      read({ ...response, headers: { ...response.headers, date: 'Fri, 31 Dec 9999 00:00:00 GMT' } }, input),
+    ),
+    check: CHANGES,
+    fault: /employees: \d+ was updated, and no poll tells of it/,
   },
 };
 

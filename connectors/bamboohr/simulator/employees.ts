@@ -16,7 +16,7 @@ export function getEmployee(employees: Table, { params, query }: Call): Answer {
 
 export function findEmployee(employees: Table, id = ''): TableRow {
   const row = /^\d+$/.test(id) ? employees.find(String(Number(id))) : undefined;
-  if (row === undefined) throw refusal(404, 'Employee not found');
+  if (row === undefined || row.isDeleted === true) throw refusal(404, 'Employee not found');
   return row;
 }
 

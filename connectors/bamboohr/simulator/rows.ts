@@ -1,6 +1,7 @@
 import {
   createTable,
   cycle,
+  type MovableClock,
   makeRows,
   pick,
   sparse,
@@ -80,14 +81,19 @@ const EMPLOYEES = makeRows(EMPLOYEE_COUNT, {
 
 const BLANK = Object.fromEntries(COLUMNS.map(({ dataset }) => [dataset, null]));
 
-export function createEmployees(onChange?: TableOptions['onChange']): Table {
+/** When each of them was changed first and last, and whether it is gone, are columns of nobody's. */
+export function createEmployees(clock: MovableClock, onChange?: TableOptions['onChange']): Table {
   return createTable({
     ...(onChange && { onChange }),
     rows: EMPLOYEES,
     keyOf: ({ eeid }) => String(eeid),
     initial: (_, rows) => ({ ...BLANK, status: 'Active', eeid: Math.max(...rows.map(({ eeid }) => Number(eeid))) + 1 }),
+    stamps: { clock, write: wholeSecond, created: ['insertedMs'], changed: ['changedMs'] },
+    deleted: 'isDeleted',
   });
 }
+
+const wholeSecond = (ms: number) => Math.floor(ms / 1000) * 1000;
 
 /** Entries of the tables of an employee: two dependents, one, or none. */
 export function listEntries(section: string, eeid: number): readonly TableRow[] {

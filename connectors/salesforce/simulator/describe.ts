@@ -15,7 +15,7 @@ export function describeObject(name: string, object: ObjectSchema, prefix: strin
   return { ...summarize(name, object, prefix), fields, childRelationships: [], recordTypeInfos: [] };
 }
 
-function summarize(name: string, { label, keyPrefix, abilities = {} }: ObjectSchema, prefix: string): Json {
+function summarize(name: string, { label, keyPrefix, fields, abilities = {} }: ObjectSchema, prefix: string): Json {
   const { queryable = true, createable = true, updateable = true, deletable = true } = abilities;
   const url = `${prefix}/sobjects/${name}`;
   return {
@@ -30,6 +30,7 @@ function summarize(name: string, { label, keyPrefix, abilities = {} }: ObjectSch
     createable,
     updateable,
     deletable,
+    replicateable: Object.hasOwn(fields, 'SystemModstamp') && queryable,
     urls: { sobject: url, describe: `${url}/describe`, rowTemplate: `${url}/{ID}` },
   };
 }

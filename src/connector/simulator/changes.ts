@@ -6,6 +6,7 @@ import type { Table, TableRow } from './table.ts';
 /** A table that tests may have changed by others than themselves, as a poll expects it. */
 export interface Changeable {
   readonly table: Table;
+  /** As the provider's API shows it, which need not be what the table finds a row by. */
   readonly keyOf: (row: TableRow) => string;
   /** Values of the nth row that is made so. */
   readonly create: (number: number) => TableRow;
@@ -30,15 +31,12 @@ export function changesOf(tables: Readonly<Record<string, Changeable>>): Routes 
       }
       const { table, keyOf } = changeable;
       const created = Array.from({ length: Number(create) }, () => keyOf(table.insert(changeable.create(number++))));
-      const old = table
-        .rows()
-        .map(keyOf)
-        .filter((key) => !created.includes(key));
+      const old = table.rows().filter((row) => !created.includes(keyOf(row)));
       const updated = old.slice(0, Number(update));
-      for (const key of updated) table.update(key, changeable.change(number++));
+      for (const row of updated) table.update(table.keyOf(row), changeable.change(number++));
       const removed = Number(remove) === 0 ? [] : old.slice(-Number(remove));
-      for (const key of removed) table.remove(key);
-      return json({ created, updated, removed });
+      for (const row of removed) table.remove(table.keyOf(row));
+      return json({ created, updated: updated.map(keyOf), removed: removed.map(keyOf) });
     },
   };
 }

@@ -82,9 +82,9 @@ function createCommands(plan: TroublePlan, clock: MovableClock): Routes {
 }
 
 async function serve(server: Server, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const { provider } = server;
+  const { provider, clock } = server;
   const address = readAddress(request);
-  const told: Record<string, string> = { ...provider.headers };
+  const told: Record<string, string> = { date: new Date(clock.now()).toUTCString(), ...provider.headers };
   try {
     const trouble = troubleOf(server, request, address);
     if (!isCommand(address)) Object.assign(told, provider.budget?.take());

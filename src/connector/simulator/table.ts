@@ -33,6 +33,7 @@ export interface Table {
   readonly rows: (withDeleted?: boolean) => readonly TableRow[];
   /** Also in the recycle bin. */
   readonly find: (key: string) => TableRow | undefined;
+  readonly keyOf: (row: TableRow) => string;
   readonly insert: (values: TableRow) => TableRow;
   /** @returns the changed row; undefined where there is none */
   readonly update: (key: string, values: TableRow) => TableRow | undefined;
@@ -73,6 +74,7 @@ export function createTable(options: TableOptions): Table {
       return withDeleted || deleted === undefined ? rows : rows.filter((row) => row[deleted] !== true);
     },
     find: (key) => byKey.get(key),
+    keyOf,
     insert: (values) => {
       const given = { ...initial(values, [...byKey.values()]), ...values };
       return put({

@@ -1,0 +1,43 @@
+import { type ChangesInput, type ChangesPage, json, type Operation, type RecordChange } from '#connector';
+
+const ACTIONS: Readonly<Record<string, RecordChange['action']>> = {
+  Inserted: 'created',
+  Updated: 'updated',
+  Deleted: 'deleted',
+};
+
+/**
+ * Of each employee that changed since a time the last change, all at once. Changes are told in seconds, so an employee may change once more in
+ * the second of a change; what is of the last seconds is left to the next time. Sources: "Last Change Information", "Gets all updated
+ * employee IDs".
+ */
+export const changedEmployees: Operation<ChangesInput, ChangesPage> = {
+  // Its times have no fractions.
+  request: ({ since }) => ({ path: '/api/v1/employees/changed', query: { since: `${since.slice(0, 19)}Z` } }),
+  read: ({ body, headers }) => {
+    const nowMs = Date.parse(json.text(headers.date, 'the time of the answer'));
+    return {
+      changes: entriesOf(body)
+        .map(toChange)
+        .filter(({ at }) => Date.parse(at) < nowMs - UNSETTLED_MS),
+    };
+  },
+};
+
+/** The time of an answer is that of a moment after it was put together. */
+const UNSETTLED_MS = 2000;
+
+/** By id; an empty list where there are none. */
+function entriesOf(body: unknown): readonly unknown[] {
+  const employees = json.at(body, 'employees');
+  return Array.isArray(employees) ? employees : Object.values(json.object(employees, 'the changed employees'));
+}
+
+function toChange(entry: unknown): RecordChange {
+  const action = json.text(json.at(entry, 'action'), 'the action of a change');
+  return {
+    id: json.key(json.at(entry, 'id'), 'the id of a changed employee'),
+    action: ACTIONS[action] ?? 'unknown',
+    at: json.text(json.at(entry, 'lastChanged'), 'the time of a change'),
+  };
+}

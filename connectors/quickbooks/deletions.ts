@@ -1,0 +1,42 @@
+import { type ChangesInput, type ChangesPage, defined, type Json, json, type Operation } from '#connector';
+import { VERSION } from './query.ts';
+
+/** "A maximum of 1,000 objects." */
+const MOST_CHANGES = 1000;
+
+/**
+ * Which records were deleted in the last 30 days, out of everything that changed since a time: the rest of it comes by queries. Of more
+ * than an answer holds, the ones after it are asked for by the time of the last. Source: "Change data capture operation".
+ */
+export function deletionsOf(entity: string): Operation<ChangesInput, ChangesPage> {
+  return {
+    request: ({ since, cursor = since }) => ({
+      path: '/cdc',
+      query: { entities: entity, changedSince: `${cursor.slice(0, 19)}+00:00`, ...VERSION },
+    }),
+    read: ({ body }, { since, cursor = since }) => {
+      const changed = rowsOf(body, entity);
+      const deleted = changed.filter(({ status }) => status === 'Deleted');
+      const changes = deleted.map((row) => ({
+        id: json.key(row.Id, 'the id of a deleted record'),
+        action: 'deleted' as const,
+        at: json.text(timeOf(row), 'the time of a deletion'),
+      }));
+      if (changed.length < MOST_CHANGES) return { changes, until: json.text(json.at(body, 'time'), 'the time of it') };
+      const last = Math.max(...changed.map((row) => Date.parse(String(timeOf(row)))));
+      const next = last - Date.parse(cursor) >= 1000 ? new Date(last).toISOString() : undefined;
+      return defined({ changes, next });
+    },
+  };
+}
+
+/** Of no rows there is not even the member. */
+function rowsOf(body: unknown, entity: string): readonly Json[] {
+  const [answer] = json.objects(json.at(body, 'CDCResponse'), 'the answer of the capture');
+  const [rows] = json.objects(json.at(answer, 'QueryResponse'), 'the changes');
+  return json.objects(json.at(rows, entity) ?? [], `the changes of ${entity}`);
+}
+
+function timeOf(row: Json): unknown {
+  return json.at(row, 'MetaData', 'LastUpdatedTime');
+}

@@ -1,0 +1,128 @@
+import type { Config, Connector } from '#connector';
+import { type Clock, SYSTEM_CLOCK } from '../src/clock.ts';
+import { createByteBudget, createProviderClient } from '../src/connector/client/index.ts';
+import { createEgress } from '../src/egress/index.ts';
+import type { NewEvent } from '../src/events/model.ts';
+import { readPollSettings } from '../src/instances/polling/poll-settings.ts';
+import type { ClaimedPoll, NewlySeen, PollStore, Progress, SeenVersion } from '../src/polls/poll-store.ts';
+import { type RunPorts, runPoll } from '../src/polls/run.ts';
+import { composeResources } from '../src/resources/index.ts';
+import { tokensIn, withDefaults } from './testing.ts';
+
+/** A poller of the service over a simulator, which keeps in memory what the service keeps in its database. */
+export interface Follower {
+  /** Looks once. @returns the events it made */
+  readonly poll: () => Promise<readonly NewEvent[]>;
+  /** How many versions of records it remembers. */
+  readonly remembered: () => number;
+}
+
+export interface Followed {
+  readonly connector: Connector;
+  readonly config: Config;
+  readonly simulatorsUrl: string;
+  readonly objectName: string;
+  /** Settings of polling, beside the name of the object. */
+  readonly polling?: Config;
+  readonly clock?: Clock;
+}
+
+const ONE_POLLER = { accountId: 1, instanceId: 1, settingsVersion: 1, intervalMs: 60_000, failures: 0, lease: '1' };
+const OPTIONS = { leaseMs: 60_000, mostPages: 500, mostPasses: 4 };
+/** Runs that end early are gone on with. */
+const MOST_RUNS = 5;
+
+export function createFollower(followed: Followed): Follower {
+  const { connector, config: given, simulatorsUrl, objectName, polling, clock = SYSTEM_CLOCK } = followed;
+  const config = { ...withDefaults(connector, given), simulator: true };
+  const instance = {
+    ...{ accountId: 1, id: 1, settingsVersion: 1, connector, config, disabled: false, valid: true, refusedCalls: [] },
+  };
+  const settings = readPollSettings({
+    'event.notification.enabled': true,
+    'event.objects': objectName,
+    ...polling,
+  });
+  const resource = settings?.resources[0];
+  if (settings === undefined || resource === undefined) throw new Error(`'${objectName}' is not polled.`);
+  const egress = createEgress({ allow: ['127.0.0.0/8'], simulatorsUrl, keepAliveMs: 1000 });
+  const resources = composeResources(
+    { clock, keys: { seal: (plain) => plain, open: (sealed) => sealed } },
+    {
+      client: createProviderClient({
+        egress,
+        clock,
+        random: { fraction: () => 0 },
+        tell: () => undefined,
+        simulatorsUrl,
+      }),
+      budget: createByteBudget(Number.POSITIVE_INFINITY),
+      tokensOf: () => tokensIn(config),
+      noteCredentials: async () => undefined,
+    },
+  );
+  const memory = createMemory();
+  return {
+    remembered: memory.count,
+    poll: async () => {
+      const found: NewEvent[] = [];
+      const prepare: RunPorts['prepare'] = async (events) => ({
+        insert: async () => void found.push(...events),
+        committed: () => undefined,
+      });
+      for (let run = 0; run < MOST_RUNS; run++) {
+        const poll: ClaimedPoll = {
+          ...ONE_POLLER,
+          resource: objectName,
+          due: new Date(clock.now()),
+          ...memory.progress(),
+        };
+        const end = await runPoll(
+          { store: memory.store, resources, prepare, clock, options: OPTIONS },
+          { poll, instance, settings, resource, signal: new AbortController().signal },
+          { events: 0, providerCalls: 0 },
+        );
+        if (end === undefined) return found;
+      }
+      throw new Error(`A poll of '${objectName}' did not come to its end in ${MOST_RUNS} runs.`);
+    },
+  };
+}
+
+interface Memory {
+  readonly store: RunPorts['store'];
+  readonly progress: () => Progress;
+  readonly count: () => number;
+}
+
+/** Everything is committed at once. */
+function createMemory(): Memory {
+  let progress: Progress = { kind: null, watermark: null, feedWatermark: null };
+  let versions: readonly NewlySeen[] = [];
+  const transaction: PollStore['transaction'] = (work) =>
+    // There is no database, and none is asked for.
+    work({} as Parameters<typeof work>[0]);
+  const isOf = (recordKeys: readonly Buffer[]) => {
+    const keys = new Set(recordKeys.map((key) => key.toString('hex')));
+    return ({ recordKey }: SeenVersion) => keys.has(recordKey.toString('hex'));
+  };
+  return {
+    progress: () => progress,
+    count: () => versions.length,
+    store: {
+      transaction,
+      advance: async (_via, _key, { kind, watermark, feedWatermark }) => {
+        progress = { kind, watermark, feedWatermark };
+        return true;
+      },
+      seen: async (_key, recordKeys) => versions.filter(isOf(recordKeys)),
+      see: async (_via, _key, seen, replaces) => {
+        const isReplaced = isOf(seen.map(({ recordKey }) => recordKey));
+        versions = [...versions.filter((version) => !(replaces && isReplaced(version))), ...seen];
+      },
+      forgetSeen: async (_key, before) => {
+        versions = versions.filter(({ seenAt }) => seenAt >= before);
+      },
+    },
+  };
+}
