@@ -836,7 +836,7 @@ export interface paths {
                 id: components["parameters"]["InstanceId"];
                 /**
                  * @description The name of the resource in the configuration of the instance.
-                 * @example employees
+                 * @example Orders
                  */
                 resource: components["parameters"]["PollResource"];
             };
@@ -867,7 +867,7 @@ export interface paths {
                 id: components["parameters"]["InstanceId"];
                 /**
                  * @description The name of the resource in the configuration of the instance.
-                 * @example employees
+                 * @example Orders
                  */
                 resource: components["parameters"]["PollResource"];
             };
@@ -2351,7 +2351,7 @@ export interface components {
         /**
          * @description One resource of an instance that is asked for changes again and again.
          * @example {
-         *       "resource": "employees",
+         *       "resource": "Orders",
          *       "state": "waiting",
          *       "method": "window",
          *       "watermark": "2026-03-01T09:30:00.000Z",
@@ -2439,7 +2439,7 @@ export interface components {
          * @description The polls of an instance, by name.
          * @example [
          *       {
-         *         "resource": "employees",
+         *         "resource": "Orders",
          *         "state": "waiting",
          *         "method": "window",
          *         "watermark": "2026-03-01T09:30:00.000Z",
@@ -4236,7 +4236,7 @@ export interface components {
         EventWhere: string;
         /**
          * @description The name of the resource in the configuration of the instance.
-         * @example employees
+         * @example Orders
          */
         PollResource: string;
         /** @description A filter in the query language over `id`, `type` and `createdDate`, such as `type = 'subscription.deactivated'`. */
@@ -5841,7 +5841,7 @@ export interface operations {
                 id: components["parameters"]["InstanceId"];
                 /**
                  * @description The name of the resource in the configuration of the instance.
-                 * @example employees
+                 * @example Orders
                  */
                 resource: components["parameters"]["PollResource"];
             };
@@ -5873,7 +5873,7 @@ export interface operations {
                 id: components["parameters"]["InstanceId"];
                 /**
                  * @description The name of the resource in the configuration of the instance.
-                 * @example employees
+                 * @example Orders
                  */
                 resource: components["parameters"]["PollResource"];
             };

@@ -70,14 +70,15 @@ describe('a newcomer', () => {
   });
 
   it('gets from the first command to a filtered page and a clear error by pasting', async function paste() {
-    this.timeout(30_000);
+    this.timeout(60_000);
     const marker = '\n### next block ###\n';
     const script = [
       'set -eu',
       ...blocks('bash').flatMap((block) => [block, `printf '${marker.replaceAll('\n', '\\n')}'`]),
     ].join('\n');
     const { stdout } = await promisify(execFile)('bash', ['-c', script], { cwd: folder });
-    const [, , discovery = '', query = '', mistake = '', passed = '', authorized = ''] = stdout.split(marker);
+    const [, , discovery = '', query = '', mistake = '', passed = '', authorized = '', , , told = '', gone = ''] =
+      stdout.split(marker);
 
     const [objects = '', metadata = ''] = discovery.split(/(?<=\])(?=\{"name":"employees")/);
     expect(JSON.parse(objects)).to.include('employees');
@@ -104,10 +105,15 @@ describe('a newcomer', () => {
     const instance = JSON.parse(authorized);
     expect(instance.element.key).to.equal('salesforce');
     expect(instance.valid).to.equal(true);
+
+    const event = JSON.parse(told);
+    expect(event.type).to.equal('employees.updated');
+    expect(String(event.data.object.id)).to.equal(event.data.objectId);
+    expect(JSON.parse(gone)).to.have.property('id');
   });
 
   it('goes on from there by pasting what the guides have', async function paste() {
-    this.timeout(30_000);
+    this.timeout(90_000);
     for (const guide of ['where.md', 'events.md']) {
       const commands = blocks('bash', readFileSync(join(ROOT, 'docs', guide), 'utf8'));
       const script = [

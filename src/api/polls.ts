@@ -35,7 +35,8 @@ export function createPollHandlers(polls: Pick<Polls, 'list' | 'runNow' | 'repla
 function toPollRecord(poll: PollRow, nowMs: number): PollRecord {
   const { due, leaseUntil, kind, watermark, feedWatermark, lastRunAt, lastSuccessAt, lastError } = poll;
   const isRunning = leaseUntil !== null && leaseUntil.getTime() > nowMs;
-  const reached = kind === 'feed' ? feedWatermark : watermark;
+  // Who reads everything has seen what was there when it began.
+  const reached = { window: watermark, feed: feedWatermark, snapshot: lastSuccessAt }[kind ?? 'window'];
   return {
     resource: poll.resource,
     state: isRunning ? 'running' : due === null ? 'stopped' : 'waiting',

@@ -1,4 +1,4 @@
-import { AppError } from '../errors.ts';
+import { AppError, invalidRequest, pointer } from '../errors.ts';
 import type { Instance, InstanceKey } from '../instances/instance.ts';
 import type { Instances } from '../instances/instances.ts';
 import { readPollSettings } from '../instances/polling/poll-settings.ts';
@@ -24,7 +24,7 @@ export interface Polls {
   readonly list: (accountId: number, instanceId: number) => Promise<readonly PollRow[]>;
   /** Now instead of when it is due. @throws AppError NOT_FOUND, CONFLICT while it is stopped */
   readonly runNow: (key: PollKey) => Promise<void>;
-  /** Once more from that time on: what changed since becomes events again. @throws AppError NOT_FOUND */
+  /** Once more from that time on: what changed since becomes events again. @throws AppError NOT_FOUND, REQUEST_INVALID for a time to come */
   readonly replay: (key: PollKey, from: Date) => Promise<void>;
   /** Makes up for messages that were lost: pollers are those that the settings of instances want. @returns how many instances were put right */
   readonly keep: (signal: AbortSignal) => Promise<number>;
@@ -40,7 +40,12 @@ export function composePolls(platform: Platform, neighbours: PollNeighbours, { p
   const { knex, notifier, clock, log } = platform;
   const { instances, resources, prepare } = neighbours;
   const store = createPollStore(knex);
-  const measures = createPollMetrics(platform.metrics, () => store.lagSeconds(new Date(clock.now())));
+  const lateSeconds = async () => {
+    const nowMs = clock.now();
+    const due = await store.nextDue(new Date(nowMs));
+    return due === undefined ? 0 : Math.max(0, (nowMs - due.getTime()) / 1000);
+  };
+  const measures = createPollMetrics(platform.metrics, lateSeconds);
   const poller = createPoller(platform, {
     store,
     resources,
@@ -71,8 +76,7 @@ export function composePolls(platform: Platform, neighbours: PollNeighbours, { p
 
   async function trySync(instance: Instance): Promise<boolean> {
     try {
-      await syncOne(instance);
-      return true;
+      return await syncOne(instance);
     } catch (error) {
       const { accountId, id: instanceId } = instance;
       log.warn(
@@ -83,14 +87,15 @@ export function composePolls(platform: Platform, neighbours: PollNeighbours, { p
     }
   }
 
-  async function syncOne({ accountId, id, config, connector, settingsVersion, ...state }: Instance): Promise<void> {
+  /** @returns false: its settings changed meanwhile */
+  async function syncOne({ accountId, id, config, connector, settingsVersion, ...state }: Instance): Promise<boolean> {
     const settings = readPollSettings(config, connector.polls);
     const wanted = (settings?.resources ?? []).map(({ name: resource }) => ({
       resource,
       intervalMs: settings?.intervalMs ?? 0,
     }));
     const isRunning = state.valid && !state.disabled;
-    await store.sync({ accountId, instanceId: id, settingsVersion, wanted, isRunning, now: new Date(clock.now()) });
+    return store.sync({ accountId, instanceId: id, settingsVersion, wanted, isRunning, now: new Date(clock.now()) });
   }
 
   function noteChange(payload: string): void {
@@ -157,7 +162,10 @@ export function composePolls(platform: Platform, neighbours: PollNeighbours, { p
 
     replay: async (key, from) => {
       await instances.get(key.accountId, key.instanceId);
-      if (!(await store.replay(key, from, new Date(clock.now())))) throw noSuchPoll(key);
+      const now = new Date(clock.now());
+      if (from > now)
+        throw invalidRequest([{ path: pointer('body', 'from'), message: "'from' must not be in the future." }]);
+      if (!(await store.replay(key, from, now))) throw noSuchPoll(key);
       await notifier.publish(DUE_TOPIC, '');
     },
 

@@ -51,6 +51,8 @@ export function planPoll(resource: PolledResource, settings: PollSettings, objec
   const createdOf = readerOf(created);
   const granularityMs = query?.granularityMs ?? granularityOf(spec);
   const isWindow = query === undefined ? isAskable : query.granularityMs !== undefined || resource.filterByUpdated;
+  const told = [idField, updated?.field, created?.field].filter((field) => field !== undefined);
+  const needed = query?.child === undefined ? told.filter((field) => Object.hasOwn(object.fields, field)) : [];
   const hasFeed = changes.feed !== undefined && query === undefined;
   const overlapMs = resource.overlapMs ?? (changes.overlapSeconds ?? DEFAULT_OVERLAP_SECONDS) * 1000;
   return {
@@ -60,7 +62,9 @@ export function planPoll(resource: PolledResource, settings: PollSettings, objec
     kind: hasFeed && changes.updated === undefined ? 'feed' : isWindow ? 'window' : 'snapshot',
     hasFeed,
     since: (ms) => {
-      if (query !== undefined) return query.parametersAt(ms);
+      if (query !== undefined) {
+        return isWindow ? withFields(query.parametersAt(ms), needed) : query.parametersAt(ms);
+      }
       if (updated === undefined || spec === undefined || !isAskable) return {};
       return {
         where: `${updated.field} >= '${literalOf(spec, ms)}'`,
@@ -83,6 +87,13 @@ export function planPoll(resource: PolledResource, settings: PollSettings, objec
     overlapMs: overlapMs + granularityMs,
     pageSize: resource.pageSize ?? query?.pageSize ?? DEFAULT_PAGE_SIZE,
   };
+}
+
+/** A list of some fields has these, too: without them nobody knows what changed, and up to when. */
+function withFields({ fields, ...rest }: Pick<ListRequest, 'where' | 'orderBy' | 'fields'>, needed: readonly string[]) {
+  if (fields === undefined) return rest;
+  const given = fields.split(',').map((field) => field.trim());
+  return { ...rest, fields: [...new Set([...given, ...needed])].join(',') };
 }
 
 function readerOf(date: DateField | undefined): (row: Row) => number | undefined {

@@ -6,7 +6,7 @@ export type PollMetrics = ReturnType<typeof createPollMetrics>;
 const LAG_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300];
 
 /** What pollers do. */
-export function createPollMetrics(metrics: Metrics, lagSeconds: () => Promise<number>) {
+export function createPollMetrics(metrics: Metrics, lateSeconds: () => Promise<number>) {
   const polls = metrics.counter<'outcome'>({
     name: 'causeway_polls_total',
     help: 'Polls made, by outcome: events, empty, failed, or lost to a change of the instance, a stop or another process.',
@@ -25,7 +25,7 @@ export function createPollMetrics(metrics: Metrics, lagSeconds: () => Promise<nu
   metrics.gauge({
     name: 'causeway_poll_oldest_due_seconds',
     help: 'By how much the oldest due poll is late, over all processes.',
-    collect: async (gauge) => gauge.set(await lagSeconds()),
+    collect: async (gauge) => gauge.set(await lateSeconds()),
   });
   return {
     started: (lateSeconds: number) => lag.observe(Math.max(0, lateSeconds)),

@@ -103,9 +103,10 @@ export function createPollStore(knex: Knex) {
     },
 
     /** When the next poller is due that nobody has. */
-    nextDue: async (): Promise<Date | undefined> => {
+    nextDue: async (now: Date): Promise<Date | undefined> => {
       const { rows } = await knex.raw<{ rows: { readonly due: Date | null }[] }>(
-        'select min(due) as due from poll where due is not null and lease is null',
+        'select min(due) as due from poll where due is not null and (lease_until is null or lease_until <= ?)',
+        [now],
       );
       return firstOf(rows).due ?? undefined;
     },
@@ -243,7 +244,7 @@ export function createPollStore(knex: Knex) {
       return count > 0;
     },
 
-    /** Sets it back, and due at once; whoever runs it has lost it. @returns false: there is no such poller */
+    /** Sets it back, never on, and due at once; whoever runs it has lost it. @returns false: there is no such poller */
     replay: async ({ accountId, instanceId, resource }: PollKey, from: Date, now: Date): Promise<boolean> => {
       return knex.transaction(async (via) => {
         const { rowCount } = await via.raw<{ rowCount: number }>(REPLAY, [
@@ -258,15 +259,6 @@ export function createPollStore(knex: Knex) {
         await via('poll_seen').where({ account_id: accountId, instance_id: instanceId, resource }).delete();
         return true;
       });
-    },
-
-    /** By how many seconds the longest due poller is late; 0: none is. */
-    lagSeconds: async (now: Date): Promise<number> => {
-      const { rows } = await knex.raw<{ rows: { readonly due: Date | null }[] }>(
-        'select min(due) as due from poll where due is not null and lease is null',
-      );
-      const { due } = firstOf(rows);
-      return due === null ? 0 : Math.max(0, (now.getTime() - due.getTime()) / 1000);
     },
   };
 }
@@ -400,7 +392,7 @@ const REVIVE = `
   where p.due is null and i.account_id = p.account_id and i.id = p.instance_id and ${IS_WANTED}`;
 
 const REPLAY = `
-  update poll set kind = coalesce(kind, 'window'), watermark = ?::timestamptz,
-    feed_watermark = case when feed_watermark is null then null else ?::timestamptz end,
+  update poll set kind = coalesce(kind, 'window'), watermark = least(watermark, ?::timestamptz),
+    feed_watermark = case when feed_watermark is null then null else least(feed_watermark, ?::timestamptz) end,
     due = case when due is null then null else ?::timestamptz end, lease = null, lease_until = null
   where account_id = ? and instance_id = ? and resource = ?`;

@@ -116,8 +116,9 @@ export function createPoller(
   }
 
   async function untilDueMs(): Promise<number> {
-    const due = await store.nextDue();
-    const inMs = due === undefined ? options.lookMs : due.getTime() - clock.now();
+    const nowMs = clock.now();
+    const due = await store.nextDue(new Date(nowMs));
+    const inMs = due === undefined ? options.lookMs : due.getTime() - nowMs;
     return Math.max(options.gatherMs, Math.min(inMs, options.lookMs));
   }
 
@@ -140,8 +141,7 @@ export function createPoller(
   }
 
   async function begin(claimed: readonly ClaimedPoll[]): Promise<void> {
-    const keys = claimed.map(({ accountId, instanceId }) => ({ accountId, id: instanceId }));
-    const instances = new Map((await getInstances(keys)).map((instance) => [nameOf(instance), instance]));
+    const instances = await instancesOf(claimed);
     for (const poll of claimed) {
       places.take(poll.accountId);
       const work = run(poll, instances.get(nameOf({ accountId: poll.accountId, id: poll.instanceId })));
@@ -164,6 +164,19 @@ export function createPoller(
       await store.renew([...running.keys()], new Date(clock.now() + options.leaseMs));
     } catch (error) {
       log.warn({ err: error, polls: running.size }, 'could not renew the leases of polls; others may take them over');
+    }
+  }
+
+  /** Those of the pollers. What it cannot get it gives back, as nobody else would have it before the lease ends. */
+  async function instancesOf(claimed: readonly ClaimedPoll[]): Promise<ReadonlyMap<string, Instance>> {
+    try {
+      const found = await getInstances(claimed.map(({ accountId, instanceId }) => ({ accountId, id: instanceId })));
+      return new Map(found.map((instance) => [nameOf(instance), instance]));
+    } catch (error) {
+      const [startedAt, nextDue] = [new Date(clock.now()), new Date(clock.now() + options.lookMs)];
+      for (const poll of claimed)
+        finish({ ...poll, startedAt, nextDue, error: undefined, isGivenBack: true, events: 0, providerCalls: 0 });
+      throw error;
     }
   }
 

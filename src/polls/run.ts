@@ -124,6 +124,7 @@ function createRun(ports: RunPorts, { poll, instance, settings, signal }: RunInp
   const begun = progress;
   const isFirst = begun.kind === null;
   let pages = 0;
+  let leasedMs = clock.now();
 
   function count({ providerCalls }: CallReport): void {
     tally.providerCalls += providerCalls;
@@ -147,13 +148,16 @@ function createRun(ports: RunPorts, { poll, instance, settings, signal }: RunInp
       return resources.listChildren({ ...target, id: plan.child.id, child: plan.child.name }, whole);
     });
     count(page);
+    // Pages without anything new take time, too: nobody else may begin meanwhile.
+    if (clock.now() - leasedMs > options.leaseMs / 2) await commit([], progress);
     return page;
   }
 
   /** Stores events together with how far the poller is by then; all of it or nothing. */
   async function commit(fresh: readonly Fresh[], next: Progress, seen = fresh.map((each) => each.seen)): Promise<void> {
     const events = await ports.prepare(fresh.map(({ event }) => event));
-    const leaseUntil = new Date(clock.now() + options.leaseMs);
+    const nowMs = clock.now();
+    const leaseUntil = new Date(nowMs + options.leaseMs);
     await store.transaction(async (via) => {
       if (!(await store.advance(via, poll, { ...next, leaseUntil }))) throw new PollLost();
       await events.insert(via);
@@ -161,6 +165,7 @@ function createRun(ports: RunPorts, { poll, instance, settings, signal }: RunInp
     });
     events.committed();
     progress = next;
+    leasedMs = nowMs;
     tally.events += fresh.length;
   }
 
@@ -348,7 +353,7 @@ function createRun(ports: RunPorts, { poll, instance, settings, signal }: RunInp
 
   /** Compares all that is there with what was there. */
   async function readAll(): Promise<EarlyEnd | undefined> {
-    const next: Progress = { ...progress, kind: 'snapshot', watermark: new Date(clock.now()) };
+    const next: Progress = { ...progress, kind: 'snapshot' };
     const isSilent = isFirst && !settings.backfill;
     let nextPage: string | undefined;
     do {
@@ -358,7 +363,7 @@ function createRun(ports: RunPorts, { poll, instance, settings, signal }: RunInp
       nextPage = page.nextPage;
       const isLast = nextPage === undefined;
       const seen = fresh.map((each) => each.seen);
-      if (unseen.length > 0 || isLast) await commit(isSilent ? [] : fresh, isLast ? next : progress, seen);
+      if (unseen.length > 0 || (isLast && isFirst)) await commit(isSilent ? [] : fresh, isLast ? next : progress, seen);
     } while (nextPage !== undefined);
     return undefined;
   }

@@ -4,6 +4,7 @@ export type { Constant, Decision } from './decisions.ts';
 export { compileCondition, type RowTest } from './evaluate.ts';
 export type * from './model.ts';
 export { compareValues } from './order.ts';
+export { parseFieldList, parseOrderBy, parseWhere } from './parse.ts';
 export {
   assertFullyPushed,
   type OrderBy,

@@ -23,6 +23,9 @@ const LAST = [
   'acknowledgeDelivery',
   'releaseDeliveries',
   'acknowledgeDeliveries',
+  'listInstancePolls',
+  'runInstancePoll',
+  'replayInstancePoll',
   'passDelete',
   'deleteRecord',
   'deleteHubRecord',
@@ -91,11 +94,18 @@ describe('the examples of the reference', () => {
       const { body } = await service.call('/notifications/subscriptions/deliveries/counts');
       return body.delivering === 0 && body.retrying === 0;
     });
+  /** Late, as its events would be among the deliveries of other examples. */
+  const pollOrders = async () => {
+    const body = { configuration: { 'event.objects': 'Orders' } };
+    await service.call('/instances/1', { method: 'PATCH', body });
+    await waitUntil(async () => (await service.call('/instances/1/polls')).body[0]?.runs > 0);
+  };
   const prepare: Readonly<Record<string, () => Promise<unknown>>> = {
     deleteRecord: orderAgain,
     deleteHubRecord: orderAgain,
     listDeliveries: untilQueued,
     acknowledgeDelivery: untilQueued,
+    listInstancePolls: pollOrders,
   };
 
   async function send({ operationId, url, method, belowBase, security, headers, body }: DocumentedCall) {

@@ -1,4 +1,11 @@
-import { DateTimeFormatter, Instant, ZonedDateTime, ZoneId } from '@js-joda/core';
+import {
+  ChronoField,
+  type DateTimeFormatter,
+  DateTimeFormatterBuilder,
+  Instant,
+  ZonedDateTime,
+  ZoneId,
+} from '@js-joda/core';
 // Without it only UTC and fixed offsets are known.
 import '@js-joda/timezone';
 import { Locale } from '@js-joda/locale_en';
@@ -75,7 +82,7 @@ function readPlaceholder(inside: string, zone: string): Placeholder {
   }
   if (argument !== undefined && argument !== '') {
     if (name === 'date') return readPattern(inside, argument, zone);
-    if (name === 'gmtDate') return readPattern(inside, argument, 'UTC');
+    if (name === 'gmtDate') return readPattern(inside, argument, 'GMT');
     const [, ownZone, pattern] = name === 'dateTimeZone' ? (/^\{([^{}]+)\}:(.+)$/s.exec(argument) ?? []) : [];
     if (ownZone !== undefined && pattern !== undefined) return readPattern(inside, pattern, ownZone);
   }
@@ -86,19 +93,70 @@ function readPattern(inside: string, pattern: string, zoneName: string): Placeho
   const zone = findZone(zoneName);
   if (zone === undefined) throw new Error(`'\${${inside}}' names no time zone: '${zoneName}' is unknown.`);
   const formatter = createFormatter(pattern);
+  const isFixed = zone.rules().isFixedOffset();
+  const letters = lettersOf(pattern);
+  if (letters.includes('z') && !isFixed) {
+    throw new Error(`'\${${inside}}' names the time zone by a word, which summer and winter change: use Z or XXX.`);
+  }
   const format = (atMs: number) => ZonedDateTime.ofInstant(Instant.ofEpochMilli(atMs), zone).format(formatter);
   try {
     format(0);
   } catch (error) {
     throw new Error(`'\${${inside}}' cannot be formatted: ${messageOf(error)}`, { cause: error });
   }
-  return { format, granularityMs: granularityOf(pattern) };
+  // Without its offset one hour in autumn looks like the next.
+  const ambiguousMs = isFixed || /[zZX]/.test(letters) ? 0 : HOUR_MS;
+  return { format, granularityMs: granularityOf(letters) + ambiguousMs };
 }
+
+type Append = (builder: DateTimeFormatterBuilder, count: number) => DateTimeFormatterBuilder;
+
+const asIs =
+  (letter: string): Append =>
+  (builder, count) =>
+    builder.appendPattern(letter.repeat(count));
+/** Words: four letters and more are the whole word. */
+const word =
+  (letter: string): Append =>
+  (builder, count) =>
+    builder.appendPattern(letter.repeat(Math.min(count, 4)));
+const once =
+  (letter: string): Append =>
+  (builder) =>
+    builder.appendPattern(letter);
+const number =
+  (field: ChronoField): Append =>
+  (builder, count) =>
+    builder.appendValue(field, count);
+
+/** The letters of java.text.SimpleDateFormat; the library has those of java.time, some of which mean something else. */
+const JAVA_LETTERS: Readonly<Record<string, Append>> = {
+  ...Object.fromEntries([...'YwWDdHkKhms'].map((letter) => [letter, asIs(letter)])),
+  ...Object.fromEntries([...'GaZz'].map((letter) => [letter, once(letter)])),
+  ...Object.fromEntries([...'MLE'].map((letter) => [letter, word(letter)])),
+  // Of fixed width, so that digits may follow.
+  y: (builder, count) => (count === 4 ? builder.appendValue(ChronoField.YEAR_OF_ERA, 4) : asIs('y')(builder, count)),
+  X: asIs('X'),
+  F: number(ChronoField.ALIGNED_WEEK_OF_MONTH),
+  u: number(ChronoField.DAY_OF_WEEK),
+  // A fraction of at least three digits, where Java has a number: `.5` is half a second, not five thousandths.
+  S: (builder, count) => builder.appendFraction(ChronoField.NANO_OF_SECOND, Math.min(Math.max(count, 3), 9), 9, false),
+};
+
+const QUOTED = /'(?:[^']|'')*'/g;
+const PIECES = /'(?:[^']|'')*'|([A-Za-z])\1*|[^A-Za-z']+|'.*$/gs;
 
 /** @throws Error that says what is wrong with the pattern */
 export function createFormatter(pattern: string): DateTimeFormatter {
+  // As Java reads: `jul` is a month, too.
+  const builder = new DateTimeFormatterBuilder().parseCaseInsensitive().parseLenient();
   try {
-    return DateTimeFormatter.ofPattern(pattern).withLocale(Locale.US);
+    for (const [piece, letter] of pattern.matchAll(PIECES)) {
+      const append = letter === undefined ? once(piece) : JAVA_LETTERS[letter];
+      if (append === undefined) throw new Error(`'${letter}' is no letter of patterns; text stands in single quotes.`);
+      append(builder, piece.length);
+    }
+    return builder.toFormatter().withLocale(Locale.US);
   } catch (error) {
     throw new Error(`'${pattern}' is no date pattern of Java: ${messageOf(error)}`, { cause: error });
   }
@@ -107,22 +165,29 @@ export function createFormatter(pattern: string): DateTimeFormatter {
 /** Undefined: there is no such zone. */
 export function findZone(name: string): ZoneId | undefined {
   try {
-    return ZoneId.of(name === 'GMT' ? 'UTC' : name);
+    return ZoneId.of(name);
   } catch {
     return undefined;
   }
 }
 
-const LETTERS: readonly (readonly [letters: RegExp, ms: number])[] = [
-  [/[SnAN]/, 1],
+/** The finest that a pattern has decides; at the end stands a year. */
+const STEPS: readonly (readonly [letters: RegExp, ms: number])[] = [
+  [/S/, 1],
   [/s/, SECOND_MS],
   [/m/, MINUTE_MS],
   [/[HhKk]/, HOUR_MS],
+  [/[dDEFu]/, DAY_MS],
+  [/[wW]/, 7 * DAY_MS],
+  [/[ML]/, 31 * DAY_MS],
 ];
 
-function granularityOf(pattern: string): number {
-  const letters = pattern.replace(/'[^']*'/g, '');
-  return LETTERS.find(([finest]) => finest.test(letters))?.[1] ?? DAY_MS;
+function granularityOf(letters: string): number {
+  return STEPS.find(([finest]) => finest.test(letters))?.[1] ?? 366 * DAY_MS;
+}
+
+function lettersOf(pattern: string): string {
+  return pattern.replace(QUOTED, '');
 }
 
 function messageOf(error: unknown): string {

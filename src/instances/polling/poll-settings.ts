@@ -1,10 +1,11 @@
 import type { ZoneId } from '@js-joda/core';
 import type { Config } from '../../connector/contract.ts';
 import { AppError, type ErrorDetail, pointer, suggest } from '../../errors.ts';
+import { toJsonNumber } from '../../numbers/number-value.ts';
 import { EVENTS_ENABLED, VENDOR_TYPE } from '../event-settings.ts';
 import type { PlatformField } from '../platform-field.ts';
 import { findZone } from './date-template.ts';
-import { type PollQuery, parsePollUrl } from './poll-url.ts';
+import { MOST_ROWS, type PollQuery, parsePollUrl } from './poll-url.ts';
 import { type ReadTimestamp, timestampReader } from './timestamps.ts';
 
 const INTERVAL = 'event.poller.refresh_interval';
@@ -216,7 +217,7 @@ function readResource(members: Members, { name, zone, faults }: ResourcePlace): 
     filterByUpdated: read.boolean('filterByUpdatedDate') ?? false,
     createdToleranceMs:
       1000 * (read.number('createdCheckTolerance', { least: 0, most: 24 * 3600 }) ?? DEFAULT_TOLERANCE_SECONDS),
-    pageSize: read.number('pageSize', { least: 1, most: 5000 }),
+    pageSize: read.number('pageSize', { least: 1, most: MOST_ROWS, isWhole: true }),
     overlapMs: delay === undefined ? undefined : delay * 1000,
   };
 }
@@ -235,6 +236,12 @@ function attempt<Result>(read: () => Result, place: readonly string[], faults: F
   }
 }
 
+interface NumberBounds {
+  readonly least: number;
+  readonly most: number;
+  readonly isWhole?: boolean;
+}
+
 /** Values may be texts, because configurations are often kept as such. */
 function memberReader(members: Members, place: readonly string[], faults: Faults) {
   const given = (name: string) => (members[name] === null || members[name] === '' ? undefined : members[name]);
@@ -244,12 +251,13 @@ function memberReader(members: Members, place: readonly string[], faults: Faults
       if (value === undefined || typeof value === 'string') return value;
       return faults.add([...place, name], 'must be a text.');
     },
-    number: (name: string, { least, most }: { readonly least: number; readonly most: number }): number | undefined => {
+    number: (name: string, { least, most, isWhole = false }: NumberBounds): number | undefined => {
       const value = given(name);
       if (value === undefined) return undefined;
-      const number = typeof value === 'object' ? Number.NaN : Number(value);
-      if (number >= least && number <= most) return number;
-      return faults.add([...place, name], `must be a number from ${least} to ${most}.`);
+      const number = toJsonNumber(value);
+      const isNumber = typeof number === 'number' && (!isWhole || Number.isInteger(number));
+      if (isNumber && number >= least && number <= most) return number;
+      return faults.add([...place, name], `must be a ${isWhole ? 'whole ' : ''}number from ${least} to ${most}.`);
     },
     boolean: (name: string): boolean | undefined => {
       const value = given(name);

@@ -1,4 +1,5 @@
 import type { ListRequest } from '../../resources/index.ts';
+import { parseFieldList, parseOrderBy, parseWhere } from '../../where/index.ts';
 import { type DateTemplate, parseDateTemplate } from './date-template.ts';
 
 /** What a configured URL asks for: a list of the instance's own records. */
@@ -15,7 +16,12 @@ export interface PollQuery {
   readonly granularityMs: number | undefined;
 }
 
-const PARAMETERS = ['where', 'orderBy', 'fields', 'pageSize'] as const;
+/** Those that may hold placeholders, each with what reads it. */
+const READERS = { where: parseWhere, orderBy: parseOrderBy, fields: parseFieldList } as const;
+const TEMPLATES = ['where', 'orderBy', 'fields'] as const;
+const PARAMETERS: readonly string[] = [...TEMPLATES, 'pageSize'];
+/** Of a page. */
+export const MOST_ROWS = 5000;
 const BASE_PATHS = ['/elements/api-v2'];
 
 /**
@@ -33,15 +39,15 @@ export function parsePollUrl(text: string, zone: string): PollQuery {
       `'${path}' is no path of a list: expected /{objectName}, /{objectName}/{objectId}/{childObjectName}, or the same below /hubs/{hub}.`,
     );
   }
-  const query = new URLSearchParams(mark < 0 ? '' : text.slice(mark + 1));
-  const unknown = [...query.keys()].find((name) => !PARAMETERS.some((known) => known === name));
-  if (unknown !== undefined) throw new Error(`It takes no parameter '${unknown}', only ${PARAMETERS.join(', ')}.`);
-  const templates = ['where', 'orderBy', 'fields'].flatMap((name): [string, DateTemplate][] => {
+  const query = parametersIn(mark < 0 ? '' : text.slice(mark + 1));
+  const templates = TEMPLATES.flatMap((name): [string, DateTemplate][] => {
     const value = query.get(name);
-    return value === null || value === '' ? [] : [[name, parseDateTemplate(value, zone)]];
+    return value === null || value === '' ? [] : [[name, readTemplate(name, value, zone)]];
   });
   const pageSize = query.get('pageSize') ?? '';
-  if (pageSize !== '' && !/^[1-9]\d{0,3}$/.test(pageSize)) throw new Error(`Its pageSize '${pageSize}' is none.`);
+  if (pageSize !== '' && !isPageSize(pageSize)) {
+    throw new Error(`Its pageSize must be from 1 to ${MOST_ROWS}, not '${pageSize}'.`);
+  }
   const granularities = templates.flatMap(([, { granularityMs }]) => granularityMs ?? []);
   return {
     hub,
@@ -51,6 +57,28 @@ export function parsePollUrl(text: string, zone: string): PollQuery {
     pageSize: pageSize === '' ? undefined : Number(pageSize),
     granularityMs: granularities.length === 0 ? undefined : Math.max(...granularities),
   };
+}
+
+/** @throws Error when one is unknown or there twice */
+function parametersIn(text: string): URLSearchParams {
+  const query = new URLSearchParams(text);
+  const names = [...query.keys()];
+  const unknown = names.find((name) => !PARAMETERS.includes(name));
+  if (unknown !== undefined) throw new Error(`It takes no parameter '${unknown}', only ${PARAMETERS.join(', ')}.`);
+  const repeated = names.find((name, index) => names.indexOf(name) < index);
+  if (repeated !== undefined) throw new Error(`It has '${repeated}' more than once.`);
+  return query;
+}
+
+function isPageSize(text: string): boolean {
+  return /^[1-9]\d{0,3}$/.test(text) && Number(text) <= MOST_ROWS;
+}
+
+/** @throws Error also for what can only be wrong at each poll: how it reads with a time put in */
+function readTemplate(name: keyof typeof READERS, text: string, zone: string): DateTemplate {
+  const template = parseDateTemplate(text, zone);
+  READERS[name](template.render(0));
+  return template;
 }
 
 /** Of the hub, if there is one, and of what is below it. */

@@ -4,8 +4,15 @@ import { createFormatter } from './date-template.ts';
 /** Reads when something happened out of a record; undefined for what tells no time. Milliseconds since 1970. */
 export type ReadTimestamp = (value: unknown) => number | undefined;
 
-/** Seconds and milliseconds are told apart by their size: as milliseconds this is in the year 1973, as seconds in 5138. */
-const LEAST_MILLISECONDS = 100_000_000_000;
+/**
+ * Units are told apart by the size of the number: each ends where the next one begins, at a time in the year 1973 by that one and 5138
+ * by itself.
+ */
+const UNITS: readonly (readonly [below: number, toMs: (value: number) => number])[] = [
+  [1e11, (seconds) => seconds * 1000],
+  [1e14, (milliseconds) => milliseconds],
+  [1e17, (microseconds) => Math.floor(microseconds / 1000)],
+];
 
 /**
  * Takes ISO 8601 and numbers since 1970, and what is in `format` (a pattern of Java). What names no zone is in `zone`.
@@ -17,27 +24,28 @@ export function timestampReader(format: string | undefined, zone: ZoneId): ReadT
     if (value instanceof Date) return value.getTime();
     if (typeof value === 'number') return ofNumber(value);
     if (typeof value !== 'string' || value === '') return undefined;
-    const found = readIso(value, zone);
-    if (found !== undefined) return found;
-    if (/^\d{9,16}$/.test(value)) return ofNumber(Number(value));
-    return formatter === undefined ? undefined : readPattern(value, formatter, zone);
+    return (
+      readIso(value, zone) ??
+      (formatter && readPattern(value, formatter, zone)) ??
+      (/^\d{9,16}$/.test(value) ? ofNumber(Number(value)) : undefined)
+    );
   };
 }
 
 function ofNumber(value: number): number | undefined {
   if (!Number.isFinite(value) || value <= 0) return undefined;
-  return value < LEAST_MILLISECONDS ? value * 1000 : value;
+  return UNITS.find(([below]) => value < below)?.[1](value);
 }
 
 const DATE = /^\d{4}-\d\d-\d\d$/;
 const LOCAL = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?$/;
-const WITH_OFFSET = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)$/;
+const WITH_OFFSET = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d(:?\d\d)?)$/;
 
 function readIso(text: string, zone: ZoneId): number | undefined {
   if (DATE.test(text)) return attempt(() => startOf(LocalDate.parse(text), zone));
   if (LOCAL.test(text)) return attempt(() => LocalDateTime.parse(text).atZone(zone).toInstant().toEpochMilli());
   if (!WITH_OFFSET.test(text)) return undefined;
-  const ms = Date.parse(text.replace(/([+-]\d\d)(\d\d)$/, '$1:$2'));
+  const ms = Date.parse(text.replace(/([+-]\d\d):?(\d\d)?$/, (_, hours, minutes = '00') => `${hours}:${minutes}`));
   return Number.isNaN(ms) ? undefined : ms;
 }
 

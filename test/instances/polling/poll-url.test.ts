@@ -1,0 +1,72 @@
+import { expect } from 'chai';
+import { parsePollUrl } from '../../../src/instances/polling/poll-url.ts';
+
+const AT_MS = Date.parse('2030-01-02T03:04:05.678Z');
+
+describe('the URL of a poll', () => {
+  const PATHS: readonly (readonly [url: string, names: object])[] = [
+    ['/contacts', { hub: undefined, objectName: 'contacts', child: undefined }],
+    ['contacts', { hub: undefined, objectName: 'contacts', child: undefined }],
+    ['/hubs/crm/contacts', { hub: 'crm', objectName: 'contacts', child: undefined }],
+    ['/elements/api-v2/hubs/crm/contacts?', { hub: 'crm', objectName: 'contacts', child: undefined }],
+    ['https://api.example.com/elements/api-v2/contacts', { hub: undefined, objectName: 'contacts', child: undefined }],
+    ['/orders/4711/lines', { hub: undefined, objectName: 'orders', child: { id: '4711', name: 'lines' } }],
+    ['/hubs/erp/orders/a%2Fb/lines', { hub: 'erp', objectName: 'orders', child: { id: 'a/b', name: 'lines' } }],
+  ];
+  for (const [url, names] of PATHS) {
+    it(`names a list: ${url}`, () => {
+      expect(parsePollUrl(url, 'UTC')).to.deep.include(names);
+    });
+  }
+
+  it('asks with the time in the place of each placeholder', () => {
+    const { parametersAt, granularityMs, pageSize } = parsePollUrl(
+      "/contacts?where=modified>='${gmtDate:yyyy-MM-dd'T'HH:mm:ss'Z'}' and day >= ${date:yyyy-MM-dd}&orderBy=modified desc&fields=id,modified&pageSize=5000",
+      'UTC',
+    );
+    expect(parametersAt(AT_MS)).to.deep.equal({
+      where: "modified>='2030-01-02T03:04:05Z' and day >= 2030-01-02",
+      orderBy: 'modified desc',
+      fields: 'id,modified',
+    });
+    expect([granularityMs, pageSize]).to.deep.equal([86_400_000, 5000]);
+  });
+
+  it('may be encoded', () => {
+    const where = "name = 'a&b' and modified >= '${dateTimeZone:{+02:00}:HH:mm}'";
+    expect(parsePollUrl(`/contacts?where=${encodeURIComponent(where)}`, 'UTC').parametersAt(AT_MS)).to.deep.equal({
+      where: "name = 'a&b' and modified >= '05:04'",
+    });
+  });
+
+  it('asks for the same at any time when it has no placeholder; what is empty is absent', () => {
+    const query = parsePollUrl('/contacts?where=&fields=id&pageSize=', 'UTC');
+    expect(query.parametersAt(AT_MS)).to.deep.equal({ fields: 'id' });
+    expect([query.granularityMs, query.pageSize]).to.deep.equal([undefined, undefined]);
+  });
+
+  const FAULTY: readonly (readonly [url: string, says: string])[] = [
+    ['', "'' is no path of a list: expected /{objectName}, "],
+    ['/hubs/crm', "'/hubs/crm' is no path of a list"],
+    ['/contacts/7', "'/contacts/7' is no path of a list"],
+    ['/orders/7/lines/8', 'is no path of a list'],
+    ['//contacts', 'is no path of a list'],
+    ['/%E0%A4%A', 'is no path of a list'],
+    ['/contacts?page=2', "It takes no parameter 'page', only where, orderBy, fields, pageSize."],
+    ['/contacts?where=a = 1&where=b = 2', "It has 'where' more than once."],
+    ['/contacts?pageSize=0', "Its pageSize must be from 1 to 5000, not '0'."],
+    ['/contacts?pageSize=5001', "not '5001'."],
+    ['/contacts?where=a >= ${date:Q}', "'Q' is no letter of patterns"],
+    // They are read with a time put in.
+    ['/contacts?where=modified >=', 'The filter cannot be read at position 11: Expected a value, found the end.'],
+    ["/contacts?where=a > '${date:HH''mm}'", 'The filter cannot be read'],
+    ['/contacts?where=a >= ${date:HH:mm}', 'The filter cannot be read'],
+    ['/contacts?orderBy=-modified', "The direction stands behind the field: 'modified desc'."],
+    ['/contacts?fields=id,,name', 'The field list cannot be read at position 3'],
+  ];
+  for (const [url, says] of FAULTY) {
+    it(`is refused: '${url}'`, () => {
+      expect(() => parsePollUrl(url, 'UTC')).to.throw(says);
+    });
+  }
+});

@@ -1,0 +1,150 @@
+import { expect } from 'chai';
+import { SYSTEM_CLOCK } from '../../src/clock.ts';
+import type { Connector } from '../../src/connector/contract.ts';
+import { AppError } from '../../src/errors.ts';
+import type { Instance } from '../../src/instances/instance.ts';
+import { createMetrics } from '../../src/metrics.ts';
+import { composePolls, type PollNeighbours } from '../../src/polls/index.ts';
+import { createPollMetrics } from '../../src/polls/poll-metrics.ts';
+import { type ClaimedPoll, createPollStore, type PollStore, type RunResult } from '../../src/polls/poll-store.ts';
+import { createPoller, POLLER_OPTIONS, type PollerPorts } from '../../src/polls/poller.ts';
+import { silentLog, useDatabase } from '../support/database.ts';
+import { addAccount } from '../support/event-rows.ts';
+import { until } from '../support/events.ts';
+import { THINGS } from './things.ts';
+
+const random = { bytes: () => Buffer.alloc(0), fraction: () => 0.5 };
+
+const CLAIMED: ClaimedPoll = {
+  accountId: 1,
+  instanceId: 2,
+  resource: 'things',
+  kind: 'window',
+  watermark: new Date(0),
+  feedWatermark: null,
+  settingsVersion: 1,
+  intervalMs: 60_000,
+  failures: 0,
+  lease: '00000000-0000-4000-8000-000000000000',
+  due: new Date(0),
+};
+
+const INSTANCE = {
+  accountId: 1,
+  id: 2,
+  config: { 'event.notification.enabled': true, 'event.objects': 'things' },
+  connector: THINGS as Connector,
+  settingsVersion: 1,
+  valid: true,
+  disabled: false,
+};
+
+describe('a poller that something fails', () => {
+  const database = useDatabase();
+
+  /** Has one poll to run. @returns what it said came of it */
+  async function runOnce(ports: Partial<PollerPorts>): Promise<RunResult> {
+    const finished: RunResult[] = [];
+    let waiting: readonly ClaimedPoll[] = [CLAIMED];
+    const store: Partial<PollStore> = {
+      claim: async () => {
+        const claimed = waiting;
+        waiting = [];
+        return claimed;
+      },
+      nextDue: async () => undefined,
+      renew: async () => undefined,
+      finish: async (results) => void finished.push(...results),
+    };
+    const poller = createPoller({ clock: SYSTEM_CLOCK, log: silentLog, random }, {
+      store: store as PollStore,
+      getInstances: async () => [INSTANCE as unknown as Instance],
+      measures: createPollMetrics(createMetrics({ processMetrics: false }), async () => 0),
+      options: { ...POLLER_OPTIONS, finishMs: 0 },
+      ...ports,
+    } as PollerPorts);
+    poller.start();
+    await until(() => finished.length > 0);
+    await poller.stop();
+    const [result] = finished;
+    if (result === undefined) throw new Error('Nothing came of it.');
+    return result;
+  }
+
+  const failingWith = (error: Error) =>
+    runOnce({
+      resources: { getObject: () => Promise.reject(error) } as unknown as PollerPorts['resources'],
+    });
+
+  it('gives back what it claimed when it cannot get the instances', async () => {
+    const result = await runOnce({ getInstances: () => Promise.reject(new Error('The database is away.')) });
+    expect(result).to.include({ lease: CLAIMED.lease, isGivenBack: true });
+  });
+
+  it('gives back what this service has no room for: nobody failed', async () => {
+    const result = await failingWith(new AppError('OVERLOADED', 'There is no room.', { retryAfterSeconds: 7 }));
+    expect(result).to.include({ isGivenBack: true, error: undefined });
+    expect(result.nextDue.getTime() - result.startedAt.getTime()).to.be.within(7_000, 30_000);
+  });
+
+  it('says what failed in the words of the API, and of others only that it did', async () => {
+    expect(await failingWith(new AppError('PROVIDER_REJECTED', 'No.'))).to.include({
+      isGivenBack: false,
+      error: 'PROVIDER_REJECTED: No.',
+    });
+    expect(await failingWith(new TypeError('x is undefined'))).to.include({
+      isGivenBack: false,
+      error: 'INTERNAL: The poll could not be made.',
+    });
+  });
+
+  it('is made for each instance once by what makes up for lost messages, whatever cannot be put right', async () => {
+    const { knex } = database;
+    await addAccount(knex);
+    const user = { account_id: 1, email_address: 'a@b.example', first_name: 'A', last_name: 'B' };
+    await knex('app_user').insert({ ...user, secret_hash: Buffer.alloc(32) });
+    for (const id of [1, 2, 3])
+      await knex.raw(
+        `insert into instance (account_id, id, user_id, name, element_key, tags, configuration, credentials, token, token_hash, provider_data)
+         overriding system value
+         select 1, ?, (select min(id) from app_user where account_id = 1), 'x', 'things', '{}', '{}', '', '', sha256(?::text::bytea), '{}'`,
+        [id, String(id)],
+      );
+    const asked: number[] = [];
+    const platform = {
+      knex,
+      clock: SYSTEM_CLOCK,
+      log: silentLog,
+      random,
+      metrics: createMetrics({ processMetrics: false }),
+      notifier: { publish: async () => undefined, subscribe: () => () => undefined },
+    };
+    const instances: PollNeighbours['instances'] = {
+      get: () => Promise.reject(new Error('Nobody asks.')),
+      // The first has no secrets here, the second was changed since it was read.
+      getAll: async (keys) => {
+        asked.push(...keys.map(({ id }) => id));
+        return keys.map(
+          ({ id }) =>
+            ({
+              ...INSTANCE,
+              id,
+              settingsVersion: id === 2 ? 0 : 1,
+              ...(id === 1 && { fault: 'It cannot be read.' }),
+            }) as unknown as Instance,
+        );
+      },
+    };
+    const polls = composePolls(
+      platform as unknown as Parameters<typeof composePolls>[0],
+      { instances } as PollNeighbours,
+      { polls: false },
+    );
+    expect(await polls.keep(new AbortController().signal)).to.equal(1);
+    expect(asked).to.deep.equal([1, 2, 3]);
+    const store = createPollStore(knex);
+    expect(await store.list(1, 3)).to.have.length(1);
+    expect(await store.list(1, 1)).to.deep.equal([]);
+    await polls.stop();
+  });
+});

@@ -1,0 +1,98 @@
+import { expect } from 'chai';
+import { until } from '../support/events.ts';
+import { status } from '../support/misbehaving-server.ts';
+import { useThings } from './things.ts';
+
+const SECOND_MS = 1000;
+
+describe('a poll in trouble', () => {
+  const bench = useThings();
+
+  /** From its last run to the next, in seconds. */
+  const pauseOf = ({ lastRunDate, nextRunDate }: Record<string, string>) =>
+    (Date.parse(nextRunDate ?? '') - Date.parse(lastRunDate ?? '')) / SECOND_MS;
+
+  const HOURS_10 = 36_000;
+
+  it('waits as long as a provider asks that has had too many calls', async () => {
+    const { id } = await bench.create('/429', { 'event.poller.refresh_interval': 1 });
+    bench.provider.add('429-1');
+    bench.provider.answerNext(status(429, { 'retry-after': '7200' }));
+    const failed = await bench.run(id);
+    expect(failed.lastError).to.match(/^RATE_LIMITED|^PROVIDER_RATE_LIMITED/);
+    expect(failed).to.include({ failures: 1, state: 'waiting' });
+    expect(pauseOf(failed)).to.be.within(7200, 7260);
+    const mended = await bench.run(id);
+    expect(mended).to.include({ failures: 0, events: 1 }).and.not.to.have.property('lastError');
+    expect(await bench.arrived('/429', 1)).to.deep.equal([['things.created', '429-1']]);
+  });
+
+  it('waits longer with each failure of a provider that is down', async () => {
+    const { id } = await bench.create('/500', { 'event.poller.refresh_interval': 10 });
+    const pauses: number[] = [];
+    for (const failures of [1, 2, 3]) {
+      // The client tries again by itself, too.
+      bench.provider.answerNext(...Array.from({ length: 12 }, () => status(500)));
+      const failed = await bench.run(id);
+      bench.provider.answerNext();
+      expect(failed).to.include({ failures });
+      expect(failed.lastError).to.match(/^PROVIDER_/);
+      pauses.push(pauseOf(failed));
+    }
+    for (const [index, seconds] of [600, 1200, 2400].entries())
+      expect(pauses[index]).to.be.within(seconds, seconds * 1.05 + 30);
+    bench.provider.add('500-1');
+    expect(await bench.run(id)).to.include({ failures: 0, events: 1 });
+  });
+
+  it('never waits longer than an hour, or its interval', async () => {
+    const { id } = await bench.create('/long');
+    bench.provider.answerNext(...Array.from({ length: 12 }, () => status(500)));
+    const failed = await bench.run(id);
+    bench.provider.answerNext();
+    expect(pauseOf(failed)).to.be.within(HOURS_10, HOURS_10 * 1.05 + 30);
+  });
+
+  it('says what it cannot find, and goes on when it is named rightly', async () => {
+    const { id } = await bench.create('/unknown', { 'event.objects': 'thinks' });
+    expect((await bench.poll(id, 'thinks')).lastError).to.match(/^NOT_FOUND: .*'thinks'.*'things'/);
+    const configuration = { 'event.objects': 'things' };
+    await bench.service.call(`/instances/${id}`, { method: 'PATCH', body: { configuration } });
+    await until(async () => (await bench.poll(id))?.runs === 1);
+    expect(await bench.poll(id)).not.to.have.property('lastError');
+  });
+
+  it('says that a URL asks for what the object does not have', async () => {
+    const url = "/hubs/general/things?where=changed >= '${gmtDate:yyyy-MM-dd}'";
+    const { id } = await bench.create('/field', { 'event.poller.configuration': { things: { url } } });
+    expect((await bench.poll(id)).lastError).to.match(/^WHERE_INVALID: There is no field 'changed'/);
+  });
+
+  it('says that a URL names another hub', async () => {
+    const { id } = await bench.create('/hub', {
+      'event.poller.configuration': { things: { url: '/hubs/crm/things' } },
+    });
+    expect((await bench.poll(id)).lastError).to.equal(
+      "NOT_FOUND: The element of this instance is in the hub 'general', not 'crm'.",
+    );
+  });
+
+  it('leaves to callers what is left of the limit of a provider, and goes on when it is new', async () => {
+    const { id } = await bench.create('/budget', { 'event.poller.configuration': { things: { pageSize: 2 } } });
+    const ids = ['b1', 'b2', 'b3', 'b4', 'b5', 'b6'];
+    for (const [index, thing] of ids.entries())
+      bench.provider.add(thing, { updatedAt: new Date(Date.now() + index).toISOString() });
+    bench.provider.setHeaders({
+      'x-ratelimit-limit': '100',
+      'x-ratelimit-remaining': '20',
+      'x-ratelimit-reset': '300',
+    });
+    const cut = await bench.run(id);
+    expect(cut.failures).to.equal(0);
+    expect(cut.events).to.be.lessThan(ids.length);
+    expect(pauseOf(cut)).to.be.within(295, 330);
+    bench.provider.setHeaders({});
+    await bench.run(id);
+    expect((await bench.arrived('/budget', ids.length)).map(([, thing]) => thing)).to.have.members(ids);
+  });
+});
