@@ -1,8 +1,9 @@
 /**
  * Polling: instances of a local provider, whose pollers are due all the time, on one process. `npm run bench:polling [-- --resources 20000]
- * [--interval 300] [--seconds 30] [--declared] [--json]`. What counts is how many polls are due in a second: 1,000 resources every 15 s are the same load as 20,000
- * every 300 s, but for memory and the size of tables. PostgreSQL is durable; the provider, which also receives the events, and this
- * caller share the machine with it and the service. Everything stays on loopback and stops by itself.
+ * [--interval 300] [--seconds 30] [--declared] [--json] [--profile FOLDER]`; the last writes a CPU profile of the service. What counts is
+ * how many polls are due in a second: 1,000 resources every 15 s are the same load as 20,000 every 300 s, but for memory and the size of
+ * tables. PostgreSQL is durable; the provider, which also receives the events, and this caller share the machine with it and the service.
+ * Everything stays on loopback and stops by itself.
  */
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
