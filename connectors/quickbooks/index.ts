@@ -9,6 +9,7 @@ import {
 } from '#connector';
 import { OBJECTS } from './objects.ts';
 import { queryFor } from './query.ts';
+import { appWebhooks } from './webhooks.ts';
 
 const CONFIGURATION = [
   {
@@ -16,6 +17,17 @@ const CONFIGURATION = [
     type: 'boolean',
     default: false,
     description: 'Connect to the sandbox, where the test companies of developers are.',
+  },
+  {
+    key: 'webhook.verifier.token',
+    type: 'string',
+    secret: true,
+    description: 'For webhooks: the verifier token of the app, which signs them.',
+    setup: [
+      'On the developer portal of Intuit open the app and its webhooks: those of production, or those of development for a sandbox company.',
+      'Enter the `eventUrl` of the instance as the endpoint URL, choose the entities that it is to be told of, and save.',
+      'Show the verifier token there and copy it here.',
+    ],
   },
 ] as const satisfies readonly ConfigField[];
 
@@ -46,6 +58,7 @@ export default defineConnector({
       title: 'All records and their fields',
       url: 'https://developer.intuit.com/app/developer/qbo/docs/api/accounting/all-entities/account',
     },
+    { title: 'Webhooks', url: 'https://developer.intuit.com/app/developer/qbo/docs/develop/webhooks' },
   ],
   auth: {
     type: 'oauth2',
@@ -91,6 +104,7 @@ export default defineConnector({
   }),
   objects: OBJECTS,
   polls: ['customers', 'invoices', 'payments', 'bills'],
+  webhooks: appWebhooks,
 });
 
 interface ErrorWords {

@@ -7,7 +7,6 @@ import { createRedactor } from '../redaction.ts';
 import { type Trace, withTrace } from '../trace.ts';
 import { askForBody, assertLength, hasBody, openBodyRoom, readBody } from './body-bytes.ts';
 import { assertJsonShape, LARGE } from './json-body.ts';
-import { signalEnd } from './request-end.ts';
 import type { KnownCaller } from './request-record.ts';
 
 export interface WebhookParts {
@@ -44,7 +43,7 @@ export function createWebhookHandler(
       headers: singleHeaders(request.headers),
       body: await readBytes(request, response, target, bodyBudget),
     };
-    const { status, headers, body } = await withTrace(trace, () => webhooks.receive(target, call, signalEnd(response)));
+    const { status, headers, body } = await withTrace(trace, () => webhooks.receive(target, call));
     response.status(status);
     // As they are: Express would add a charset.
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);

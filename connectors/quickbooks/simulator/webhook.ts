@@ -10,6 +10,8 @@ export interface ChangeEvent {
   readonly id: string;
   readonly operation: 'Create' | 'Update' | 'Delete' | 'Merge' | 'Void' | 'Emailed';
   readonly atMs: number;
+  /** Of `Merge`: the record that is now part of the other. */
+  readonly deletedId?: string;
 }
 
 const DONE = {
@@ -30,7 +32,7 @@ export function deliver(
   return signWebhook(signature, body, { nowMs: 0 });
 }
 
-function cloudEventOf({ entity, id, operation, atMs }: ChangeEvent) {
+function cloudEventOf({ entity, id, operation, atMs, deletedId }: ChangeEvent) {
   return {
     specversion: '1.0',
     id: `88cd52aa-33b6-4351-9aa4-${atMs}-${entity}-${id}`,
@@ -40,13 +42,13 @@ function cloudEventOf({ entity, id, operation, atMs }: ChangeEvent) {
     time: new Date(atMs).toISOString(),
     intuitentityid: id,
     intuitaccountid: REALM_ID,
-    data: {},
+    data: deletedId === undefined ? {} : { deletedid: deletedId },
   };
 }
 
 function notificationOf(events: readonly ChangeEvent[]) {
-  const entities = events.map(({ entity, id, operation, atMs }) => ({
-    ...{ name: entity, id, operation },
+  const entities = events.map(({ entity, id, operation, atMs, deletedId }) => ({
+    ...{ name: entity, id, operation, deletedId },
     lastUpdated: new Date(atMs).toISOString(),
   }));
   return { realmId: REALM_ID, dataChangeEvent: { entities } };

@@ -43,7 +43,7 @@ export interface Receiver {
    * Resolves when all events of the call are committed, or there are none.
    * @throws AppError UNAUTHENTICATED for a call that is not shown to be the provider's, REQUEST_INVALID, PAYLOAD_TOO_LARGE, OVERLOADED; then nothing is stored
    */
-  readonly receive: (target: WebhookTarget, call: WebhookCall, signal: AbortSignal) => Promise<WebhookAnswer>;
+  readonly receive: (target: WebhookTarget, call: WebhookCall) => Promise<WebhookAnswer>;
 }
 
 export interface ReceiverNeighbours {
@@ -152,13 +152,13 @@ export function createReceiver(
   }
 
   /** @returns how many were stored */
-  async function store(target: WebhookTarget, call: WebhookCall, signal: AbortSignal): Promise<number> {
+  async function store(target: WebhookTarget, call: WebhookCall): Promise<number> {
     const events = read(target, call);
     const fresh = toNewEvents(target, call, events);
     // A provider that refuses the credentials is not asked once more for each event.
     const isRead = target.settings.hydrate && target.instance.valid && events.some(isToBeRead);
     const { eventIds } = isRead
-      ? await acceptRead(target, { events, fresh }, signal)
+      ? await acceptRead(target, { events, fresh })
       : await acceptWith(
           fresh,
           events.map(({ record }) => record),
@@ -166,18 +166,16 @@ export function createReceiver(
     return eventIds.filter((id) => id !== undefined).length;
   }
 
+  /** Also for a provider that waits no longer: it sends the same again, which takes as long to read, and at some time it gives up. */
   async function acceptRead(
     { instance }: WebhookTarget,
     { events, fresh }: { readonly events: readonly ProviderEvent[]; readonly fresh: readonly NewEvent[] },
-    signal: AbortSignal,
   ): Promise<Accepted> {
     // What was read is held until it is stored.
     const stored = new AbortController();
     try {
-      const done = AbortSignal.any([signal, stored.signal]);
+      const done = stored.signal;
       const records = await readRecords({ getRecord, clock, log }, { instance, events, done }, measures.reads);
-      // Who hung up meanwhile sends it again, and then it is read again.
-      signal.throwIfAborted();
       return await acceptWith(
         fresh,
         events.map((event) => event.record ?? records.get(recordKey(event))),
@@ -212,7 +210,7 @@ export function createReceiver(
       });
     },
 
-    receive: async (target, call, signal) => {
+    receive: async (target, call) => {
       const { webhooks, instance, secret } = target;
       const { key } = instance.connector;
       const answer = webhooks.handshake?.(call, { secret: secret ?? '' });
@@ -230,7 +228,7 @@ export function createReceiver(
         return webhooks.response ?? answerOf(0);
       }
       try {
-        const stored = await store(target, call, signal);
+        const stored = await store(target, call);
         measures.received(key, stored > 0 ? 'accepted' : 'dropped');
         return webhooks.response ?? answerOf(stored);
       } catch (error) {

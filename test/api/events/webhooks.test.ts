@@ -1,6 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { type ApiAnswer, useApp } from '../../support/app.ts';
-import { status } from '../../support/misbehaving-server.ts';
+import { json, status } from '../../support/misbehaving-server.ts';
 import { expectProblem } from '../support/expect-problem.ts';
 import { authorizationOf, createTenants } from '../support/tenants.ts';
 import { waitUntil } from '../support/wait-until.ts';
@@ -226,6 +227,30 @@ describe('a webhook of a provider', () => {
     await send(third, ...Array.from({ length: 30 }, (_, index) => ({ what: 'updated', item: `h${index}x` })));
     expect(shop.current.ids()).to.have.length(before + 25);
     expect(without(await eventsOf(third))).to.have.length(5);
+  });
+
+  it('is stored with its record, though its provider waits no longer', async () => {
+    const { instance } = await open();
+    const { server } = shop.current;
+    let answer = () => {};
+    server.answer('/shop/items/slow1', (response, request) => {
+      answer = () => json({ id: 'slow1', name: 'Late' })(response, request);
+    });
+    const provider = new AbortController();
+    const body = bodyOf({ id: 's1', what: 'updated', item: 'slow1' });
+    const headers = sign(body, SHOP_SECRET);
+    const call = fetch(instance.eventUrl, { method: 'POST', body, headers, signal: provider.signal });
+    await waitUntil(async () => shop.current.ids().includes('slow1'));
+    provider.abort();
+    await call.catch(() => undefined);
+    // So that the service has heard of it.
+    await sleep(200);
+    answer();
+    await waitUntil(async () => (await eventsOf(instance)).length > 0);
+    expect((await eventsOf(instance))[0].data.object).to.deep.equal({ id: 'slow1', name: 'Late' });
+    server.answer('/shop/items/slow1', json({ id: 'slow1', name: 'Late' }));
+    const again = await send(instance, { id: 's1', what: 'updated', item: 'slow1' });
+    expect(again.body).to.deep.equal({ accepted: 0 });
   });
 
   it('is accepted and dropped while its instance is disabled, has no events enabled, or is polled', async () => {
