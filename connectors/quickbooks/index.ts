@@ -103,8 +103,8 @@ export default defineConnector({
     },
   }),
   objects: OBJECTS,
-  polls: ['customers', 'invoices', 'payments', 'bills'],
   webhooks: appWebhooks,
+  polls: ['customers', 'invoices', 'payments', 'bills'],
 });
 
 interface ErrorWords {

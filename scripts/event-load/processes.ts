@@ -15,7 +15,7 @@ import {
 
 const READY_MS = 30_000;
 
-interface Child<Command> {
+export interface Child<Command> {
   readonly process: ChildProcess;
   readonly url: string;
   readonly ask: <Answer>(command: Command) => Promise<Answer>;
@@ -27,8 +27,8 @@ process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
 
-/** Starts a program beside this file; it ends with this process. */
-async function start<Command>(
+/** Starts a program, named from this folder; it ends with this process. */
+export async function start<Command>(
   program: string,
   setup: object,
   onCommitted: (numbers: readonly number[]) => void = () => {},

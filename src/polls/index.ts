@@ -33,6 +33,7 @@ export interface Polls {
 const INSTANCE_TOPIC = 'instance';
 const DUE_TOPIC = 'poll-due';
 const SYNC_BATCH = 500;
+const SYNCS_AT_ONCE = 4;
 
 /** Changes at providers that are asked for again and again. It stands on instances, their resources and the engine of events. */
 export function composePolls(platform: Platform, neighbours: PollNeighbours, { polls, options }: PollRole): Polls {
@@ -53,14 +54,36 @@ export function composePolls(platform: Platform, neighbours: PollNeighbours, { p
   let outdated: InstanceKey[] = [];
   let syncing: Promise<void> | undefined;
 
-  async function sync(keys: readonly InstanceKey[]): Promise<void> {
-    for (const instance of await instances.getAll(keys)) await syncOne(instance);
+  /** @returns how many were put right: what is wrong with one must not keep the others from it */
+  async function sync(keys: readonly InstanceKey[]): Promise<number> {
+    if (keys.length === 0) return 0;
+    // Without its secrets nobody knows what it is to be; they come back, or it is configured anew.
+    const usable = (await instances.getAll(keys)).filter(({ fault }) => fault === undefined);
+    const left = usable.values();
+    let count = 0;
+    const syncNext = async () => {
+      for (const instance of left) if (await trySync(instance)) count++;
+    };
+    await Promise.all(Array.from({ length: SYNCS_AT_ONCE }, syncNext));
     poller.wake();
+    return count;
+  }
+
+  async function trySync(instance: Instance): Promise<boolean> {
+    try {
+      await syncOne(instance);
+      return true;
+    } catch (error) {
+      const { accountId, id: instanceId } = instance;
+      log.warn(
+        { err: error, accountId, instanceId },
+        'could not adjust the pollers of an instance; it is tried again within a minute',
+      );
+      return false;
+    }
   }
 
   async function syncOne({ accountId, id, config, connector, settingsVersion, ...state }: Instance): Promise<void> {
-    // Without its secrets nobody knows what it is to be; they come back, or it is configured anew.
-    if (state.fault !== undefined) return;
     const settings = readPollSettings(config, connector.polls);
     const wanted = (settings?.resources ?? []).map(({ name: resource }) => ({
       resource,
@@ -85,22 +108,21 @@ export function composePolls(platform: Platform, neighbours: PollNeighbours, { p
       try {
         await sync(keys);
       } catch (error) {
-        log.warn({ err: error }, 'could not adjust pollers to changed instances; it is made up for within a minute');
+        log.warn(
+          { err: error },
+          'could not read changed instances to adjust their pollers; it is made up for within a minute',
+        );
       }
     }
   }
 
   async function keep(signal: AbortSignal): Promise<number> {
     let count = 0;
-    for (;;) {
+    let keys: readonly InstanceKey[] = [{ accountId: 0, id: 0 }];
+    for (let last = keys.at(-1); last !== undefined; last = keys.at(-1)) {
       signal.throwIfAborted();
-      const keys = await store.findOutdated(SYNC_BATCH);
-      if (keys.length === 0) break;
-      const found = await instances.getAll(keys);
-      const usable = found.filter(({ fault }) => fault === undefined);
-      for (const instance of usable) await syncOne(instance);
-      count += usable.length;
-      if (usable.length === 0) break;
+      keys = await store.findOutdated(last, SYNC_BATCH);
+      count += await sync(keys);
     }
     await store.revive(new Date(clock.now()));
     poller.wake();

@@ -18,10 +18,17 @@ export interface ClaimedPoll extends PollKey, Progress, RowOf<'poll', 'settings_
 
 export type PollRow = RowOf<'poll'>;
 
+export type OutdatedKey = RowOf<'instance', 'account_id' | 'id'>;
+
 /** A version of a record, by hashes of its id and of what tells it from other versions. */
 export interface SeenVersion {
   readonly recordKey: Buffer;
   readonly version: Buffer;
+}
+
+export interface SeenLookup {
+  readonly key: PollKey;
+  readonly recordKeys: readonly Buffer[];
 }
 
 export interface NewlySeen extends SeenVersion {
@@ -33,6 +40,8 @@ export interface RunResult extends PollKey {
   readonly lease: string;
   readonly startedAt: Date;
   readonly nextDue: Date;
+  /** It was broken off, or not begun, which says nothing of the provider: the poller is only given back. */
+  readonly isGivenBack: boolean;
   /** Undefined: it ended well. */
   readonly error: string | undefined;
   readonly events: number;
@@ -48,6 +57,23 @@ export type PollStore = ReturnType<typeof createPollStore>;
 
 /** The statements of pollers. They look at instances, too: a poller runs only under the settings that it was made for. */
 export function createPollStore(knex: Knex) {
+  /** Of the records of several pollers all versions that were seen, in the order given. */
+  async function findSeen(lookups: readonly SeenLookup[]): Promise<readonly (readonly SeenVersion[])[]> {
+    const wanted = lookups.flatMap(({ key, recordKeys }, place) =>
+      recordKeys.map((recordKey) => ({ ...key, recordKey, place })),
+    );
+    const { rows } = await knex.raw<{ rows: (SeenVersion & { readonly place: number })[] }>(SEEN, [
+      arrayLiteral(wanted.map(({ place }) => place)),
+      arrayLiteral(wanted.map(({ accountId }) => accountId)),
+      arrayLiteral(wanted.map(({ instanceId }) => instanceId)),
+      arrayLiteral(wanted.map(({ resource }) => resource)),
+      byteArray(wanted.map(({ recordKey }) => recordKey)),
+    ]);
+    const found: SeenVersion[][] = lookups.map(() => []);
+    for (const { place, recordKey, version } of rows) found[place]?.push({ recordKey, version });
+    return found;
+  }
+
   return {
     transaction: <Result>(work: (via: Knex) => Promise<Result>): Promise<Result> => knex.transaction(work),
 
@@ -107,16 +133,22 @@ export function createPollStore(knex: Knex) {
       return rowCount === 1;
     },
 
-    /** Of these records all versions that were seen. */
-    seen: async (key: PollKey, recordKeys: readonly Buffer[]): Promise<readonly SeenVersion[]> => {
-      const { rows } = await knex.raw<{ rows: SeenVersion[] }>(SEEN, [
-        key.accountId,
-        key.instanceId,
-        key.resource,
-        byteArray(recordKeys),
+    /** Those that are still ours stay so. */
+    renew: async (polls: readonly (PollKey & { readonly lease: string })[], leaseUntil: Date): Promise<void> => {
+      await knex.raw(RENEW, [
+        leaseUntil,
+        arrayLiteral(polls.map(({ accountId }) => accountId)),
+        arrayLiteral(polls.map(({ instanceId }) => instanceId)),
+        arrayLiteral(polls.map(({ resource }) => resource)),
+        arrayLiteral(polls.map(({ lease }) => lease)),
       ]);
-      return rows;
     },
+
+    /** Of these records all versions that were seen. */
+    seen: async (key: PollKey, recordKeys: readonly Buffer[]): Promise<readonly SeenVersion[]> =>
+      firstOf(await findSeen([{ key, recordKeys }])),
+
+    findSeen,
 
     /** `replaces`: other versions of these records are forgotten. */
     see: async (via: Knex, key: PollKey, versions: readonly NewlySeen[], replaces: boolean): Promise<void> => {
@@ -151,6 +183,7 @@ export function createPollStore(knex: Knex) {
         arrayLiteral(results.map(({ lease }) => lease)),
         arrayLiteral(results.map(({ startedAt }) => startedAt.toISOString())),
         arrayLiteral(results.map(({ nextDue }) => nextDue.toISOString())),
+        arrayLiteral(results.map(({ isGivenBack }) => isGivenBack)),
         arrayLiteral(results.map(({ error }) => error)),
         arrayLiteral(results.map(({ events }) => events)),
         arrayLiteral(results.map(({ providerCalls }) => providerCalls)),
@@ -159,7 +192,7 @@ export function createPollStore(knex: Knex) {
 
     /**
      * Makes the pollers of an instance those that its settings want. One that stays keeps how far it is; whoever runs it at this
-     * moment has lost it.
+     * moment has lost it, if the settings are others than its.
      * @returns false: its settings changed meanwhile
      */
     sync: async (instance: {
@@ -171,34 +204,23 @@ export function createPollStore(knex: Knex) {
       readonly now: Date;
     }): Promise<boolean> => {
       const { accountId, instanceId, settingsVersion, wanted, isRunning, now } = instance;
-      const resources = arrayLiteral(wanted.map(({ resource }) => resource));
-      return knex.transaction(async (via) => {
-        const marked = await via('instance')
-          .where({ account_id: accountId, id: instanceId, settings_version: settingsVersion })
-          .update({ polls_version: settingsVersion });
-        if (marked === 0) return false;
-        await via.raw('delete from poll where account_id = ? and instance_id = ? and not (resource = any(?::text[]))', [
-          accountId,
-          instanceId,
-          resources,
-        ]);
-        await via.raw(SYNC, [
-          accountId,
-          instanceId,
-          settingsVersion,
-          isRunning ? now : null,
-          resources,
-          arrayLiteral(wanted.map(({ intervalMs }) => intervalMs)),
-        ]);
-        return true;
-      });
+      const { rows } = await knex.raw<{ rows: { readonly count: number }[] }>(SYNC, [
+        accountId,
+        instanceId,
+        settingsVersion,
+        isRunning ? now : null,
+        arrayLiteral(wanted.map(({ resource }) => resource)),
+        arrayLiteral(wanted.map(({ intervalMs }) => intervalMs)),
+      ]);
+      return firstOf(rows).count === 1;
     },
 
-    /** Instances whose pollers are not those of their settings. */
-    findOutdated: async (limit: number): Promise<readonly RowOf<'instance', 'account_id' | 'id'>[]> =>
+    /** Instances whose pollers are not those of their settings, in their order from behind this one on. */
+    findOutdated: async (after: OutdatedKey, limit: number): Promise<readonly OutdatedKey[]> =>
       knex('instance')
         .select({ accountId: 'account_id', id: 'id' })
         .whereRaw('polls_version is distinct from settings_version')
+        .whereRaw('(account_id, id) > (?, ?)', [after.accountId, after.id])
         .orderBy(['account_id', 'id'])
         .limit(limit),
 
@@ -305,8 +327,15 @@ const ADVANCE = `
     and exists (select from instance i where i.account_id = p.account_id and i.id = p.instance_id and ${IS_WANTED} for share)`;
 
 const SEEN = `
-  select record_key as "recordKey", version from poll_seen
-  where account_id = ? and instance_id = ? and resource = ? and record_key = any(?::bytea[])`;
+  select w.place, s.record_key as "recordKey", s.version
+  from unnest(?::int[], ?::bigint[], ?::bigint[], ?::text[], ?::bytea[]) as w(place, account_id, instance_id, resource, record_key)
+  join poll_seen s using (account_id, instance_id, resource, record_key)`;
+
+const RENEW = `
+  update poll p set lease_until = u.lease_until
+  from (select ?::timestamptz as lease_until) u,
+    unnest(?::bigint[], ?::bigint[], ?::text[], ?::uuid[]) as r(account_id, instance_id, resource, lease)
+  where p.account_id = r.account_id and p.instance_id = r.instance_id and p.resource = r.resource and p.lease = r.lease`;
 
 const FORGET = `
   delete from poll_seen where account_id = ? and instance_id = ? and resource = ? and record_key = any(?::bytea[])`;
@@ -322,28 +351,48 @@ const FINISH = `
   update poll p set
     lease = null, lease_until = null,
     due = case when p.due is null then null when p.due > r.started_at then p.due else r.next_due end,
-    last_run_at = r.started_at,
-    last_success_at = case when r.error is null then r.started_at else p.last_success_at end,
-    last_error = r.error,
-    failures = case when r.error is null then 0 else p.failures + 1 end,
-    runs = p.runs + 1,
-    empty_runs = p.empty_runs + case when r.error is null and r.events = 0 then 1 else 0 end,
+    last_run_at = case when r.given_back then p.last_run_at else r.started_at end,
+    last_success_at = case when r.given_back or r.error is not null then p.last_success_at else r.started_at end,
+    last_error = case when r.given_back then p.last_error else r.error end,
+    failures = case when r.given_back then p.failures when r.error is null then 0 else p.failures + 1 end,
+    runs = p.runs + case when r.given_back then 0 else 1 end,
+    empty_runs = p.empty_runs + case when not r.given_back and r.error is null and r.events = 0 then 1 else 0 end,
     provider_calls = p.provider_calls + r.provider_calls,
     events = p.events + r.events
-  from unnest(?::bigint[], ?::bigint[], ?::text[], ?::uuid[], ?::timestamptz[], ?::timestamptz[], ?::text[], ?::bigint[], ?::bigint[])
-    as r(account_id, instance_id, resource, lease, started_at, next_due, error, events, provider_calls)
+  from unnest(?::bigint[], ?::bigint[], ?::text[], ?::uuid[], ?::timestamptz[], ?::timestamptz[], ?::boolean[], ?::text[], ?::bigint[], ?::bigint[])
+    as r(account_id, instance_id, resource, lease, started_at, next_due, given_back, error, events, provider_calls)
   where p.account_id = r.account_id and p.instance_id = r.instance_id and p.resource = r.resource and p.lease = r.lease`;
 
+/** Told again of what it knows, as every process does that hears of a change, a poller goes on with its run. */
+const IS_KEPT = 'p.settings_version = excluded.settings_version and excluded.due is not null';
+
+// Whoever changes the settings waits for the row of the instance, so nobody has older pollers on the way that are not seen here.
 const SYNC = `
-  insert into poll as p (account_id, instance_id, resource, settings_version, interval_ms, due)
-  select n.account_id, n.instance_id, w.resource, n.settings_version, w.interval_ms, n.due
-  from (select ?::bigint as account_id, ?::bigint as instance_id, ?::bigint as settings_version, ?::timestamptz as due) n,
-    unnest(?::text[], ?::bigint[]) as w(resource, interval_ms)
-  on conflict (account_id, instance_id, resource) do update set
-    settings_version = excluded.settings_version,
-    interval_ms = excluded.interval_ms,
-    due = case when excluded.due is null then null when p.interval_ms = excluded.interval_ms then coalesce(p.due, excluded.due) else excluded.due end,
-    lease = null, lease_until = null`;
+  with given as (
+    select ?::bigint as account_id, ?::bigint as id, ?::bigint as settings_version, ?::timestamptz as due,
+      ?::text[] as resources, ?::bigint[] as intervals
+  ),
+  marked as (
+    update instance i set polls_version = g.settings_version from given g
+    where i.account_id = g.account_id and i.id = g.id and i.settings_version = g.settings_version
+    returning g.*
+  ),
+  gone as (
+    delete from poll p using marked m
+    where p.account_id = m.account_id and p.instance_id = m.id and p.resource <> all(m.resources)
+  ),
+  kept as (
+    insert into poll as p (account_id, instance_id, resource, settings_version, interval_ms, due)
+    select m.account_id, m.id, w.resource, m.settings_version, w.interval_ms, m.due
+    from marked m, unnest(m.resources, m.intervals) as w(resource, interval_ms)
+    on conflict (account_id, instance_id, resource) do update set
+      settings_version = excluded.settings_version,
+      interval_ms = excluded.interval_ms,
+      due = case when excluded.due is null then null when p.interval_ms = excluded.interval_ms then coalesce(p.due, excluded.due) else excluded.due end,
+      lease = case when ${IS_KEPT} then p.lease end,
+      lease_until = case when ${IS_KEPT} then p.lease_until end
+  )
+  select count(*)::int as count from marked`;
 
 const REVIVE = `
   update poll p set due = ?

@@ -1,19 +1,22 @@
 import { sleep } from '../clock.ts';
 import { isAppError } from '../errors.ts';
+import { createGroupCommit, type Unit } from '../events/accept/group-commit.ts';
 import { createPool } from '../events/fairness.ts';
-import { createAlarm } from '../events/timers.ts';
+import { createAlarm, every } from '../events/timers.ts';
 import type { Instance } from '../instances/instance.ts';
-import { readPollSettings } from '../instances/polling/poll-settings.ts';
 import type { Platform } from '../platform.ts';
 import type { PollMetrics } from './poll-metrics.ts';
-import type { ClaimedPoll, PollStore, RunResult } from './poll-store.ts';
+import type { ClaimedPoll, PollStore, RunResult, SeenLookup, SeenVersion } from './poll-store.ts';
 import { type EarlyEnd, PollLost, type RunOptions, type RunPorts, type RunTally, runPoll } from './run.ts';
+import { createSettingsCache } from './settings-cache.ts';
 
 export interface PollerOptions extends RunOptions {
   /** Pollers of this process that run at a time. Of this one account has a share, see `createPool`: half of it when it is alone. */
   readonly concurrency: number;
   /** The database is asked at least so often whether a poller is due. */
   readonly lookMs: number;
+  /** And at most so often, so that one statement takes several; while more are due than there is room for, whenever a quarter of the places is free. */
+  readonly gatherMs: number;
   /** Results wait so long for others, to be stored together. */
   readonly finishMs: number;
   /** A failing poller waits longer with each failure, at most so long unless its interval is longer. */
@@ -23,8 +26,9 @@ export interface PollerOptions extends RunOptions {
 export const POLLER_OPTIONS: PollerOptions = {
   concurrency: 64,
   lookMs: 1_000,
+  gatherMs: 200,
   finishMs: 20,
-  leaseMs: 300_000,
+  leaseMs: 30_000,
   longestBackoffMs: 3_600_000,
   mostPages: 500,
   mostPasses: 4,
@@ -47,6 +51,13 @@ export interface Poller {
   readonly wake: () => void;
 }
 
+/** Of the places: while more are due than there is room for, so many are filled at a time. */
+const REFILL_SHARE = 1 / 4;
+/** Within the time of a lease it is renewed so often. */
+const RENEWALS = 3;
+/** Rows of one statement that looks for versions that were seen. */
+const MOST_LOOKED_UP = 5_000;
+
 /** Of the interval: so far the next run is moved by chance, so that pollers that began together drift apart. */
 const JITTER = 0.05;
 
@@ -60,107 +71,129 @@ export function createPoller(
   const places = createPool(options.concurrency);
   const running = new Map<ClaimedPoll, Promise<void>>();
   const finished: RunResult[] = [];
+  const readSettings = createSettingsCache();
+  const runStore = { ...store, seen: gatherSeen(store) };
   let storing: Promise<void> | undefined;
   let looking: Promise<void> | undefined;
-  /** Something may be due that the look under way does not see. */
-  let isWanted = false;
+  let lookedAtMs = Number.NEGATIVE_INFINITY;
+  /** More may be due than was taken at the last look, since which so many places became free. */
+  let isBehind = false;
+  let freed = 0;
   const alarm = createAlarm(clock, look);
+  let endRenewals: (() => Promise<void>) | undefined;
+
+  /** Soon: several that come at one time are one look. */
+  function wake(): void {
+    if (!signal.aborted) alarm.ringIn(lookedAtMs + options.gatherMs - clock.steady());
+  }
 
   function look(): void {
-    isWanted = true;
-    if (looking !== undefined || signal.aborted) return;
-    looking = lookOften().finally(() => {
+    if (signal.aborted) return;
+    // What became due meanwhile is seen by the next look.
+    if (looking !== undefined) {
+      alarm.ringIn(options.gatherMs);
+      return;
+    }
+    looking = takeDue().finally(() => {
       looking = undefined;
     });
   }
 
-  async function lookOften(): Promise<void> {
-    while (isWanted && !signal.aborted) {
-      isWanted = false;
-      try {
-        const found = await claim();
-        if (found > 0 && places.free() > 0) isWanted = true;
-        else await planNext();
-      } catch (error) {
-        log.warn({ err: error }, 'could not look for due polls; trying again');
-        alarm.ringIn(options.lookMs);
-      }
+  async function takeDue(): Promise<void> {
+    try {
+      let found: number;
+      do {
+        lookedAtMs = clock.steady();
+        freed = 0;
+        found = await claim();
+        // Other accounts than those that have all they may have now.
+      } while (isBehind && found > 0 && places.free() > 0 && !signal.aborted);
+      alarm.ringIn(found > 0 || isBehind ? options.gatherMs : await untilDueMs());
+    } catch (error) {
+      log.warn({ err: error }, 'could not look for due polls; trying again');
+      alarm.ringIn(options.lookMs);
     }
   }
 
-  async function planNext(): Promise<void> {
-    const due = places.free() > 0 ? await store.nextDue() : undefined;
+  async function untilDueMs(): Promise<number> {
+    const due = await store.nextDue();
     const inMs = due === undefined ? options.lookMs : due.getTime() - clock.now();
-    // Those of accounts that have enough under way are due already, and wait.
-    alarm.ringIn(Math.min(inMs <= 0 ? options.lookMs : inMs, options.lookMs));
+    return Math.max(options.gatherMs, Math.min(inMs, options.lookMs));
   }
 
   /** @returns how many */
   async function claim(): Promise<number> {
     const limit = places.free();
-    if (limit <= 0) return 0;
+    isBehind = limit <= 0;
+    if (isBehind) return 0;
+    // What an account gets that has nothing under way.
+    const share = Math.max(1, places.room(-1));
+    const busy = new Set([...running.keys()].map(({ accountId }) => accountId));
+    const full = [...busy].filter((accountId) => places.room(accountId) <= 0);
     const nowMs = clock.now();
-    const busy = [...new Set([...running.keys()].map(({ accountId }) => accountId))];
-    const claimed = await store.claim({
-      now: new Date(nowMs),
-      leaseUntil: new Date(nowMs + options.leaseMs),
-      limit,
-      // What an account gets that has nothing under way.
-      share: Math.max(1, places.room(-1)),
-      except: busy.filter((accountId) => places.room(accountId) <= 0),
-    });
-    if (claimed.length === 0) return 0;
+    const leaseUntil = new Date(nowMs + options.leaseMs);
+    const claimed = await store.claim({ now: new Date(nowMs), leaseUntil, limit, share, except: full });
+    if (claimed.length > 0) await begin(claimed);
+    const byAccount = Map.groupBy(claimed, ({ accountId }) => accountId);
+    isBehind = full.length > 0 || claimed.length >= limit || byAccount.values().some(({ length }) => length >= share);
+    return claimed.length;
+  }
+
+  async function begin(claimed: readonly ClaimedPoll[]): Promise<void> {
     const keys = claimed.map(({ accountId, instanceId }) => ({ accountId, id: instanceId }));
     const instances = new Map((await getInstances(keys)).map((instance) => [nameOf(instance), instance]));
     for (const poll of claimed) {
       places.take(poll.accountId);
       const work = run(poll, instances.get(nameOf({ accountId: poll.accountId, id: poll.instanceId })));
       running.set(poll, work);
-      void work.finally(() => {
-        running.delete(poll);
-        places.give(poll.accountId);
-        look();
-      });
+      void work.finally(() => leave(poll));
     }
-    return claimed.length;
+  }
+
+  function leave(poll: ClaimedPoll): void {
+    running.delete(poll);
+    places.give(poll.accountId);
+    freed++;
+    if (isBehind && freed >= options.concurrency * REFILL_SHARE) look();
+  }
+
+  /** A run may take longer than a lease: a provider is slow, or has much to tell. */
+  async function renew(): Promise<void> {
+    if (running.size === 0) return;
+    try {
+      await store.renew([...running.keys()], new Date(clock.now() + options.leaseMs));
+    } catch (error) {
+      log.warn({ err: error, polls: running.size }, 'could not renew the leases of polls; others may take them over');
+    }
   }
 
   async function run(poll: ClaimedPoll, instance: Instance | undefined): Promise<void> {
     const startedMs = clock.now();
     const tally: RunTally = { events: 0, providerCalls: 0 };
-    const end = (nextMs: number, error?: string) =>
-      finish({
-        ...poll,
-        startedAt: new Date(startedMs),
-        nextDue: new Date(nextMs),
-        error,
-        ...tally,
-      });
+    const end = (nextMs: number, error?: string, isGivenBack = false) =>
+      finish({ ...poll, startedAt: new Date(startedMs), nextDue: new Date(nextMs), error, isGivenBack, ...tally });
+    const giveBack = (nextMs: number) => {
+      measures.ended('lost', tally);
+      end(nextMs, undefined, true);
+    };
     measures.started((startedMs - poll.due.getTime()) / 1000);
-    const settings = instance && readPollSettings(instance.config, instance.connector.polls);
+    const settings = instance && readSettings(instance.config, instance.connector.polls);
     const resource = settings?.resources.find(({ name }) => name === poll.resource);
     if (instance === undefined || settings === undefined || resource === undefined) {
-      measures.ended('lost', tally);
-      return end(startedMs + poll.intervalMs);
+      return giveBack(startedMs + poll.intervalMs);
     }
     try {
       const early = await runPoll(
-        { store, resources, prepare, clock, options },
+        { store: runStore, resources, prepare, clock, options },
         { poll, instance, settings, resource, signal },
         tally,
       );
       measures.ended(tally.events > 0 ? 'events' : 'empty', tally);
       end(nextRunMs(poll, startedMs, early));
     } catch (error) {
-      if (error instanceof PollLost || signal.aborted) {
-        measures.ended('lost', tally);
-        return end(startedMs);
-      }
+      if (error instanceof PollLost || signal.aborted) return giveBack(startedMs);
       // It is this service that has no room.
-      if (isAppError(error, 'OVERLOADED')) {
-        measures.ended('lost', tally);
-        return end(clock.now() + (error.retryAfterSeconds ?? 1) * 1000);
-      }
+      if (isAppError(error, 'OVERLOADED')) return giveBack(clock.now() + (error.retryAfterSeconds ?? 1) * 1000);
       measures.ended('failed', tally);
       const { accountId, instanceId } = poll;
       log.warn({ err: error, accountId, instanceId, resource: poll.resource }, 'a poll failed');
@@ -204,15 +237,45 @@ export function createPoller(
   }
 
   return {
-    start: look,
-    wake: look,
+    start: () => {
+      endRenewals = every(clock, options.leaseMs / RENEWALS, renew);
+      look();
+    },
+    wake,
     stop: async () => {
       stopping.abort(new Error('The service is stopping.'));
       alarm.end();
+      await endRenewals?.();
       await looking;
       await Promise.allSettled(running.values());
       await storing;
     },
+  };
+}
+
+interface Asked extends Unit, SeenLookup {
+  readonly settle: PromiseWithResolvers<readonly SeenVersion[]>;
+}
+
+/** What several runs ask for at one time is one statement: most runs find only what was seen, and have no other. */
+function gatherSeen(store: Pick<PollStore, 'findSeen'>): RunPorts['store']['seen'] {
+  const lookups = createGroupCommit<Asked>({
+    maxRows: MOST_LOOKED_UP,
+    maxBytes: Number.POSITIVE_INFINITY,
+    writesInFlight: 2,
+    write: async (units) => {
+      try {
+        const found = await store.findSeen(units);
+        for (const [index, { settle }] of units.entries()) settle.resolve(found[index] ?? []);
+      } catch (error) {
+        for (const { settle } of units) settle.reject(error);
+      }
+    },
+  });
+  return (key, recordKeys) => {
+    const settle = Promise.withResolvers<readonly SeenVersion[]>();
+    lookups.add({ accountId: key.accountId, rowCount: recordKeys.length, bytes: 0, key, recordKeys, settle });
+    return settle.promise;
   };
 }
 

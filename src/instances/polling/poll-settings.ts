@@ -137,13 +137,15 @@ function settingsOf(config: Config, defaults: readonly string[], faults: Faults)
       .map((name) => name.trim()) ?? [];
   const named = names.filter((name) => name !== '' && !configured.some((resource) => resource.name === name));
   const isNamed = configured.length + named.length > 0;
-  const objects = (isNamed ? named : defaults).map((name) => readResource({}, { name, zone, faults }));
+  const short = named.filter((name) => name.length <= LONGEST_NAME);
+  if (short.length < named.length) faults.add([OBJECTS], `must hold names of 1 to ${LONGEST_NAME} characters.`);
+  const objects = (isNamed ? short : defaults).map((name) => readResource({}, { name, zone, faults }));
   const resources = [...configured, ...objects];
   const isAsked = config[VENDOR_TYPE] === 'polling' || typeof config[INTERVAL] === 'number' || isNamed;
   if (config[VENDOR_TYPE] === 'webhook' || !isAsked) return undefined;
   if (resources.length > MOST_RESOURCES) faults.add([CONFIGURATION], `names more than ${MOST_RESOURCES} resources.`);
   return {
-    intervalMs: Number(config[INTERVAL] ?? DEFAULT_INTERVAL_MINUTES) * 60_000,
+    intervalMs: Math.max(1, Math.round(Number(config[INTERVAL] ?? DEFAULT_INTERVAL_MINUTES) * 60_000)),
     zone,
     backfill: config[BACKFILL] === true,
     resources: resources.slice(0, MOST_RESOURCES),

@@ -1,0 +1,252 @@
+import { expect } from 'chai';
+import { sleep } from '../../src/clock.ts';
+import type { ObjectSpec } from '../../src/connector/contract.ts';
+import type { Instance } from '../../src/instances/instance.ts';
+import { hashOf } from '../../src/polls/plan.ts';
+import { createPollStore, type PollStore } from '../../src/polls/poll-store.ts';
+import {
+  createPoller,
+  POLLER_OPTIONS,
+  type Poller,
+  type PollerOptions,
+  type PollerPorts,
+} from '../../src/polls/poller.ts';
+import { createSettingsCache } from '../../src/polls/settings-cache.ts';
+import { silentLog, theRow, useDatabase } from '../support/database.ts';
+import { addAccount } from '../support/event-rows.ts';
+import { createVirtualClock, type VirtualClock } from '../support/virtual-clock.ts';
+
+const CONFIG = { 'event.notification.enabled': true, 'event.objects': 'things' };
+const INTERVAL_MS = 900_000;
+const STEP_MS = 50;
+/** Turns of the event loop without a statement, after which nothing happens before the clock goes on. */
+const QUIET_TURNS = 8;
+const DATE = { type: 'datetime', nullable: false, sortable: true, domain: { step: 'millisecond' } } as const;
+const THINGS: ObjectSpec = {
+  fields: { id: { type: 'string', nullable: false }, changed: { ...DATE, filter: { '>=': 'exact' } } },
+  changes: { updated: 'changed' },
+};
+const NEWEST = { id: 't1', changed: '2029-12-31T23:59:59.000Z' };
+
+/** How long the provider of an account takes for a list. */
+type Slowness = (accountId: number) => number;
+
+interface TestPoller extends Poller {
+  readonly lists: number[];
+  /** Goes on by so much, and lets what is due then be done. */
+  readonly pass: (ms: number) => Promise<void>;
+}
+
+describe('the poller', () => {
+  const database = useDatabase();
+  let clock: VirtualClock;
+  let statements = 0;
+  const pollers: Poller[] = [];
+  const { watched, settled } = createWatch();
+
+  before(async () => {
+    await addAccount(database.knex);
+    await database.knex('account').insert({ organization_id: 1, name: 'Quiet' });
+    const user = { email_address: 'a@b.example', first_name: 'A', last_name: 'B', secret_hash: Buffer.alloc(32) };
+    for (const account_id of [1, 2]) await database.knex('app_user').insert({ ...user, account_id });
+    database.knex.on('query', () => void statements++);
+  });
+
+  beforeEach(async () => {
+    clock = createVirtualClock();
+    await database.knex('instance').delete();
+  });
+
+  afterEach(async () => {
+    for (const poller of pollers.splice(0)) await poller.stop();
+  });
+
+  /** Instances that were polled before, and are due. */
+  async function addDue(accountId: number, count: number, dueMs: number): Promise<void> {
+    await database.knex.raw(
+      `with added as (
+         insert into instance (account_id, user_id, name, element_key, credentials, token, token_hash)
+         select ?::bigint, (select min(id) from app_user where account_id = ?::bigint), 'x', 'odata', '', '', sha256(n::text::bytea)
+         from generate_series(1, ?::int) n returning account_id, id, settings_version)
+       insert into poll (account_id, instance_id, resource, settings_version, interval_ms, due, kind, watermark)
+       select account_id, id, 'things', settings_version, ?::bigint, ?::timestamptz, 'window', ?::timestamptz from added`,
+      [accountId, accountId, count, INTERVAL_MS, new Date(dueMs), new Date(NEWEST.changed)],
+    );
+    await database.knex.raw(
+      `insert into poll_seen (account_id, instance_id, resource, record_key, version, seen_at)
+       select account_id, instance_id, resource, ?::bytea, ?::bytea, watermark from poll on conflict do nothing`,
+      [hashOf(NEWEST.id), hashOf(`at ${JSON.stringify(NEWEST.changed)}`)],
+    );
+  }
+
+  function start(slowness: Slowness, options: Partial<PollerOptions> = {}): TestPoller {
+    const store = watched(createPollStore(database.knex));
+    const lists: number[] = [];
+    const poller = createPoller(
+      { clock, log: silentLog, random: { bytes: Buffer.alloc, fraction: () => 0.5 } },
+      {
+        store,
+        getInstances: async (keys) =>
+          keys.map((key) => ({ ...key, config: CONFIG, connector: {} }) as unknown as Instance),
+        resources: {
+          getObject: async () => THINGS,
+          listRecords: async ({ instance, signal }: { instance: Instance; signal: AbortSignal }) => {
+            lists.push(instance.accountId);
+            const ms = slowness(instance.accountId);
+            if (ms > 0) await sleep(clock, ms, signal);
+            return { records: [NEWEST], pushdown: 'full', providerCalls: 1 };
+          },
+        } as unknown as PollerPorts['resources'],
+        prepare: async () => ({ count: 0, insert: async () => undefined, committed: () => undefined }),
+        measures: { started: () => undefined, ended: () => undefined },
+        options: { ...POLLER_OPTIONS, ...options },
+      },
+    );
+    pollers.push(poller);
+    const pass = async (ms: number) => {
+      for (let passed = 0; passed < ms; passed += STEP_MS) {
+        await clock.advance(STEP_MS, settled);
+        await settled();
+      }
+    };
+    return { ...poller, lists, pass };
+  }
+
+  const runsOf = async (accountId: number): Promise<number> => {
+    const found = database.knex('poll').where({ account_id: accountId }).sum({ runs: 'runs' });
+    return Number((await theRow(found)).runs);
+  };
+
+  it('does not let the due pollers of one account keep those of another', async () => {
+    await addDue(1, 5_000, clock.now() - 60_000);
+    await addDue(2, 100, clock.now());
+    const poller = start((accountId) => (accountId === 1 ? 1_000 : 100));
+    poller.start();
+    await poller.pass(3_000);
+    expect(await runsOf(2)).to.equal(100);
+    expect(await runsOf(1)).to.be.within(50, 300);
+  });
+
+  it('does not let pollers whose provider hangs keep those of another account', async () => {
+    await addDue(1, 1_000, clock.now() - 60_000);
+    const poller = start((accountId) => (accountId === 1 ? 10_000_000 : 0));
+    poller.start();
+    await poller.pass(1_000);
+    await addDue(2, 200, clock.now());
+    await poller.pass(5_000);
+    expect(await runsOf(2)).to.equal(200);
+  });
+
+  it('takes few statements for polls that find nothing new', async () => {
+    await addDue(1, 300, clock.now());
+    const poller = start(() => 0);
+    statements = 0;
+    poller.start();
+    await poller.pass(5_000);
+    const made = statements;
+    expect(await runsOf(1)).to.equal(300);
+    expect(made).to.be.at.most(100);
+  });
+
+  it('keeps a poll that takes longer than its lease', async () => {
+    await addDue(1, 1, clock.now());
+    const [one, other] = [start(() => 100_000, { leaseMs: 3_000 }), start(() => 0, { leaseMs: 3_000 })];
+    one.start();
+    await one.pass(500);
+    other.start();
+    await other.pass(60_000);
+    expect([one.lists, other.lists]).to.deep.equal([[1], []]);
+  });
+
+  it('lets others take over what nobody renews', async () => {
+    await addDue(1, 1, clock.now());
+    const store = createPollStore(database.knex);
+    const leaseUntil = new Date(clock.now() + 3_000);
+    const claimed = await store.claim({ now: new Date(clock.now()), leaseUntil, limit: 1, share: 1, except: [] });
+    expect(claimed).to.have.length(1);
+    const poller = start(() => 0);
+    poller.start();
+    await poller.pass(2_500);
+    expect(poller.lists).to.deep.equal([]);
+    await poller.pass(2_000);
+    expect(poller.lists).to.deep.equal([1]);
+  });
+
+  it('goes on with a run when it is told again what it knows, and loses it to other settings', async () => {
+    await addDue(1, 1, clock.now());
+    const store = createPollStore(database.knex);
+    const now = new Date(clock.now());
+    const leaseUntil = new Date(clock.now() + 3_000);
+    const [claimed] = await store.claim({ now, leaseUntil, limit: 1, share: 1, except: [] });
+    if (claimed === undefined) throw new Error('There is nothing to claim.');
+    const { accountId, instanceId } = claimed;
+    const advance = () =>
+      database.knex.transaction((via) =>
+        store.advance(via, claimed, { kind: 'window', watermark: now, feedWatermark: null, leaseUntil }),
+      );
+    const wanted = [{ resource: 'things', intervalMs: INTERVAL_MS }];
+    const sync = (settingsVersion: number, isRunning: boolean) =>
+      store.sync({ accountId, instanceId, settingsVersion, wanted, isRunning, now });
+    expect([await sync(1, true), await advance()]).to.deep.equal([true, true]);
+    expect([await sync(2, true), await advance()]).to.deep.equal([false, true]);
+    await database.knex('instance').update({ settings_version: 2 });
+    expect([await advance(), await sync(2, true), await advance()]).to.deep.equal([false, true, false]);
+  });
+
+  it('gives back what it breaks off as it was', async () => {
+    await addDue(1, 1, clock.now());
+    await database.knex('poll').update({ failures: 3, last_error: 'Before.' });
+    const poller = start(() => 0, { finishMs: 0 });
+    poller.start();
+    const { promise: stopped, resolve } = Promise.withResolvers<void>();
+    clock.after(0, () => void poller.stop().then(resolve));
+    await poller.pass(100);
+    await stopped;
+    const row = await theRow(database.knex('poll'));
+    expect(row.lease).to.equal(null);
+    expect([row.runs, row.failures, row.last_error]).to.deep.equal([0, 3, 'Before.']);
+  });
+});
+
+describe('settings that pollers keep', () => {
+  it('are read once for instances that are configured alike', () => {
+    const read = createSettingsCache();
+    const settings = read({ ...CONFIG, other: 1 });
+    expect(settings?.resources.map(({ name }) => name)).to.deep.equal(['things']);
+    expect(read({ ...CONFIG, other: 2 })).to.equal(settings);
+    expect(read({ ...CONFIG, 'event.objects': 'orders' })?.resources[0]?.name).to.equal('orders');
+    expect(read({ ...CONFIG, 'event.notification.enabled': false })).to.equal(undefined);
+    expect(read({ 'event.notification.enabled': true, 'event.vendor.type': 'polling' }, ['a'])).to.not.equal(
+      read({ 'event.notification.enabled': true, 'event.vendor.type': 'polling' }, ['b']),
+    );
+  });
+});
+
+/** Stores, and what waits until nothing of any of them is under way. */
+function createWatch() {
+  let pending = 0;
+
+  function counted(work: (...given: unknown[]) => Promise<unknown>) {
+    return async (...given: unknown[]): Promise<unknown> => {
+      pending++;
+      try {
+        return await work(...given);
+      } finally {
+        pending--;
+      }
+    };
+  }
+
+  return {
+    watched: (store: PollStore): PollStore =>
+      Object.fromEntries(
+        Object.entries(store).map(([name, work]) => [name, counted(work as Parameters<typeof counted>[0])]),
+      ) as PollStore,
+    settled: async (): Promise<void> => {
+      for (let quiet = 0; quiet < QUIET_TURNS; quiet++) {
+        await new Promise((done) => setImmediate(done));
+        if (pending > 0) quiet = 0;
+      }
+    },
+  };
+}
