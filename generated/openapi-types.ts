@@ -1842,6 +1842,8 @@ export interface components {
             /** @description The keys that the `configuration` of an instance of this element may have. */
             configuration: components["schemas"]["ConfigurationField"][];
             webhooks?: components["schemas"]["ElementWebhooks"];
+            /** @description The names of the objects whose changes are polled for, unless the configuration of an instance names others; left out when there are none. */
+            polls?: string[];
         };
         /**
          * @description Where a user authorizes.

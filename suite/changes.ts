@@ -65,10 +65,8 @@ async function follow({ target }: Subject, { provider, name, object, table }: Ch
   const { connector, configuration: config } = target;
   const { poll } = createFollower({ connector, config, simulatorsUrl: provider.simulatorsUrl, objectName: name });
   const told: readonly ChangeAction[] = eventsOf(object);
-  const change = async (counts: { readonly [Command in keyof typeof COMMANDS]?: number }): Promise<Ids> => {
-    const wanted = Object.entries(counts).filter(([command]) =>
-      told.includes(COMMANDS[command as keyof typeof COMMANDS]),
-    );
+  const change = async (counts: Counts): Promise<Ids> => {
+    const wanted = COMMANDS.map(([command, action]) => [command, told.includes(action) ? (counts[command] ?? 0) : 0]);
     return readIds(await provider.command('/simulate/changes', { table, ...Object.fromEntries(wanted) }));
   };
   const before = await poll();
@@ -117,7 +115,13 @@ type Range = readonly [least: number, most: number];
 const ONCE: Range = [1, 1];
 const AT_MOST_ONCE: Range = [0, 1];
 
-const COMMANDS = { create: 'created', update: 'updated', remove: 'deleted' } as const;
+const COMMANDS = [
+  ['create', 'created'],
+  ['update', 'updated'],
+  ['remove', 'deleted'],
+] as const;
+
+type Counts = { readonly [Command in (typeof COMMANDS)[number][0]]?: number };
 
 /** @throws Error for what is no answer of `POST /simulate/changes` */
 function readIds(answer: unknown): Ids {

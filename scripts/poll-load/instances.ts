@@ -101,7 +101,7 @@ function seenOf(newest: readonly NewestThing[], ids: readonly number[]): (number
     [...ids],
     newest.map(({ updated }) => updated),
     newest.map(({ id }) => hashOf(id)),
-    newest.map(({ updated }) => hashOf(`at ${JSON.stringify(updated)}`)),
+    newest.map(({ updated }) => hashOf(`at ${Date.parse(updated)}`)),
   ];
 }
 

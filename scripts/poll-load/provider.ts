@@ -105,7 +105,8 @@ function note({ data }: { data: { object?: { id: string; version: number } } }, 
 }
 
 function fill(count: number, records: number): readonly NewestThing[] {
-  const nowMs = Date.now();
+  // Between two seconds: a time of a whole second does not tell versions apart by itself.
+  const nowMs = Math.floor(Date.now() / 1000) * 1000 + 1;
   const newest: NewestThing[] = [];
   for (let tenant = 0; tenant < count; tenant++) {
     const things = new Map<string, Thing>();

@@ -68,6 +68,7 @@ export function toElementDetail(connector: Connector): ElementDetail {
     documentation: (connector.documentation ?? []).map(({ title, url }) => ({ title, url })),
     configuration: configurationFields(connector).map(toConfigurationField),
     ...toWebhooks(connector),
+    ...(connector.polls !== undefined && { polls: [...connector.polls] }),
   };
 }
 

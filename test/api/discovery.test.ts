@@ -53,6 +53,12 @@ describe('discovery', () => {
     expectProblem(await service.call('/elements/bamborh'), 'NOT_FOUND', message);
   });
 
+  it('shows which objects of an element are polled unless others are named', async () => {
+    const pollsOf = async (key: string) => (await service.call(`/elements/${key}`)).body.polls;
+    expect(await pollsOf('bamboohr')).to.deep.equal(['employees']);
+    expect(await pollsOf('odata')).to.equal(undefined);
+  });
+
   it('lists the hubs with their elements', async () => {
     const { body } = await service.call('/hubs');
     expect(body).to.deep.include({ key: 'humancapital', elements: ['bamboohr'] });
