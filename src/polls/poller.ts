@@ -88,7 +88,7 @@ export function createPoller(
   }
 
   function look(): void {
-    if (signal.aborted) return;
+    if (endRenewals === undefined || signal.aborted) return;
     // What became due meanwhile is seen by the next look.
     if (looking !== undefined) {
       alarm.ringIn(options.gatherMs);
