@@ -28,7 +28,7 @@ export interface Followed {
 }
 
 const ONE_POLLER = { accountId: 1, instanceId: 1, settingsVersion: 1, intervalMs: 60_000, failures: 0, lease: '1' };
-const OPTIONS = { leaseMs: 60_000, mostPages: 500, mostPasses: 4 };
+const OPTIONS = { leaseMs: 60_000, mostPages: 500, mostListed: 1_000, mostPasses: 4 };
 /** Runs that end early are gone on with. */
 const MOST_RUNS = 5;
 

@@ -26,6 +26,11 @@ const CONFIGURATION = [
     type: 'string',
     secret: true,
     description: 'For webhooks: the Clover Auth Code, which the developer dashboard shows at the webhook of the app.',
+    setup: [
+      'On the developer dashboard open the app and its webhooks, enter the `eventUrl` of the instance and have a verification code sent.',
+      'The code stands among the `warnings` of the instance: enter it on the dashboard.',
+      'Copy the Clover Auth Code that is shown then.',
+    ],
   },
 ] as const satisfies readonly ConfigField[];
 

@@ -41,6 +41,10 @@ const CONFIGURATION = [
     type: 'string',
     secret: true,
     description: 'For webhooks: the auth token of the account, which signs them also where an API key logs in.',
+    setup: [
+      'Only for webhooks of an instance that logs in by an API key.',
+      'Show the auth token on the start page of the Twilio Console and copy it.',
+    ],
   },
 ] as const satisfies readonly ConfigField[];
 

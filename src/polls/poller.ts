@@ -31,6 +31,7 @@ export const POLLER_OPTIONS: PollerOptions = {
   leaseMs: 30_000,
   longestBackoffMs: 3_600_000,
   mostPages: 500,
+  mostListed: 10_000,
   mostPasses: 4,
 };
 

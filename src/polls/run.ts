@@ -21,6 +21,8 @@ export interface RunOptions {
   readonly leaseMs: number;
   /** Of one run; the next one goes on. */
   readonly mostPages: number;
+  /** Of one run where it cannot be gone on with, such as a list in no order. A provider that has more, or never ends, fails it. */
+  readonly mostListed: number;
   /** A list of several pages is read again while rows that it had passed over turn up, so many times at most. */
   readonly mostPasses: number;
 }
@@ -148,6 +150,7 @@ function createRun(ports: RunPorts, { poll, instance, settings, signal }: RunInp
       return resources.listChildren({ ...target, id: plan.child.id, child: plan.child.name }, whole);
     });
     count(page);
+    if (pages > options.mostListed) throw endless();
     // Pages without anything new take time, too: nobody else may begin meanwhile.
     if (clock.now() - leasedMs > options.leaseMs / 2) await commit([], progress);
     return page;
@@ -382,6 +385,7 @@ function createRun(ports: RunPorts, { poll, instance, settings, signal }: RunInp
         resources.listChanges({ instance, objectName: plan.objectName, signal: ended }, input),
       );
       count(page);
+      if (pages > options.mostListed) throw endless();
       const untilMs = Date.parse(page.until ?? '');
       if (untilMs - watermarkMs >= UNTIL_STEP_MS && isCredible(untilMs)) newestMs = Math.max(newestMs, untilMs);
       const readings = page.changes.map((change) => {
@@ -440,6 +444,13 @@ function createRun(ports: RunPorts, { poll, instance, settings, signal }: RunInp
   }
 
   return { readWindow, readAll, readFeed };
+}
+
+function endless(): AppError {
+  return new AppError(
+    'PROVIDER_PROTOCOL',
+    'The list that is polled has no end, or too many pages. Poll it by a field that tells when records changed.',
+  );
 }
 
 /** What responses of the provider hold in memory is counted until the end of the work. */

@@ -31,7 +31,10 @@ describe('discovery', () => {
   it('shows an element by key and by id, with the configuration that it takes', async () => {
     const { body } = await service.call('/elements/bamboohr');
     expect((await service.call('/elements/1002')).body).to.deep.equal(body);
-    expect(body.configuration.map(({ description: _, ...rest }: { description: string }) => rest)).to.deep.equal([
+    type Shown = Readonly<Record<string, unknown>>;
+    const shown = body.configuration.map(({ description: _, setup: __, ...rest }: Shown) => rest);
+    const polling = shown.splice(10);
+    expect(shown).to.deep.equal([
       { key: 'username', type: 'string', required: true, secret: true },
       { key: 'company.name', type: 'string', required: true, secret: false, example: 'acme' },
       { key: 'simulator', type: 'boolean', required: false, secret: false },
@@ -48,6 +51,13 @@ describe('discovery', () => {
       { key: 'event.notification.ordered', type: 'boolean', required: false, secret: false },
       { key: 'event.notification.hydrate', type: 'boolean', required: false, secret: false },
       { key: 'event.vendor.type', type: 'string', required: false, secret: false, example: 'webhook' },
+    ]);
+    expect(polling.map(({ key, type }: Shown) => [key, type])).to.deep.equal([
+      ['event.poller.refresh_interval', 'number'],
+      ['event.poller.configuration', 'object'],
+      ['event.poller.time.zone', 'string'],
+      ['event.poller.backfill', 'boolean'],
+      ['event.objects', 'string'],
     ]);
     const message = "There is no element 'bamborh'. Did you mean 'bamboohr'?";
     expectProblem(await service.call('/elements/bamborh'), 'NOT_FOUND', message);

@@ -276,7 +276,7 @@ describe('pollers and providers at random', function () {
           committed: () => undefined,
         }),
         clock,
-        options: { leaseMs: 100_000, mostPages: 100, mostPasses: 4 },
+        options: { leaseMs: 100_000, mostPages: 100, mostListed: 1000, mostPasses: 4 },
       } as unknown as RunPorts;
       const small = { ...resource, pageSize: PAGE_SIZE } as typeof resource;
       const tally = { events: 0, providerCalls: 0 };
