@@ -114,7 +114,7 @@ interface Form {
 const FORMS: Readonly<Record<PlatformField['type'], Form>> = {
   string: {
     expected: 'a text',
-    read: (value) => (typeof value === 'boolean' || isPlainObject(value) ? undefined : String(value)),
+    read: (value) => (typeof value === 'boolean' ? undefined : String(value)),
   },
   boolean: {
     expected: 'true or false',
@@ -163,7 +163,7 @@ function isWebUrl(text: string): boolean {
 }
 
 function readSetting(field: PlatformField, value: unknown) {
-  if (Array.isArray(value)) return undefined;
+  if (typeof value === 'object' && !(value instanceof ExactNumber) && field.type !== 'object') return undefined;
   const read = FORMS[field.type].read(value);
   if (field.pattern === undefined || read === undefined) return read;
   const match = new RegExp(field.pattern.source, field.pattern.flags.replace('g', '')).exec(String(read));

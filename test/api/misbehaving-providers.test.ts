@@ -278,6 +278,11 @@ describe('a provider that misbehaves', () => {
       'event.notification.ordered',
       'event.notification.hydrate',
       'event.vendor.type',
+      'event.poller.refresh_interval',
+      'event.poller.configuration',
+      'event.poller.time.zone',
+      'event.poller.backfill',
+      'event.objects',
     ]);
   });
 });
