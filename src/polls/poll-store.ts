@@ -355,8 +355,8 @@ const FINISH = `
     as r(account_id, instance_id, resource, lease, started_at, next_due, given_back, error, events, provider_calls)
   where p.account_id = r.account_id and p.instance_id = r.instance_id and p.resource = r.resource and p.lease = r.lease`;
 
-/** Told again of what it knows, as every process does that hears of a change, a poller goes on with its run. */
-const IS_KEPT = 'p.settings_version = excluded.settings_version and excluded.due is not null';
+/** Every process is told of a change: under the same settings the run that one has begun goes on, and says what came of it. */
+const IS_KEPT = 'p.settings_version = excluded.settings_version';
 
 // Whoever changes the settings waits for the row of the instance, so nobody has older pollers on the way that are not seen here.
 const SYNC = `
