@@ -10,7 +10,6 @@ import {
   Fault,
   json,
   type PageStyle,
-  type RequestBudget,
   type Routes,
   readBearer,
   type Simulator,
@@ -51,7 +50,9 @@ export function createSimulator(options: CloverSimulatorOptions): Simulator {
   const login = createLogin(options.memory, clock);
   const resources = createResources(clock);
   const openedMs = wholeSecond(clock.now() - 500 * DAY_MS);
-  const budget = options.callsPerSecond === undefined ? undefined : createLimit(options.callsPerSecond, clock);
+  const { callsPerSecond: calls } = options;
+  // Without a time to wait: only the limits of calls at the same time tell one.
+  const budget = calls === undefined ? undefined : createBudget({ calls, windowMs: 1000, clock, tellsWait: false });
   const { text = 'ignoring case' } = options;
   const lists = Object.entries(resources).map(([name, resource]) =>
     routesOf(name, resource, { text, nowMs: () => clock.now() }),
@@ -83,20 +84,6 @@ export function createSimulator(options: CloverSimulatorOptions): Simulator {
 }
 
 const MERCHANT = '/v3/merchants/{merchant}';
-
-/** Without a time to wait: only the limits of calls at the same time tell one. */
-function createLimit(calls: number, clock: Parameters<typeof createBudget>[0]['clock']): RequestBudget {
-  const budget = createBudget({ calls, windowMs: 1000, clock });
-  return {
-    take: () => {
-      try {
-        return budget.take();
-      } catch (error) {
-        throw error instanceof Fault ? new Fault(error.status, error.code, error.message) : error;
-      }
-    },
-  };
-}
 
 /** Whatever is wrong about a caller is 401: Clover does not tell permissions from tokens. */
 function assertMerchant({ headers, host, path }: Call, accepts: (token: string) => boolean): void {

@@ -5,8 +5,6 @@ import {
   createMovableClock,
   empty,
   Fault,
-  type MovableClock,
-  type RequestBudget,
   type Routes,
   type Simulator,
   type SimulatorOptions,
@@ -45,7 +43,8 @@ export function createSimulator(options: FortnoxSimulatorOptions): Simulator {
     {
       clock,
       print,
-      ...(calls !== undefined && { budget: createLimit(calls, clock) }),
+      // Without a time to wait: Fortnox documents none.
+      ...(calls !== undefined && { budget: createBudget({ calls, windowMs: WINDOW_MS, clock, tellsWait: false }) }),
       authenticate: login.authenticate,
       routes: login.exchanging(Object.assign({}, ...routes, nothing)),
       commands: {
@@ -71,20 +70,6 @@ function missing(): never {
 }
 
 const WINDOW_MS = 5000;
-
-/** Without a time to wait: Fortnox documents none. */
-function createLimit(calls: number, clock: MovableClock): RequestBudget {
-  const budget = createBudget({ calls, windowMs: WINDOW_MS, clock });
-  return {
-    take: () => {
-      try {
-        return budget.take();
-      } catch (error) {
-        throw error instanceof Fault ? new Fault(error.status, error.code, error.message) : error;
-      }
-    },
-  };
-}
 
 function routesOf(resource: Resource, place: Place): Routes {
   const { can, key, table } = resource;

@@ -11,7 +11,6 @@ import {
   Fault,
   json,
   type MovableClock,
-  type RequestBudget,
   type Routes,
   readBearer,
   type Simulator,
@@ -60,7 +59,10 @@ export function createSimulator(options: QuickBooksSimulatorOptions): Simulator 
       clock,
       print: (fault) => printFault(fault, clock.now()),
       headers: { intuit_tid: '1-6541d3a2-4b9f0a7c2d1e8f3600000000' },
-      ...(callsPerMinute !== undefined && { budget: createLimit(callsPerMinute, clock) }),
+      ...(callsPerMinute !== undefined && {
+        // A 429 does not say how long to wait.
+        budget: createBudget({ calls: callsPerMinute, windowMs: 60_000, clock, tellsWait: false }),
+      }),
       authenticate: (call) => assertCompany(call, login.accepts),
       open: login.routes,
       routes: routesOf(company),
@@ -80,20 +82,6 @@ interface Company {
   readonly tables: Tables;
   readonly clock: MovableClock;
   readonly text: TextRule;
-}
-
-/** A 429 does not say how long to wait. */
-function createLimit(calls: number, clock: MovableClock): RequestBudget {
-  const budget = createBudget({ calls, windowMs: 60_000, clock });
-  return {
-    take: () => {
-      try {
-        return budget.take();
-      } catch (error) {
-        throw error instanceof Fault ? new Fault(error.status, error.code, error.message) : error;
-      }
-    },
-  };
 }
 
 /** A token is good for its company only. */

@@ -8,6 +8,8 @@ export interface BudgetOptions {
   readonly clock: Clock;
   /** The provider's headers for what is left. */
   readonly headers?: (state: BudgetState) => Readonly<Record<string, string>>;
+  /** Whether a refusal says how long to wait. Default true. */
+  readonly tellsWait?: boolean;
 }
 
 export interface BudgetState {
@@ -18,11 +20,12 @@ export interface BudgetState {
 }
 
 export interface RequestBudget {
-  /** Counts a call. @returns the provider's headers for its answer. @throws Fault 429 with Retry-After */
+  /** Counts a call. @returns the provider's headers for its answer. @throws Fault 429, with Retry-After unless it is kept back */
   readonly take: () => Readonly<Record<string, string>>;
 }
 
-export function createBudget({ calls, windowMs, clock, headers = () => ({}) }: BudgetOptions): RequestBudget {
+export function createBudget(options: BudgetOptions): RequestBudget {
+  const { calls, windowMs, clock, headers = () => ({}), tellsWait = true } = options;
   let startMs = clock.steady();
   let used = 0;
   return {
@@ -33,7 +36,7 @@ export function createBudget({ calls, windowMs, clock, headers = () => ({}) }: B
       const resetMs = startMs + windowMs - nowMs;
       const told = headers({ calls, left: Math.max(0, calls - used), resetMs });
       if (used <= calls) return told;
-      const wait = { 'retry-after': String(Math.ceil(resetMs / 1000)) };
+      const wait = tellsWait && { 'retry-after': String(Math.ceil(resetMs / 1000)) };
       throw fault(429, `More than ${calls} calls in ${windowMs} ms.`, { headers: { ...wait, ...told } });
     },
   };

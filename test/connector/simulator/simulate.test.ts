@@ -285,4 +285,12 @@ describe('the rate budget of a simulated provider', () => {
     await clock.advance(6500);
     expect(budget.take()).to.deep.equal({ 'x-left': '1' });
   });
+
+  it('may keep back when that is', () => {
+    const budget = createBudget({ calls: 1, windowMs: 10_000, clock: createVirtualClock(), tellsWait: false });
+    budget.take();
+    expect(() => budget.take())
+      .to.throw(Fault)
+      .with.deep.include({ status: 429, headers: {} });
+  });
 });
