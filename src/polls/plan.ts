@@ -18,7 +18,6 @@ export interface PollPlan {
   readonly since: (ms: number) => Pick<ListRequest, 'where' | 'orderBy' | 'fields'>;
   /** The record that changed last; undefined: the provider cannot be asked for it. */
   readonly newest: Pick<ListRequest, 'orderBy'> | undefined;
-  readonly idField: string;
   readonly idOf: (row: Row) => string | undefined;
   readonly updatedOf: (row: Row) => number | undefined;
   /** Whether it was created, as far as its dates say: undefined: they say nothing. */
@@ -72,7 +71,6 @@ export function planPoll(resource: PolledResource, settings: PollSettings, objec
       };
     },
     newest: isAskable && spec.sortable === true ? { orderBy: `${updated?.field} desc` } : undefined,
-    idField,
     idOf: (row) => textOf(readId(row)),
     updatedOf,
     isCreated: (row) => {

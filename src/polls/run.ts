@@ -12,7 +12,7 @@ import type { ClaimedPoll, NewlySeen, PollStore, Progress } from './poll-store.t
 export interface RunPorts {
   readonly store: Pick<PollStore, 'transaction' | 'advance' | 'seen' | 'see' | 'forgetSeen'>;
   readonly resources: Pick<Resources, 'getObject' | 'listRecords' | 'listChildren' | 'listChanges' | 'getRecord'>;
-  readonly prepare: (events: readonly NewEvent[]) => Promise<Pick<PreparedEvents, 'insert' | 'committed'>>;
+  readonly prepare: (events: readonly NewEvent[]) => Promise<PreparedEvents>;
   readonly clock: Pick<Clock, 'now'>;
   readonly options: RunOptions;
 }
@@ -44,9 +44,8 @@ export interface RunTally {
   providerCalls: number;
 }
 
-/** Why a run ended early, and when the next may begin; undefined: it is through. */
+/** A run that has more to read; so long later the next one may begin. */
 export interface EarlyEnd {
-  readonly reason: 'pages' | 'rate-limit';
   readonly afterMs: number;
 }
 
@@ -135,10 +134,10 @@ function createRun(ports: RunPorts, { poll, instance, settings, signal }: RunInp
 
   /** Callers come first: what is left of the provider's limit is theirs. */
   function earlyEnd({ rateLimit }: CallReport): EarlyEnd | undefined {
-    if (pages >= options.mostPages) return { reason: 'pages', afterMs: 0 };
+    if (pages >= options.mostPages) return { afterMs: 0 };
     const { limit, remaining, resetSeconds = 60 } = rateLimit ?? {};
     if (limit === undefined || remaining === undefined || remaining > limit * CALLERS_SHARE) return undefined;
-    return { reason: 'rate-limit', afterMs: resetSeconds * 1000 };
+    return { afterMs: resetSeconds * 1000 };
   }
 
   async function list(request: Partial<ListRequest>): Promise<RecordList> {

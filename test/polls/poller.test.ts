@@ -97,7 +97,7 @@ describe('the poller', () => {
             return { records: [NEWEST], pushdown: 'full', providerCalls: 1 };
           },
         } as unknown as PollerPorts['resources'],
-        prepare: async () => ({ count: 0, insert: async () => undefined, committed: () => undefined }),
+        prepare: async () => ({ insert: async () => undefined, committed: () => undefined }),
         measures: { started: () => undefined, ended: () => undefined },
         options: { ...POLLER_OPTIONS, ...options },
       },

@@ -195,8 +195,6 @@ export interface AcceptancePorts {
 
 /** Events that are stored together with something else, in the transaction of whoever does that. */
 export interface PreparedEvents {
-  /** Those that somebody wants. */
-  readonly count: number;
   readonly insert: (via: Knex) => Promise<void>;
   /** To be called after the commit: they are delivered from then on. */
   readonly committed: () => void;
@@ -217,7 +215,6 @@ export function prepareEvents(
     measures: { accepted: (state: string) => void onCommit.push(() => measures.accepted(state)) },
   };
   return {
-    count: acceptances.length,
     insert: async (via) => {
       onCommit = [];
       if (acceptances.length === 0) return;
