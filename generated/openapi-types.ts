@@ -1141,7 +1141,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The name of an object, as `GET /objects` lists it.
+                 * @description The name of an object, as `GET /objects` lists it, or one of its aliases. A name of two words, such as `affiliates/commissions`, may be written with its slash or with `%2F`.
                  * @example Orders
                  */
                 objectName: components["parameters"]["ObjectName"];
@@ -1197,6 +1197,67 @@ export interface paths {
          *     object are not known yet are they discovered first.
          */
         post: operations["explainQuery"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Search files
+         * @description The files and folders that the words, the place, the days and the tags leave, on every element that has an object `search`; `GET /objects/search/metadata` lists its fields and which of the parameters it takes.
+         *     A `where` counts beside them.
+         */
+        get: operations["search"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/affiliates/commissions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List commissions of affiliates
+         * @description `GET /{objectName}` for the object `affiliates/commissions`: names of two words stand in paths as they are, in every operation that has an `objectName`.
+         */
+        get: operations["listAffiliateCommissions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tasks/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Search tasks
+         * @description `GET /{objectName}` for the object `tasks/search`.
+         */
+        get: operations["searchTasks"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1290,7 +1351,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The name of an object, as `GET /objects` lists it.
+                 * @description The name of an object, as `GET /objects` lists it, or one of its aliases. A name of two words, such as `affiliates/commissions`, may be written with its slash or with `%2F`.
                  * @example Orders
                  */
                 objectName: components["parameters"]["ObjectName"];
@@ -1320,7 +1381,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The name of an object, as `GET /objects` lists it.
+                 * @description The name of an object, as `GET /objects` lists it, or one of its aliases. A name of two words, such as `affiliates/commissions`, may be written with its slash or with `%2F`.
                  * @example Orders
                  */
                 objectName: components["parameters"]["ObjectName"];
@@ -1366,7 +1427,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The name of an object, as `GET /objects` lists it.
+                 * @description The name of an object, as `GET /objects` lists it, or one of its aliases. A name of two words, such as `affiliates/commissions`, may be written with its slash or with `%2F`.
                  * @example Orders
                  */
                 objectName: components["parameters"]["ObjectName"];
@@ -1402,7 +1463,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The hub of the instance's element. Any other hub is a 404.
+                 * @description A hub of the instance's element. Any other hub is a 404.
                  * @example general
                  */
                 hub: components["parameters"]["Hub"];
@@ -1428,12 +1489,12 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The hub of the instance's element. Any other hub is a 404.
+                 * @description A hub of the instance's element. Any other hub is a 404.
                  * @example general
                  */
                 hub: components["parameters"]["Hub"];
                 /**
-                 * @description The name of an object, as `GET /objects` lists it.
+                 * @description The name of an object, as `GET /objects` lists it, or one of its aliases. A name of two words, such as `affiliates/commissions`, may be written with its slash or with `%2F`.
                  * @example Orders
                  */
                 objectName: components["parameters"]["ObjectName"];
@@ -1459,7 +1520,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The hub of the instance's element. Any other hub is a 404.
+                 * @description A hub of the instance's element. Any other hub is a 404.
                  * @example general
                  */
                 hub: components["parameters"]["Hub"];
@@ -1479,18 +1540,97 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/hubs/{hub}/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A hub of the instance's element. Any other hub is a 404.
+                 * @example general
+                 */
+                hub: components["parameters"]["Hub"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Search files, by hub
+         * @description The files and folders that the words, the place, the days and the tags leave, on every element that has an object `search`; `GET /objects/search/metadata` lists its fields and which of the parameters it takes.
+         *     A `where` counts beside them. Answers only when the element is in this hub.
+         */
+        get: operations["searchHub"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/hubs/{hub}/affiliates/commissions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A hub of the instance's element. Any other hub is a 404.
+                 * @example general
+                 */
+                hub: components["parameters"]["Hub"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List commissions of affiliates, by hub
+         * @description `GET /{objectName}` for the object `affiliates/commissions`: names of two words stand in paths as they are, in every operation that has an `objectName`. Answers only when the element is in this hub.
+         */
+        get: operations["listHubAffiliateCommissions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/hubs/{hub}/tasks/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A hub of the instance's element. Any other hub is a 404.
+                 * @example general
+                 */
+                hub: components["parameters"]["Hub"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Search tasks, by hub
+         * @description `GET /{objectName}` for the object `tasks/search`. Answers only when the element is in this hub.
+         */
+        get: operations["searchHubTasks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/hubs/{hub}/{objectName}": {
         parameters: {
             query?: never;
             header?: never;
             path: {
                 /**
-                 * @description The hub of the instance's element. Any other hub is a 404.
+                 * @description A hub of the instance's element. Any other hub is a 404.
                  * @example general
                  */
                 hub: components["parameters"]["Hub"];
                 /**
-                 * @description The name of an object, as `GET /objects` lists it.
+                 * @description The name of an object, as `GET /objects` lists it, or one of its aliases. A name of two words, such as `affiliates/commissions`, may be written with its slash or with `%2F`.
                  * @example Orders
                  */
                 objectName: components["parameters"]["ObjectName"];
@@ -1520,12 +1660,12 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The hub of the instance's element. Any other hub is a 404.
+                 * @description A hub of the instance's element. Any other hub is a 404.
                  * @example general
                  */
                 hub: components["parameters"]["Hub"];
                 /**
-                 * @description The name of an object, as `GET /objects` lists it.
+                 * @description The name of an object, as `GET /objects` lists it, or one of its aliases. A name of two words, such as `affiliates/commissions`, may be written with its slash or with `%2F`.
                  * @example Orders
                  */
                 objectName: components["parameters"]["ObjectName"];
@@ -1571,12 +1711,12 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The hub of the instance's element. Any other hub is a 404.
+                 * @description A hub of the instance's element. Any other hub is a 404.
                  * @example general
                  */
                 hub: components["parameters"]["Hub"];
                 /**
-                 * @description The name of an object, as `GET /objects` lists it.
+                 * @description The name of an object, as `GET /objects` lists it, or one of its aliases. A name of two words, such as `affiliates/commissions`, may be written with its slash or with `%2F`.
                  * @example Orders
                  */
                 objectName: components["parameters"]["ObjectName"];
@@ -3998,22 +4138,6 @@ export interface components {
                 "application/json": components["schemas"]["QueryExplanation"];
             };
         };
-        /** @description What the provider answered; its status may be any. */
-        ProviderAnswer: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
-                "Elements-Provider-Calls": components["headers"]["Elements-Provider-Calls"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Content-Disposition": components["headers"]["Content-Disposition"];
-                [name: string]: unknown;
-            };
-            content: {
-                "*/*": string;
-            };
-        };
         /** @description The records that match. */
         RecordList: {
             headers: {
@@ -4033,6 +4157,22 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["ObjectRecord"][];
+            };
+        };
+        /** @description What the provider answered; its status may be any. */
+        ProviderAnswer: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
+                "Elements-Provider-Calls": components["headers"]["Elements-Provider-Calls"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Content-Disposition": components["headers"]["Content-Disposition"];
+                [name: string]: unknown;
+            };
+            content: {
+                "*/*": string;
             };
         };
         /** @description The record as the provider has it now. */
@@ -4106,7 +4246,7 @@ export interface components {
     };
     parameters: {
         /**
-         * @description The hub of the instance's element. Any other hub is a 404.
+         * @description A hub of the instance's element. Any other hub is a 404.
          * @example general
          */
         Hub: string;
@@ -4276,25 +4416,32 @@ export interface components {
          */
         ObjectDetails: boolean;
         /**
-         * @description The name of an object, as `GET /objects` lists it.
+         * @description The name of an object, as `GET /objects` lists it, or one of its aliases. A name of two words, such as `affiliates/commissions`, may be written with its slash or with `%2F`.
          * @example Orders
          */
         ObjectName: string;
         /**
-         * @description The path below the provider's address, with its slashes as they are.
-         * @example Orders('A-1')
+         * @description Words that are looked for, as the provider searches.
+         * @example contract
          */
-        ProviderPath: string;
+        FileWords: string;
         /**
-         * @description Goes to the provider, as your other headers do. Many want it before they change a record.
-         * @example *
+         * @description The folder below which is searched, from the root.
+         * @example /Projects/2026
          */
-        IfMatch: string;
+        FilePlace: string;
         /**
-         * @description The path below the provider's address, with its slashes as they are.
-         * @example Orders
+         * @description Changed on or after this day (UTC) or instant.
+         * @example 2026-01-01
          */
-        ProviderCollection: string;
+        FileStartDate: string;
+        /**
+         * @description Changed on or before this day (UTC) or instant.
+         * @example 2026-12-31
+         */
+        FileEndDate: string;
+        /** @description Only what carries every one of these tags. Repeat the parameter for more than one. */
+        FileTags: string[];
         /**
          * @description A filter in the query language, at most 16 KB of text: comparisons (`=`, `!=`, `<`, `<=`, `>`, `>=`), `IN`, `LIKE`, `BETWEEN` and `IS NULL`,
          *     combined with `AND`, `OR`, `NOT` and parentheses. Text stands in single quotes; a quote in it is doubled.
@@ -4317,6 +4464,21 @@ export interface components {
         MaxProviderCalls: number;
         /** @description With `pushdown-only` a query that the provider cannot answer in full by itself is a 400 (`WHERE_UNSUPPORTED`). */
         QueryMode: "pushdown-only";
+        /**
+         * @description The path below the provider's address, with its slashes as they are.
+         * @example Orders('A-1')
+         */
+        ProviderPath: string;
+        /**
+         * @description Goes to the provider, as your other headers do. Many want it before they change a record.
+         * @example *
+         */
+        IfMatch: string;
+        /**
+         * @description The path below the provider's address, with its slashes as they are.
+         * @example Orders
+         */
+        ProviderCollection: string;
         /**
          * @description The id of a record, percent-encoded.
          * @example A-1
@@ -4423,11 +4585,6 @@ export interface components {
          */
         Allow: string;
         /**
-         * @description Sent with files only. The name of the file, as the provider sends it or the record tells it (RFC 6266); `attachment` where a browser could run what is in it.
-         * @example attachment; filename="invoice-118.pdf"
-         */
-        "Content-Disposition": string;
-        /**
          * @description How much of the `where` the provider answered itself. The rest was filtered in the service; the rows are the same either way.
          * @example full
          */
@@ -4437,6 +4594,11 @@ export interface components {
          * @example scan-budget
          */
         "Elements-Partial-Result": "scan-budget" | "bytes" | "result-window";
+        /**
+         * @description Sent with files only. The name of the file, as the provider sends it or the record tells it (RFC 6266); `attachment` where a browser could run what is in it.
+         * @example attachment; filename="invoice-118.pdf"
+         */
+        "Content-Disposition": string;
     };
     pathItems: never;
 }
@@ -6338,7 +6500,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The name of an object, as `GET /objects` lists it.
+                 * @description The name of an object, as `GET /objects` lists it, or one of its aliases. A name of two words, such as `affiliates/commissions`, may be written with its slash or with `%2F`.
                  * @example Orders
                  */
                 objectName: components["parameters"]["ObjectName"];
@@ -6414,6 +6576,196 @@ export interface operations {
             406: components["responses"]["NotAcceptable"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            424: components["responses"]["InstanceCredentialsFailed"];
+            429: components["responses"]["ProviderRateLimited"];
+            500: components["responses"]["Internal"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["Overloaded"];
+            504: components["responses"]["ProviderTimeout"];
+        };
+    };
+    search: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Words that are looked for, as the provider searches.
+                 * @example contract
+                 */
+                text?: components["parameters"]["FileWords"];
+                /**
+                 * @description The folder below which is searched, from the root.
+                 * @example /Projects/2026
+                 */
+                path?: components["parameters"]["FilePlace"];
+                /**
+                 * @description Changed on or after this day (UTC) or instant.
+                 * @example 2026-01-01
+                 */
+                startDate?: components["parameters"]["FileStartDate"];
+                /**
+                 * @description Changed on or before this day (UTC) or instant.
+                 * @example 2026-12-31
+                 */
+                endDate?: components["parameters"]["FileEndDate"];
+                /** @description Only what carries every one of these tags. Repeat the parameter for more than one. */
+                "tags[]"?: components["parameters"]["FileTags"];
+                /**
+                 * @description A filter in the query language, at most 16 KB of text: comparisons (`=`, `!=`, `<`, `<=`, `>`, `>=`), `IN`, `LIKE`, `BETWEEN` and `IS NULL`,
+                 *     combined with `AND`, `OR`, `NOT` and parentheses. Text stands in single quotes; a quote in it is doubled.
+                 *     The metadata of the object says which operators each field takes.
+                 */
+                where?: components["parameters"]["Where"];
+                /**
+                 * @description A comma-separated list of the fields to answer. All of them unless given.
+                 * @example Code,PlacedAt,Paid
+                 */
+                fields?: components["parameters"]["Fields"];
+                /**
+                 * @description A comma-separated list of fields, each with `asc` (unless given) or `desc`.
+                 * @example PlacedAt desc
+                 */
+                orderBy?: components["parameters"]["OrderBy"];
+                /** @description The number of the page, from 1. Beside `nextPage` it means nothing. */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 10
+                 */
+                pageSize?: components["parameters"]["PageSize"];
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                /** @description How many calls to the provider one answer may take. When they do not fill the page, the answer is partial and says so. */
+                "Elements-Max-Provider-Calls"?: components["parameters"]["MaxProviderCalls"];
+                /** @description With `pushdown-only` a query that the provider cannot answer in full by itself is a 400 (`WHERE_UNSUPPORTED`). */
+                "Elements-Query-Mode"?: components["parameters"]["QueryMode"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["RecordList"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["OperationUnsupported"];
+            406: components["responses"]["NotAcceptable"];
+            422: components["responses"]["ProviderRejected"];
+            424: components["responses"]["InstanceCredentialsFailed"];
+            429: components["responses"]["ProviderRateLimited"];
+            500: components["responses"]["Internal"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["Overloaded"];
+            504: components["responses"]["ProviderTimeout"];
+        };
+    };
+    listAffiliateCommissions: {
+        parameters: {
+            query?: {
+                /**
+                 * @description A filter in the query language, at most 16 KB of text: comparisons (`=`, `!=`, `<`, `<=`, `>`, `>=`), `IN`, `LIKE`, `BETWEEN` and `IS NULL`,
+                 *     combined with `AND`, `OR`, `NOT` and parentheses. Text stands in single quotes; a quote in it is doubled.
+                 *     The metadata of the object says which operators each field takes.
+                 */
+                where?: components["parameters"]["Where"];
+                /**
+                 * @description A comma-separated list of the fields to answer. All of them unless given.
+                 * @example Code,PlacedAt,Paid
+                 */
+                fields?: components["parameters"]["Fields"];
+                /**
+                 * @description A comma-separated list of fields, each with `asc` (unless given) or `desc`.
+                 * @example PlacedAt desc
+                 */
+                orderBy?: components["parameters"]["OrderBy"];
+                /** @description The number of the page, from 1. Beside `nextPage` it means nothing. */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 10
+                 */
+                pageSize?: components["parameters"]["PageSize"];
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                /** @description How many calls to the provider one answer may take. When they do not fill the page, the answer is partial and says so. */
+                "Elements-Max-Provider-Calls"?: components["parameters"]["MaxProviderCalls"];
+                /** @description With `pushdown-only` a query that the provider cannot answer in full by itself is a 400 (`WHERE_UNSUPPORTED`). */
+                "Elements-Query-Mode"?: components["parameters"]["QueryMode"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["RecordList"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["OperationUnsupported"];
+            406: components["responses"]["NotAcceptable"];
+            422: components["responses"]["ProviderRejected"];
+            424: components["responses"]["InstanceCredentialsFailed"];
+            429: components["responses"]["ProviderRateLimited"];
+            500: components["responses"]["Internal"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["Overloaded"];
+            504: components["responses"]["ProviderTimeout"];
+        };
+    };
+    searchTasks: {
+        parameters: {
+            query?: {
+                /**
+                 * @description A filter in the query language, at most 16 KB of text: comparisons (`=`, `!=`, `<`, `<=`, `>`, `>=`), `IN`, `LIKE`, `BETWEEN` and `IS NULL`,
+                 *     combined with `AND`, `OR`, `NOT` and parentheses. Text stands in single quotes; a quote in it is doubled.
+                 *     The metadata of the object says which operators each field takes.
+                 */
+                where?: components["parameters"]["Where"];
+                /**
+                 * @description A comma-separated list of the fields to answer. All of them unless given.
+                 * @example Code,PlacedAt,Paid
+                 */
+                fields?: components["parameters"]["Fields"];
+                /**
+                 * @description A comma-separated list of fields, each with `asc` (unless given) or `desc`.
+                 * @example PlacedAt desc
+                 */
+                orderBy?: components["parameters"]["OrderBy"];
+                /** @description The number of the page, from 1. Beside `nextPage` it means nothing. */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 10
+                 */
+                pageSize?: components["parameters"]["PageSize"];
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                /** @description How many calls to the provider one answer may take. When they do not fill the page, the answer is partial and says so. */
+                "Elements-Max-Provider-Calls"?: components["parameters"]["MaxProviderCalls"];
+                /** @description With `pushdown-only` a query that the provider cannot answer in full by itself is a 400 (`WHERE_UNSUPPORTED`). */
+                "Elements-Query-Mode"?: components["parameters"]["QueryMode"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["RecordList"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["OperationUnsupported"];
+            406: components["responses"]["NotAcceptable"];
+            422: components["responses"]["ProviderRejected"];
             424: components["responses"]["InstanceCredentialsFailed"];
             429: components["responses"]["ProviderRateLimited"];
             500: components["responses"]["Internal"];
@@ -6630,7 +6982,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description The name of an object, as `GET /objects` lists it.
+                 * @description The name of an object, as `GET /objects` lists it, or one of its aliases. A name of two words, such as `affiliates/commissions`, may be written with its slash or with `%2F`.
                  * @example Orders
                  */
                 objectName: components["parameters"]["ObjectName"];
@@ -6664,7 +7016,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description The name of an object, as `GET /objects` lists it.
+                 * @description The name of an object, as `GET /objects` lists it, or one of its aliases. A name of two words, such as `affiliates/commissions`, may be written with its slash or with `%2F`.
                  * @example Orders
                  */
                 objectName: components["parameters"]["ObjectName"];
@@ -6702,7 +7054,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The name of an object, as `GET /objects` lists it.
+                 * @description The name of an object, as `GET /objects` lists it, or one of its aliases. A name of two words, such as `affiliates/commissions`, may be written with its slash or with `%2F`.
                  * @example Orders
                  */
                 objectName: components["parameters"]["ObjectName"];
@@ -6738,7 +7090,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The name of an object, as `GET /objects` lists it.
+                 * @description The name of an object, as `GET /objects` lists it, or one of its aliases. A name of two words, such as `affiliates/commissions`, may be written with its slash or with `%2F`.
                  * @example Orders
                  */
                 objectName: components["parameters"]["ObjectName"];
@@ -6781,7 +7133,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The name of an object, as `GET /objects` lists it.
+                 * @description The name of an object, as `GET /objects` lists it, or one of its aliases. A name of two words, such as `affiliates/commissions`, may be written with its slash or with `%2F`.
                  * @example Orders
                  */
                 objectName: components["parameters"]["ObjectName"];
@@ -6818,7 +7170,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The name of an object, as `GET /objects` lists it.
+                 * @description The name of an object, as `GET /objects` lists it, or one of its aliases. A name of two words, such as `affiliates/commissions`, may be written with its slash or with `%2F`.
                  * @example Orders
                  */
                 objectName: components["parameters"]["ObjectName"];
@@ -6893,7 +7245,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description The name of an object, as `GET /objects` lists it.
+                 * @description The name of an object, as `GET /objects` lists it, or one of its aliases. A name of two words, such as `affiliates/commissions`, may be written with its slash or with `%2F`.
                  * @example Orders
                  */
                 objectName: components["parameters"]["ObjectName"];
@@ -6943,7 +7295,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description The hub of the instance's element. Any other hub is a 404.
+                 * @description A hub of the instance's element. Any other hub is a 404.
                  * @example general
                  */
                 hub: components["parameters"]["Hub"];
@@ -6972,12 +7324,12 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The hub of the instance's element. Any other hub is a 404.
+                 * @description A hub of the instance's element. Any other hub is a 404.
                  * @example general
                  */
                 hub: components["parameters"]["Hub"];
                 /**
-                 * @description The name of an object, as `GET /objects` lists it.
+                 * @description The name of an object, as `GET /objects` lists it, or one of its aliases. A name of two words, such as `affiliates/commissions`, may be written with its slash or with `%2F`.
                  * @example Orders
                  */
                 objectName: components["parameters"]["ObjectName"];
@@ -7006,7 +7358,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The hub of the instance's element. Any other hub is a 404.
+                 * @description A hub of the instance's element. Any other hub is a 404.
                  * @example general
                  */
                 hub: components["parameters"]["Hub"];
@@ -7020,6 +7372,214 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            422: components["responses"]["ProviderRejected"];
+            424: components["responses"]["InstanceCredentialsFailed"];
+            429: components["responses"]["ProviderRateLimited"];
+            500: components["responses"]["Internal"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["Overloaded"];
+            504: components["responses"]["ProviderTimeout"];
+        };
+    };
+    searchHub: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Words that are looked for, as the provider searches.
+                 * @example contract
+                 */
+                text?: components["parameters"]["FileWords"];
+                /**
+                 * @description The folder below which is searched, from the root.
+                 * @example /Projects/2026
+                 */
+                path?: components["parameters"]["FilePlace"];
+                /**
+                 * @description Changed on or after this day (UTC) or instant.
+                 * @example 2026-01-01
+                 */
+                startDate?: components["parameters"]["FileStartDate"];
+                /**
+                 * @description Changed on or before this day (UTC) or instant.
+                 * @example 2026-12-31
+                 */
+                endDate?: components["parameters"]["FileEndDate"];
+                /** @description Only what carries every one of these tags. Repeat the parameter for more than one. */
+                "tags[]"?: components["parameters"]["FileTags"];
+                /**
+                 * @description A filter in the query language, at most 16 KB of text: comparisons (`=`, `!=`, `<`, `<=`, `>`, `>=`), `IN`, `LIKE`, `BETWEEN` and `IS NULL`,
+                 *     combined with `AND`, `OR`, `NOT` and parentheses. Text stands in single quotes; a quote in it is doubled.
+                 *     The metadata of the object says which operators each field takes.
+                 */
+                where?: components["parameters"]["Where"];
+                /**
+                 * @description A comma-separated list of the fields to answer. All of them unless given.
+                 * @example Code,PlacedAt,Paid
+                 */
+                fields?: components["parameters"]["Fields"];
+                /**
+                 * @description A comma-separated list of fields, each with `asc` (unless given) or `desc`.
+                 * @example PlacedAt desc
+                 */
+                orderBy?: components["parameters"]["OrderBy"];
+                /** @description The number of the page, from 1. Beside `nextPage` it means nothing. */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 10
+                 */
+                pageSize?: components["parameters"]["PageSize"];
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                /** @description How many calls to the provider one answer may take. When they do not fill the page, the answer is partial and says so. */
+                "Elements-Max-Provider-Calls"?: components["parameters"]["MaxProviderCalls"];
+                /** @description With `pushdown-only` a query that the provider cannot answer in full by itself is a 400 (`WHERE_UNSUPPORTED`). */
+                "Elements-Query-Mode"?: components["parameters"]["QueryMode"];
+            };
+            path: {
+                /**
+                 * @description A hub of the instance's element. Any other hub is a 404.
+                 * @example general
+                 */
+                hub: components["parameters"]["Hub"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["RecordList"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["OperationUnsupported"];
+            406: components["responses"]["NotAcceptable"];
+            422: components["responses"]["ProviderRejected"];
+            424: components["responses"]["InstanceCredentialsFailed"];
+            429: components["responses"]["ProviderRateLimited"];
+            500: components["responses"]["Internal"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["Overloaded"];
+            504: components["responses"]["ProviderTimeout"];
+        };
+    };
+    listHubAffiliateCommissions: {
+        parameters: {
+            query?: {
+                /**
+                 * @description A filter in the query language, at most 16 KB of text: comparisons (`=`, `!=`, `<`, `<=`, `>`, `>=`), `IN`, `LIKE`, `BETWEEN` and `IS NULL`,
+                 *     combined with `AND`, `OR`, `NOT` and parentheses. Text stands in single quotes; a quote in it is doubled.
+                 *     The metadata of the object says which operators each field takes.
+                 */
+                where?: components["parameters"]["Where"];
+                /**
+                 * @description A comma-separated list of the fields to answer. All of them unless given.
+                 * @example Code,PlacedAt,Paid
+                 */
+                fields?: components["parameters"]["Fields"];
+                /**
+                 * @description A comma-separated list of fields, each with `asc` (unless given) or `desc`.
+                 * @example PlacedAt desc
+                 */
+                orderBy?: components["parameters"]["OrderBy"];
+                /** @description The number of the page, from 1. Beside `nextPage` it means nothing. */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 10
+                 */
+                pageSize?: components["parameters"]["PageSize"];
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                /** @description How many calls to the provider one answer may take. When they do not fill the page, the answer is partial and says so. */
+                "Elements-Max-Provider-Calls"?: components["parameters"]["MaxProviderCalls"];
+                /** @description With `pushdown-only` a query that the provider cannot answer in full by itself is a 400 (`WHERE_UNSUPPORTED`). */
+                "Elements-Query-Mode"?: components["parameters"]["QueryMode"];
+            };
+            path: {
+                /**
+                 * @description A hub of the instance's element. Any other hub is a 404.
+                 * @example general
+                 */
+                hub: components["parameters"]["Hub"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["RecordList"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["OperationUnsupported"];
+            406: components["responses"]["NotAcceptable"];
+            422: components["responses"]["ProviderRejected"];
+            424: components["responses"]["InstanceCredentialsFailed"];
+            429: components["responses"]["ProviderRateLimited"];
+            500: components["responses"]["Internal"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["Overloaded"];
+            504: components["responses"]["ProviderTimeout"];
+        };
+    };
+    searchHubTasks: {
+        parameters: {
+            query?: {
+                /**
+                 * @description A filter in the query language, at most 16 KB of text: comparisons (`=`, `!=`, `<`, `<=`, `>`, `>=`), `IN`, `LIKE`, `BETWEEN` and `IS NULL`,
+                 *     combined with `AND`, `OR`, `NOT` and parentheses. Text stands in single quotes; a quote in it is doubled.
+                 *     The metadata of the object says which operators each field takes.
+                 */
+                where?: components["parameters"]["Where"];
+                /**
+                 * @description A comma-separated list of the fields to answer. All of them unless given.
+                 * @example Code,PlacedAt,Paid
+                 */
+                fields?: components["parameters"]["Fields"];
+                /**
+                 * @description A comma-separated list of fields, each with `asc` (unless given) or `desc`.
+                 * @example PlacedAt desc
+                 */
+                orderBy?: components["parameters"]["OrderBy"];
+                /** @description The number of the page, from 1. Beside `nextPage` it means nothing. */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 10
+                 */
+                pageSize?: components["parameters"]["PageSize"];
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                /** @description How many calls to the provider one answer may take. When they do not fill the page, the answer is partial and says so. */
+                "Elements-Max-Provider-Calls"?: components["parameters"]["MaxProviderCalls"];
+                /** @description With `pushdown-only` a query that the provider cannot answer in full by itself is a 400 (`WHERE_UNSUPPORTED`). */
+                "Elements-Query-Mode"?: components["parameters"]["QueryMode"];
+            };
+            path: {
+                /**
+                 * @description A hub of the instance's element. Any other hub is a 404.
+                 * @example general
+                 */
+                hub: components["parameters"]["Hub"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["RecordList"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["OperationUnsupported"];
             406: components["responses"]["NotAcceptable"];
             422: components["responses"]["ProviderRejected"];
             424: components["responses"]["InstanceCredentialsFailed"];
@@ -7067,12 +7627,12 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description The hub of the instance's element. Any other hub is a 404.
+                 * @description A hub of the instance's element. Any other hub is a 404.
                  * @example general
                  */
                 hub: components["parameters"]["Hub"];
                 /**
-                 * @description The name of an object, as `GET /objects` lists it.
+                 * @description The name of an object, as `GET /objects` lists it, or one of its aliases. A name of two words, such as `affiliates/commissions`, may be written with its slash or with `%2F`.
                  * @example Orders
                  */
                 objectName: components["parameters"]["ObjectName"];
@@ -7106,12 +7666,12 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description The hub of the instance's element. Any other hub is a 404.
+                 * @description A hub of the instance's element. Any other hub is a 404.
                  * @example general
                  */
                 hub: components["parameters"]["Hub"];
                 /**
-                 * @description The name of an object, as `GET /objects` lists it.
+                 * @description The name of an object, as `GET /objects` lists it, or one of its aliases. A name of two words, such as `affiliates/commissions`, may be written with its slash or with `%2F`.
                  * @example Orders
                  */
                 objectName: components["parameters"]["ObjectName"];
@@ -7149,12 +7709,12 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The hub of the instance's element. Any other hub is a 404.
+                 * @description A hub of the instance's element. Any other hub is a 404.
                  * @example general
                  */
                 hub: components["parameters"]["Hub"];
                 /**
-                 * @description The name of an object, as `GET /objects` lists it.
+                 * @description The name of an object, as `GET /objects` lists it, or one of its aliases. A name of two words, such as `affiliates/commissions`, may be written with its slash or with `%2F`.
                  * @example Orders
                  */
                 objectName: components["parameters"]["ObjectName"];
@@ -7190,12 +7750,12 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The hub of the instance's element. Any other hub is a 404.
+                 * @description A hub of the instance's element. Any other hub is a 404.
                  * @example general
                  */
                 hub: components["parameters"]["Hub"];
                 /**
-                 * @description The name of an object, as `GET /objects` lists it.
+                 * @description The name of an object, as `GET /objects` lists it, or one of its aliases. A name of two words, such as `affiliates/commissions`, may be written with its slash or with `%2F`.
                  * @example Orders
                  */
                 objectName: components["parameters"]["ObjectName"];
@@ -7238,12 +7798,12 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The hub of the instance's element. Any other hub is a 404.
+                 * @description A hub of the instance's element. Any other hub is a 404.
                  * @example general
                  */
                 hub: components["parameters"]["Hub"];
                 /**
-                 * @description The name of an object, as `GET /objects` lists it.
+                 * @description The name of an object, as `GET /objects` lists it, or one of its aliases. A name of two words, such as `affiliates/commissions`, may be written with its slash or with `%2F`.
                  * @example Orders
                  */
                 objectName: components["parameters"]["ObjectName"];
@@ -7280,12 +7840,12 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The hub of the instance's element. Any other hub is a 404.
+                 * @description A hub of the instance's element. Any other hub is a 404.
                  * @example general
                  */
                 hub: components["parameters"]["Hub"];
                 /**
-                 * @description The name of an object, as `GET /objects` lists it.
+                 * @description The name of an object, as `GET /objects` lists it, or one of its aliases. A name of two words, such as `affiliates/commissions`, may be written with its slash or with `%2F`.
                  * @example Orders
                  */
                 objectName: components["parameters"]["ObjectName"];
@@ -7360,12 +7920,12 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description The hub of the instance's element. Any other hub is a 404.
+                 * @description A hub of the instance's element. Any other hub is a 404.
                  * @example general
                  */
                 hub: components["parameters"]["Hub"];
                 /**
-                 * @description The name of an object, as `GET /objects` lists it.
+                 * @description The name of an object, as `GET /objects` lists it, or one of its aliases. A name of two words, such as `affiliates/commissions`, may be written with its slash or with `%2F`.
                  * @example Orders
                  */
                 objectName: components["parameters"]["ObjectName"];

@@ -32,12 +32,17 @@ const UNVERIFIED = 401;
 
 /** What passes for a call of the provider, and is none; and what its own functions fail at. */
 export async function forgeWebhooks({ target }: Subject): Promise<readonly string[]> {
-  const { verify } = target.connector.webhooks ?? {};
+  const { verify, signingKey } = target.connector.webhooks ?? {};
   if (verify === undefined || verify === 'unsigned') return [];
+  const { configuration: config } = target;
   const { body: instance } = await target.call('/instances');
   const judged = BODIES.flatMap((body) =>
     HEADERS.flatMap((header) => {
-      const verdict = tryTo(() => verify(callOf(instance.eventUrl, body, header), { secret: SECRET, now: NOW }));
+      const call = callOf(instance.eventUrl, body, header);
+      const verdict = tryTo(() => {
+        signingKey?.request(call, config);
+        return verify(call, { secret: SECRET, now: NOW, config });
+      });
       const isRefused = ['unsigned', 'forged', 'stale'].includes(verdict);
       return isRefused ? [] : [`${JSON.stringify(body.slice(0, 40))} under headers of '${header}' is ${verdict}`];
     }),

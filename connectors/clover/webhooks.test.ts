@@ -15,7 +15,7 @@ describe('webhooks of Clover', () => {
   it('are shown to be Clover’s by the code of the app', () => {
     const { verify } = appWebhooks;
     const verdictOf = (auth?: string) =>
-      verify === 'unsigned' ? verify : verify(callOf({}, auth), { secret: AUTH, now: 0 });
+      verify === 'unsigned' ? verify : verify(callOf({}, auth), { secret: AUTH, now: 0, config: {} });
     expect([verdictOf(AUTH), verdictOf(`${AUTH.slice(0, -1)}9`), verdictOf()]).to.deep.equal([
       'genuine',
       'forged',

@@ -34,8 +34,24 @@ function isOffered(described: unknown): described is Described {
 
 function outlineOf(object: Described): ObjectSpec {
   const describe = (context: ConnectorContext) => describeObject(context, object);
-  return defineObject({ ...abilitiesOf(object), fields: {}, describe, ...(isReplicated(object) && { changes: ALL }) });
+  const aliases = ALIASES[object.name];
+  return defineObject({
+    ...abilitiesOf(object),
+    fields: {},
+    describe,
+    ...(isReplicated(object) && { changes: ALL }),
+    ...(aliases !== undefined && { aliases }),
+  });
 }
+
+/** What these objects are called on every CRM. */
+const ALIASES: Readonly<Record<string, readonly string[]>> = {
+  Account: ['accounts'],
+  Contact: ['contacts'],
+  Lead: ['leads'],
+  Opportunity: ['opportunities'],
+  Task: ['tasks'],
+};
 
 const ALL = { tells: ['created', 'updated', 'deleted'] } as const satisfies Changes;
 

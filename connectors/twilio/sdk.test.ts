@@ -112,7 +112,7 @@ const verify = webhooks.hmac({
 });
 
 describe("X-Twilio-Signature, made here and by Twilio's SDK", () => {
-  const known = { secret: AUTH_TOKEN, now: 0 };
+  const known = { secret: AUTH_TOKEN, now: 0, config: {} };
   const callWith = (signature: string, form: Readonly<Record<string, string>> = FORM) => ({
     method: 'POST',
     url: URL_OF_EVENTS,

@@ -21,7 +21,7 @@ function callOf(
 
 function verdictOf(call: WebhookCall, secret = TOKEN) {
   const { verify } = accountWebhooks;
-  return verify === 'unsigned' ? verify : verify(call, { secret, now: 0 });
+  return verify === 'unsigned' ? verify : verify(call, { secret, now: 0, config: {} });
 }
 
 describe('webhooks of Twilio', () => {

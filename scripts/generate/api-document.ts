@@ -25,6 +25,8 @@ export interface Operation {
   readonly 'x-causeway-scopes': readonly string[];
   /** The body is a record or an event, with the wider limits of those. */
   readonly 'x-causeway-large-body'?: boolean;
+  /** Documents another operation for a place where it is known by a name of its own. */
+  readonly 'x-causeway-form-of'?: string;
   /** What the form of the operation by hub has in place of its own members; not published. */
   readonly 'x-causeway-by-hub'?: Readonly<Partial<Operation>>;
 }

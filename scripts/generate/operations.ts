@@ -12,9 +12,10 @@ export interface OperationEntry {
   readonly largeBody: boolean;
 }
 
-/** Every operation of the document, concrete paths before the templated ones that match them too. */
+/** Every operation of the document but forms of others, concrete paths before the templated ones that match them too. */
 export function listOperations(document: ApiDocument): readonly OperationEntry[] {
   return operationsOf(document)
+    .filter(({ operation }) => operation['x-causeway-form-of'] === undefined)
     .toSorted((one, other) => comparePaths(one.path, other.path))
     .map((each) => entryOf(document, each));
 }

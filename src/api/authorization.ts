@@ -8,6 +8,7 @@ import type { Instance } from '../instances/instance.ts';
 import type { Instances } from '../instances/instances.ts';
 import { createRedactor, type Redactor } from '../redaction.ts';
 import type { Resources } from '../resources/index.ts';
+import { findName } from '../resources/objects.ts';
 import type { FailedAuthorizations } from './failed-authorizations.ts';
 import type { CallerLimits } from './rate-limits.ts';
 import { networkOf } from './remote-address.ts';
@@ -109,7 +110,7 @@ export function createAuthorization(parts: AuthorizationParts): Authorize {
     const [, first = ''] = path.split('/');
     if (instance === undefined || !PLATFORM_SEGMENTS.has(first)) return false;
     try {
-      return !Object.hasOwn(await listObjects({ instance, signal: signalEnd(response) }), first);
+      return findName(await listObjects({ instance, signal: signalEnd(response) }), first) === undefined;
     } catch (error) {
       if (error instanceof AppError) return false;
       throw error;

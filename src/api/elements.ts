@@ -1,4 +1,5 @@
 import type { Connector } from '../connector/contract.ts';
+import { hubsOf } from '../connector/define.ts';
 import type { Registry } from '../connector/registry.ts';
 import type { AuthorizationCaller, Authorizations, UrlRequest } from '../instances/oauth/authorizations.ts';
 import { inBody, withPlaces } from './body-faults.ts';
@@ -22,7 +23,7 @@ export function createElementHandlers({
   return {
     listElements: ({ query }) => {
       const elements = registry.connectors
-        .filter((connector) => query.hub === undefined || connector.hub === query.hub)
+        .filter((connector) => query.hub === undefined || hubsOf(connector).includes(query.hub))
         .filter((connector) => query.searchText === undefined || mentions(connector, query.searchText))
         .map(toElement);
       return { body: elements, headers: { 'Elements-Returned-Count': elements.length } };
@@ -34,10 +35,10 @@ export function createElementHandlers({
     beginOAuth: ({ principal, path, body }) => withPlaces(inBody, beginOAuth(principal, path.keyOrId, body)),
 
     listHubs: () => {
-      const byHub = Map.groupBy(registry.connectors, ({ hub }) => hub);
-      const hubs = [...byHub].map(([key, connectors]) => ({
+      const members = registry.connectors.flatMap((connector) => hubsOf(connector).map((hub) => ({ hub, connector })));
+      const hubs = [...Map.groupBy(members, ({ hub }) => hub)].map(([key, found]) => ({
         key,
-        elements: connectors.map((connector) => connector.key),
+        elements: found.map(({ connector }) => connector.key),
       }));
       return { body: hubs, headers: { 'Elements-Returned-Count': hubs.length } };
     },

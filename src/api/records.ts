@@ -1,9 +1,8 @@
 import type { Clock } from '../clock.ts';
-import { AppError } from '../errors.ts';
 import type { Instance } from '../instances/instance.ts';
 import type { CallReport } from '../resources/call.ts';
 import type { ListRequest, RecordList, Resources } from '../resources/index.ts';
-import { describeObject, describeObjects } from '../resources/objects.ts';
+import { assertInHub, describeObject, describeObjects, findName } from '../resources/objects.ts';
 import { listHeaders } from './listing.ts';
 import type { Handlers, OperationHeaders, OperationQuery } from './operation.ts';
 import { fileResponse } from './response.ts';
@@ -13,6 +12,7 @@ type RecordHandlers = Pick<
   | 'listObjects'
   | 'getObjectMetadata'
   | 'listRecords'
+  | 'search'
   | 'createRecord'
   | 'getRecord'
   | 'updateRecord'
@@ -22,6 +22,7 @@ type RecordHandlers = Pick<
   | 'listHubObjects'
   | 'getHubObjectMetadata'
   | 'listHubRecords'
+  | 'searchHub'
   | 'createHubRecord'
   | 'getHubRecord'
   | 'updateHubRecord'
@@ -45,7 +46,8 @@ export function createRecordHandlers(resources: Resources, clock: Clock): Record
 
     getObjectMetadata: async ({ instance, path, signal }) => {
       const object = await resources.getObject({ instance, objectName: path.objectName, signal });
-      return { body: describeObject(path.objectName, object), headers: instanceHeader(instance) };
+      const name = findName(await resources.listObjects({ instance, signal }), path.objectName) ?? path.objectName;
+      return { body: describeObject(name, object), headers: instanceHeader(instance) };
     },
 
     ping: async ({ instance, signal }) => {
@@ -56,6 +58,16 @@ export function createRecordHandlers(resources: Resources, clock: Clock): Record
 
     listRecords: async (request) => {
       const list = await resources.listRecords(target(request), toListRequest(request));
+      return listResponse(list, request);
+    },
+
+    search: async (request) => {
+      const { text, path, startDate, endDate, tags } = request.query;
+      const parameters = { text, path, startDate, endDate, tags: tags?.join(',') };
+      const list = await resources.listRecords(
+        { instance: request.instance, objectName: 'search', signal: request.signal },
+        { ...toListRequest(request), parameters },
+      );
       return listResponse(list, request);
     },
 
@@ -88,6 +100,7 @@ export function createRecordHandlers(resources: Resources, clock: Clock): Record
     listHubObjects: inHub(direct.listObjects),
     getHubObjectMetadata: inHub(direct.getObjectMetadata),
     listHubRecords: inHub(direct.listRecords),
+    searchHub: inHub(direct.search),
     createHubRecord: inHub(direct.createRecord),
     getHubRecord: inHub(direct.getRecord),
     updateHubRecord: inHub(direct.updateRecord),
@@ -109,12 +122,8 @@ function inHub<Request extends { readonly instance: Instance }, Result>(
   handle: (request: Request) => Result,
 ): (request: Request & { readonly path: { readonly hub: string } }) => Result {
   return (request) => {
-    const { connector } = request.instance;
-    if (connector.hub === request.path.hub) return handle(request);
-    throw new AppError(
-      'NOT_FOUND',
-      `The element of this instance is in the hub '${connector.hub}', not '${request.path.hub}'.`,
-    );
+    assertInHub(request.instance, request.path.hub);
+    return handle(request);
   };
 }
 

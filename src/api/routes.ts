@@ -1,4 +1,6 @@
+import type { Request } from 'express';
 import { OPERATIONS, type OperationId } from '../../generated/operations.ts';
+import type { Connector } from '../connector/contract.ts';
 import type { Scope } from './validation.ts';
 
 /** The operations behind one path. */
@@ -56,4 +58,29 @@ function readParams({ segments }: Template, given: readonly string[]): Readonly<
     if ('param' in segment) params[segment.param] = decodeURIComponent(given[at] ?? '');
   }
   return params;
+}
+
+/** Where the name of an object of two words stands in a path, by connector; null where no object has such a name. */
+const joinedNames = new WeakMap<Connector, RegExp | null>();
+
+/** The slash inside of a name of two words is no step of the path: from here on it is written `%2F`. */
+export function joinName(request: Request, connector: Connector | undefined): void {
+  if (connector === undefined) return;
+  let names = joinedNames.get(connector);
+  if (names === undefined) {
+    names = namesOfTwoWords(connector);
+    joinedNames.set(connector, names);
+  }
+  const [before, name] = names?.exec(request.path)?.slice(1) ?? [];
+  if (before === undefined || name === undefined) return;
+  const start = request.url.indexOf(`${before}${name}`) + before.length;
+  request.url = request.url.slice(0, start) + name.replace('/', '%2F') + request.url.slice(start + name.length);
+}
+
+function namesOfTwoWords({ objects }: Connector): RegExp | null {
+  const known = typeof objects === 'function' ? [] : Object.entries(objects);
+  const names = known.flatMap(([name, { aliases = [] }]) => [name, ...aliases]).filter((name) => name.includes('/'));
+  if (names.length === 0) return null;
+  const choices = names.map((name) => name.replaceAll('.', '\\.')).join('|');
+  return new RegExp(`^(/(?:hubs/[^/]+/)?(?:objects/)?)(${choices})(?=/|$)`);
 }

@@ -16,7 +16,7 @@ import { createProblemHandler, notFound, wrongMethod } from './problem.ts';
 import { signalEnd } from './request-end.ts';
 import { type RecordParts, recordRequests, traceOf } from './request-record.ts';
 import { assertAcceptsJson, type HandlerResponse, respondsWithFiles, sendResponse } from './response.ts';
-import { createRoutes, type FindRoute, type Route } from './routes.ts';
+import { createRoutes, type FindRoute, joinName, type Route } from './routes.ts';
 import { createValidation, parseQuery, type Validate } from './validation.ts';
 
 export interface ServerParts extends RecordParts {
@@ -80,6 +80,7 @@ function createApi(api: ApiParts): RequestHandler {
     assertPath(request);
     const query = readQuery(request);
     const { caller, scope } = authorized;
+    if (scope !== 'platform') joinName(request, caller.instance?.connector);
     const { findRoute, operations } = scopes[scope];
     const route = findRoute(request.path);
     const limits = bodyLimitsOf(route?.operations[request.method]);

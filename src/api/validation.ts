@@ -134,6 +134,8 @@ export type Scope = (typeof OPERATIONS)[OperationId]['scopes'][number];
 
 interface ScopedOperation {
   readonly 'x-causeway-scopes'?: readonly string[];
+  /** It stands in the document only. */
+  readonly 'x-causeway-form-of'?: string;
   readonly parameters?: readonly { readonly $ref?: string }[];
 }
 
@@ -186,7 +188,9 @@ export function scopedDocument<Api extends ApiDocument>(document: Api, scope: Sc
 /** The operations of an item that belong to the scope, beside what is no operation. */
 function scopedItem(item: object, scope: Scope, parameters: ParametersByName): object {
   const members = Object.entries(item).filter(
-    ([, member]) => !isOperation(member) || member['x-causeway-scopes']?.includes(scope),
+    ([, member]) =>
+      !isOperation(member) ||
+      (member['x-causeway-scopes']?.includes(scope) && member['x-causeway-form-of'] === undefined),
   );
   return Object.fromEntries(
     members.map(([name, member]) => [name, isOperation(member) ? withParameters(member, parameters) : member]),

@@ -171,6 +171,8 @@ export interface UpdateInput extends CreateInput, RecordKey {}
 
 export interface ObjectSpec<Native = unknown> extends Queryable<Native> {
   readonly label?: string;
+  /** Other names that it goes by, such as those that people share over providers. Where an object has such a name of its own, that one is meant. */
+  readonly aliases?: readonly string[];
   /** What its records are, for people. */
   readonly description?: string;
   /** The provider's name. Default: the object's own. */
@@ -271,6 +273,7 @@ export interface FileDescription {
   readonly type?: string;
 }
 
+/** By name: letters, digits, `_`, `.` and `-`. A name may have two words with a slash between them, as `affiliates/commissions`. */
 export type Objects = Readonly<Record<string, ObjectSpec>>;
 
 /** `undefined` from `credentials` means: no authentication. */
@@ -384,8 +387,16 @@ export interface WebhookCall {
 /** `unsigned`: there is no signature, or none that can be read. `stale`: a good one of another time. */
 export type WebhookVerdict = 'genuine' | 'unsigned' | 'forged' | 'stale';
 
-/** `now`: milliseconds since 1970. */
-export type Verify = (call: WebhookCall, known: { readonly secret: string; readonly now: number }) => WebhookVerdict;
+/** What a call is verified with. */
+export interface Known {
+  readonly secret: string;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  /** The settings of the instance, for providers that sign with more than one secret. */
+  readonly config: Config;
+}
+
+export type Verify = (call: WebhookCall, known: Known) => WebhookVerdict;
 
 /** What a provider is answered. */
 export interface WebhookAnswer {
@@ -424,6 +435,8 @@ export interface Webhooks {
   readonly verify: Verify | 'unsigned';
   /** The configuration key of the secret that calls are verified with. Without it the secret comes from the registration. */
   readonly secretKey?: string;
+  /** For providers whose calls name what they are signed with: it is read and kept for a while. In place of the other two. */
+  readonly signingKey?: SigningKey;
   readonly handshake?: Handshake;
   /** Of a call that is genuine. It throws for one that it does not understand, and returns nothing for one that tells nothing. */
   readonly events: (call: WebhookCall, config: Config) => readonly ProviderEvent[];
@@ -433,6 +446,14 @@ export interface Webhooks {
   readonly response?: WebhookAnswer;
   /** Where the provider can be told the address through its API; elsewhere people enter it there. */
   readonly registration?: WebhookRegistration;
+}
+
+/** How the secret that a call is signed with is read from the provider. Whoever calls chooses the call: what it names is checked against the connector's hosts. */
+export interface SigningKey {
+  /** Undefined for a call that names none: it is not signed. */
+  readonly request: (call: WebhookCall, config: Config) => ProviderRequest | undefined;
+  /** @throws Error when there is none, see `json` */
+  readonly read: (response: ProviderResponse) => string;
 }
 
 /** How the provider is told where to send its events. */
@@ -473,6 +494,8 @@ export interface Connector {
   readonly description: string;
   /** Contract values: general, erp, humancapital, crm, documents, … */
   readonly hub: string;
+  /** More hubs below which its instances answer. Events name the first. */
+  readonly moreHubs?: readonly string[];
   /** What people read who set up an account there, or look something up. */
   readonly documentation?: readonly DocumentationLink[];
   readonly auth: Auth;

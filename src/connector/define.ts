@@ -6,6 +6,11 @@ export function defineConnector(connector: Connector): Connector {
   return Object.freeze(connector);
 }
 
+/** All hubs below which instances of the element answer. */
+export function hubsOf({ hub, moreHubs = [] }: Pick<Connector, 'hub' | 'moreHubs'>): readonly string[] {
+  return [hub, ...moreHubs];
+}
+
 /** Ties the list operation and the translator of one object to the same native filter type. */
 export function defineObject<Native>(object: ObjectSpec<Native>): ObjectSpec {
   // The registry hands a translator's output to this object's own operations only, so the type may be forgotten here.

@@ -26,14 +26,15 @@ export function webhookProblems(connector: Connector): readonly string[] {
 
 function secretProblems(
   { configuration }: Connector,
-  { verify, secretKey, registration }: Webhooks,
+  { verify, secretKey, signingKey, registration }: Webhooks,
 ): readonly string[] {
   const field = configuration.find(({ key }) => key === secretKey);
   return [
     ...when(
-      typeof verify === 'function' && secretKey === undefined && registration === undefined,
-      'webhooks are verified, and there is no secret: name a secretKey, or declare the registration that tells one',
+      typeof verify === 'function' && [secretKey, signingKey, registration].every((source) => source === undefined),
+      'webhooks are verified, and there is no secret: name a secretKey, or declare the signingKey or the registration that tells one',
     ),
+    ...when(secretKey !== undefined && signingKey !== undefined, 'webhooks have a secretKey and a signingKey'),
     ...when(verify === 'unsigned' && secretKey !== undefined, 'webhooks are unsigned, and have a secretKey'),
     ...when(
       secretKey !== undefined && (field?.secret !== true || field.type !== 'string'),

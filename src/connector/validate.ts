@@ -3,6 +3,7 @@ import { DECIMAL_TEXT } from '../numbers/number-value.ts';
 import type { Operator } from '../where/ast.ts';
 import type { FieldSpec, FieldType, Translator } from '../where/model.ts';
 import type { Connector, ObjectSpec, Objects } from './contract.ts';
+import { hubsOf } from './define.ts';
 import { catalogueProblems } from './validate-catalogue.ts';
 import { oauthProblems } from './validate-oauth.ts';
 import { webhookProblems } from './validate-webhooks.ts';
@@ -67,7 +68,11 @@ function identityProblems(connector: Connector): readonly string[] {
     ),
     ...when(!Number.isSafeInteger(connector.id) || connector.id < 1, 'the id is a whole number from 1'),
     ...when(connector.name.trim() === '', 'the name is empty'),
-    ...when(connector.hub.trim() === '', 'the hub is empty'),
+    ...when(
+      hubsOf(connector).some((hub) => hub.trim() === ''),
+      'a hub is empty',
+    ),
+    ...when(new Set(hubsOf(connector)).size < hubsOf(connector).length, 'it is in a hub twice'),
   ];
 }
 
@@ -115,8 +120,16 @@ function hostProblems({ hosts }: Connector): readonly string[] {
 
 /** Problems of a connector's objects, declared or discovered; each text names object and field. */
 export function findObjectProblems(objects: Objects): readonly string[] {
-  return Object.entries(objects).flatMap(([name, object]) => objectProblems(name, object));
+  const aliases = Object.values(objects).flatMap((object) => object.aliases ?? []);
+  const doubled = aliases.filter((alias, index) => aliases.indexOf(alias) !== index);
+  return [
+    ...Object.entries(objects).flatMap(([name, object]) => objectProblems(name, object)),
+    ...doubled.map((alias) => `two objects have the alias '${alias}'`),
+  ];
 }
+
+/** One word, or two with a slash between them. */
+const NAME = /^\w[\w.-]*(?:\/\w[\w.-]*)?$/;
 
 function objectProblems(name: string, object: ObjectSpec): readonly string[] {
   const idField = object.idField ?? 'id';
@@ -126,7 +139,10 @@ function objectProblems(name: string, object: ObjectSpec): readonly string[] {
   const parameters = Object.keys(object.parameters ?? {});
   const required = (object.requiredFilters ?? []).filter((filter) => !isField(filter) && !parameters.includes(filter));
   const problems = [
-    ...when(!/^[\w][\w.-]*$/.test(name), 'the name does not fit a path segment'),
+    ...when(!NAME.test(name), 'the name does not fit a path'),
+    ...(object.aliases ?? [])
+      .filter((alias) => !NAME.test(alias))
+      .map((alias) => `the alias '${alias}' does not fit a path`),
     ...when(
       byId !== undefined && !isField(idField) && !isOutline,
       `there is no field '${idField}' to identify a record`,

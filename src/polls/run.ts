@@ -5,6 +5,7 @@ import type { NewEvent } from '../events/model.ts';
 import type { PolledResource, PollSettings } from '../instances/polling/poll-settings.ts';
 import type { CallReport } from '../resources/call.ts';
 import type { ChangeList, ListRequest, RecordList, Resources } from '../resources/index.ts';
+import { assertInHub } from '../resources/objects.ts';
 import type { Row } from '../where/index.ts';
 import { hashOf, type PollPlan, planPoll } from './plan.ts';
 import type { ClaimedPoll, NewlySeen, PollStore, Progress } from './poll-store.ts';
@@ -79,12 +80,7 @@ const FEED_CHUNK = 20;
 export async function runPoll(ports: RunPorts, input: RunInput, tally: RunTally): Promise<EarlyEnd | undefined> {
   const { instance, resource, settings, signal } = input;
   const { hub, objectName = resource.name } = resource.query ?? {};
-  if (hub !== undefined && hub !== instance.connector.hub) {
-    throw new AppError(
-      'NOT_FOUND',
-      `The element of this instance is in the hub '${instance.connector.hub}', not '${hub}'.`,
-    );
-  }
+  if (hub !== undefined) assertInHub(instance, hub);
   const object = await ports.resources.getObject({ instance, objectName, signal });
   const plan = planPoll(resource, settings, object);
   const run = createRun(ports, input, plan, tally);

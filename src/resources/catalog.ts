@@ -5,6 +5,7 @@ import { ConnectorError, findObjectProblems } from '../connector/validate.ts';
 import { AppError, cutText, isAppError, suggest } from '../errors.ts';
 import type { ConnectedInstance, InstanceCall } from './call.ts';
 import { createKeeper, type Weighed } from './keeper.ts';
+import { findName } from './objects.ts';
 
 /** The objects of an instance: declared by its connector, or discovered from its provider and kept for a while. */
 export interface Catalog {
@@ -57,8 +58,11 @@ export function createCatalog(clock: Clock): Catalog {
 
   async function getObject(call: InstanceCall, name: string): Promise<ObjectSpec> {
     const objects = await getObjects(call);
-    const object = Object.hasOwn(objects, name) ? objects[name] : undefined;
-    return object === undefined ? unknownObject(call, name, Object.keys(objects)) : complete(call, name, object);
+    const own = findName(objects, name);
+    const object = own === undefined ? undefined : objects[own];
+    return own === undefined || object === undefined
+      ? unknownObject(call, name, Object.keys(objects))
+      : complete(call, own, object);
   }
 
   /** What is found weighs what its objects do, and the data that came out of threads, which connectors keep. */

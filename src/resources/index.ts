@@ -2,7 +2,7 @@ import type { PassedRequest, PassedResponse } from '../connector/client/index.ts
 import type { ChangesInput, RecordChange } from '../connector/contract.ts';
 import type { ListOperation, ObjectSpec, Objects } from '../connector/index.ts';
 import type { PlatformKeys } from '../db/platform-keys.ts';
-import { AppError, isAppError } from '../errors.ts';
+import { AppError, isAppError, pointer } from '../errors.ts';
 import type { Platform } from '../platform.ts';
 import { assertFullyPushed, type QueryText, type Row } from '../where/index.ts';
 import { type CallNeighbours, type CallReport, type ConnectedInstance, type InstanceCall, startCall } from './call.ts';
@@ -30,6 +30,8 @@ export interface ChildTarget extends ObjectTarget {
 
 export interface ListRequest {
   readonly where?: string | undefined;
+  /** Parameters of the object, given by name beside the filter. */
+  readonly parameters?: Readonly<Record<string, string | undefined>>;
   readonly orderBy?: string | undefined;
   readonly fields?: string | undefined;
   readonly page?: number | undefined;
@@ -123,7 +125,9 @@ export function composeResources(
 
   async function list(opened: OpenedList | Promise<OpenedList>, request: ListRequest): Promise<RecordList> {
     const { call, object, operation, path, parentId } = await opened;
-    const query = prepare(object, request);
+    const { where, orderBy, fields } = request;
+    const also = parametersAsFilter(path, object, request.parameters);
+    const query = prepare(object, { where, also, orderBy, fields });
     const { plan } = query;
     if (request.pushdownOnly) assertFullyPushed(plan);
     const { instance } = call;
@@ -251,6 +255,28 @@ export function composeResources(
       return call.tally;
     },
   };
+}
+
+/** @throws AppError REQUEST_INVALID for one that the object does not have */
+function parametersAsFilter(
+  objectName: string,
+  { parameters = {} }: ObjectSpec,
+  given: NonNullable<ListRequest['parameters']> = {},
+): string | undefined {
+  const terms = Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }]));
+  const strange = terms.filter(({ name }) => !Object.hasOwn(parameters, name));
+  if (strange.length > 0) {
+    const known = Object.keys(parameters).join(', ') || 'none';
+    const details = strange.map(({ name }) => ({
+      path: pointer('query', name),
+      message: 'is not one of its parameters',
+    }));
+    throw new AppError('REQUEST_INVALID', `'${objectName}' of this element takes the parameters: ${known}.`, {
+      details,
+    });
+  }
+  if (terms.length === 0) return undefined;
+  return terms.map(({ name, value }) => `\`${name}\` = '${value.replaceAll("'", "''")}'`).join(' AND ');
 }
 
 type Action = 'list' | 'list changes of' | 'get' | 'create' | 'update' | 'replace' | 'delete' | `list ${string} of`;

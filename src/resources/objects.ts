@@ -1,7 +1,37 @@
+import { hubsOf } from '../connector/define.ts';
 import type { ChangeAction, ObjectSpec, Objects, OperationName } from '../connector/index.ts';
 import { AppError, cutText, suggestName } from '../errors.ts';
 import type { FieldSpec, ParameterSpec } from '../where/index.ts';
 import type { ConnectedInstance } from './call.ts';
+
+/** Of the objects that have one, by alias. */
+const aliasesOf = new WeakMap<Objects, ReadonlyMap<string, string>>();
+
+/** The name of the object that goes by this name or alias. */
+export function findName(objects: Objects, name: string): string | undefined {
+  if (Object.hasOwn(objects, name)) return name;
+  let aliases = aliasesOf.get(objects);
+  if (aliases === undefined) {
+    aliases = new Map(
+      Object.entries(objects).flatMap(([own, object]) => shownAliases(objects, object).map((alias) => [alias, own])),
+    );
+    aliasesOf.set(objects, aliases);
+  }
+  return aliases.get(name);
+}
+
+/** An alias never hides an object that has such a name of its own. */
+function shownAliases(objects: Objects, { aliases = [] }: ObjectSpec): readonly string[] {
+  return aliases.filter((alias) => !Object.hasOwn(objects, alias));
+}
+
+/** @throws AppError NOT_FOUND unless the instance's element is in the hub */
+export function assertInHub({ connector }: ConnectedInstance, hub: string): void {
+  const hubs = hubsOf(connector);
+  if (hubs.includes(hub)) return;
+  const place = hubs.length === 1 ? `the hub '${hubs[0]}'` : `the hubs '${hubs.join("' and '")}'`;
+  throw new AppError('NOT_FOUND', `The element of this instance is in ${place}, not '${cutText(hub)}'.`);
+}
 
 /** An object as `GET /objects` lists it. */
 export interface ObjectSummary {
@@ -21,8 +51,7 @@ export function describeObjects(objects: Objects): ObjectSummary[] {
     name,
     nativeName: object.native ?? name,
     label: object.label ?? name,
-    // Every object goes by one name.
-    aliases: [],
+    aliases: [...shownAliases(objects, object)],
     operations: operationsOf(object),
     children: [...(object.outline?.children ?? Object.keys(object.children ?? {}))],
     custom: object.custom ?? false,

@@ -47,15 +47,15 @@ export function createQueryCache(maxBytes: number = MOST_BYTES) {
     return queries;
   }
 
-  return (object: ObjectSpec, { where, orderBy, fields }: QueryText): Query => {
+  return (object: ObjectSpec, { where, also, orderBy, fields }: QueryText): Query => {
     const queries = queriesOf(object);
-    const text = JSON.stringify([where, orderBy, fields]);
+    const text = JSON.stringify([where, also, orderBy, fields]);
     const known = queries.get(text);
     if (known !== undefined) {
       places.get(known.place);
       return known.query;
     }
-    const prepared = prepareQuery({ where, orderBy, fields }, object);
+    const prepared = prepareQuery({ where, also, orderBy, fields }, object);
     const query = { ...prepared, steps: createRowSteps(prepared) };
     const size = bytesOf(text, query);
     if (text.length > LONGEST_TEXT || size > maxBytes) return query;

@@ -1,5 +1,5 @@
 import type { ErrorDetail } from '../errors.ts';
-import type { FieldRef } from './ast.ts';
+import type { FieldRef, Filter } from './ast.ts';
 import { checkFilter, pushedField, resolveFields } from './check.ts';
 import type { Condition } from './condition.ts';
 import { faultyText } from './faults.ts';
@@ -13,6 +13,8 @@ import { type Sql, type SqlColumns, toSql } from './sql.ts';
 /** A query as it arrives: texts. */
 export interface QueryText {
   readonly where?: string | undefined;
+  /** A filter that counts beside `where`. Its faults have their positions in it. */
+  readonly also?: string | undefined;
   readonly orderBy?: string | undefined;
   readonly fields?: string | undefined;
 }
@@ -33,7 +35,8 @@ export interface PreparedQuery {
  * @throws AppError WHERE_SYNTAX, WHERE_INVALID, WHERE_UNSUPPORTED
  */
 export function prepareQuery(text: QueryText, queryable: Queryable): PreparedQuery {
-  const checked = text.where === undefined ? { parameters: {} } : checkFilter(parseWhere(text.where), queryable);
+  const filter = parseFilters(text);
+  const checked = filter === undefined ? { parameters: {} } : checkFilter(filter, queryable);
   const condition = checked.condition && normalise(checked.condition);
   const orderBy = text.orderBy === undefined ? [] : resolveOrder(text.orderBy, queryable);
   const fields =
@@ -43,6 +46,13 @@ export function prepareQuery(text: QueryText, queryable: Queryable): PreparedQue
   const plan = planQuery(queryable, { condition, parameters: checked.parameters, orderBy });
   const canonical = canonicalText(condition, plan, text.fields === undefined ? undefined : fields);
   return { ...(condition !== undefined && { condition }), plan, fields, canonical };
+}
+
+function parseFilters({ where, also }: QueryText): Filter | undefined {
+  const [first, second] = [where, also].flatMap((text) => (text === undefined ? [] : parseWhere(text)));
+  return first !== undefined && second !== undefined
+    ? { kind: 'and', operands: [first, second], loc: first.loc }
+    : first;
 }
 
 /** A table of the platform's own that callers may filter. */

@@ -45,6 +45,9 @@ const OTHER_STATUS: Readonly<Record<string, number>> = {
   // Nor the address of an instance.
   answerProvider: 404,
   receiveProviderEvents: 404,
+  // The element of the examples has no such objects.
+  ...{ search: 404, searchHub: 404, listAffiliateCommissions: 400, searchTasks: 400 },
+  ...{ listHubAffiliateCommissions: 400, searchHubTasks: 400 },
   // What the provider answers.
   passPost: 201,
   passDelete: 204,

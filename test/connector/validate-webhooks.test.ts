@@ -56,7 +56,7 @@ describe('a declaration of webhooks with a problem', () => {
     [
       'that is verified without a secret',
       { secretKey: undefined },
-      'webhooks are verified, and there is no secret: name a secretKey, or declare the registration that tells one',
+      'webhooks are verified, and there is no secret: name a secretKey, or declare the signingKey or the registration that tells one',
     ],
     ['with a secret for nothing', { verify: 'unsigned' }, 'webhooks are unsigned, and have a secretKey'],
     [

@@ -68,7 +68,7 @@ describe('the problems of a connector', () => {
     ['an id of 0', { id: 0 }, ['shop: the id is a whole number from 1']],
     ['a fraction as id', { id: 1.5 }, ['shop: the id is a whole number from 1']],
     ['a blank name', { name: ' ' }, ['shop: the name is empty']],
-    ['a blank hub', { hub: '' }, ['shop: the hub is empty']],
+    ['a blank hub', { hub: '' }, ['shop: a hub is empty']],
     ['no host', { hosts: [] }, ['shop: it names no host']],
     ...['https://a.example.com', 'a.example.com/path', 'localhost', 'a.*.com', '*'].map(
       (host) =>
@@ -155,7 +155,7 @@ describe('the problems of a connector', () => {
       'shop: the id is a whole number from 1',
       "shop: the configuration key 'simulator' belongs to the platform",
       "shop: '*' is not a host, as in api.example.com or *.example.com",
-      'shop: a b: the name does not fit a path segment',
+      'shop: a b: the name does not fit a path',
       "shop: a b: there is no field 'id' to identify a record",
     ];
     expect(findProblems([broken])).to.deep.equal(problems);
@@ -174,9 +174,7 @@ describe('the problems of an object', () => {
 
   for (const name of ['', 'a/b', '.hidden', 'a b', 'ä', '-a']) {
     it(`include the name '${name}'`, () => {
-      expect(findObjectProblems({ [name]: createObject() })).to.deep.equal([
-        `${name}: the name does not fit a path segment`,
-      ]);
+      expect(findObjectProblems({ [name]: createObject() })).to.deep.equal([`${name}: the name does not fit a path`]);
     });
   }
 

@@ -19,6 +19,7 @@ export interface Operation {
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
   readonly responses: Readonly<Record<string, Response>>;
   readonly 'x-causeway-scopes': readonly string[];
+  readonly 'x-causeway-form-of'?: string;
 }
 
 export interface Document {

@@ -75,9 +75,9 @@ describe('every operation of the spec', () => {
     }
   });
 
-  it('is in the operation table, once', () => {
-    const ids = operations.map(({ operation }) => operation.operationId);
-    expect(Object.keys(OPERATIONS)).to.have.members(ids);
+  it('is in the operation table, once, unless it is another one at a place with a name of its own', () => {
+    const own = operations.filter(({ operation }) => operation['x-causeway-form-of'] === undefined);
+    expect(Object.keys(OPERATIONS)).to.have.members(own.map(({ operation }) => operation.operationId));
   });
 });
 

@@ -8,6 +8,7 @@ import type { Notifications } from '../notifications/notifications.ts';
 import { createWebhookAddresses, type InstancePlace, type WebhookAddresses } from './address.ts';
 import { createReceiver, createWebhookTargets, type Receiver } from './receive.ts';
 import { createFindRegistrationSecret, createRegistrations, type Registrations } from './registrations.ts';
+import { createSigningKeys } from './signing-keys.ts';
 
 export interface WebhookNeighbours {
   readonly client: Pick<ProviderClient, 'execute'>;
@@ -32,6 +33,7 @@ export function composeWebhooks(platform: Platform, neighbours: WebhookNeighbour
   const findSecret = createFindRegistrationSecret(platform);
   const targets = createWebhookTargets(platform, { findInstance, findSecret, addresses });
   const registrations = createRegistrations(platform, { ...neighbours, addresses, changed: targets.changed });
-  const receiver = createReceiver(platform, { ...neighbours, targets, addresses });
+  const findSigningKey = createSigningKeys(platform, neighbours);
+  const receiver = createReceiver(platform, { ...neighbours, targets, addresses, findSigningKey });
   return { ...receiver, urlOf: addresses.urlOf, registrations };
 }

@@ -17,6 +17,7 @@ import type { Accepted, NewEvent } from '../model.ts';
 import type { InstancePlace, WebhookAddresses } from './address.ts';
 import { isToBeRead, readRecords, recordKey } from './hydrate.ts';
 import type { FindRegistrationSecret } from './registrations.ts';
+import type { FindSigningKey } from './signing-keys.ts';
 
 /** An instance that its provider called. */
 export interface WebhookTarget extends WebhookInstance {
@@ -49,6 +50,7 @@ export interface Receiver {
 export interface ReceiverNeighbours {
   readonly targets: Pick<WebhookTargets, 'get'>;
   readonly addresses: Pick<WebhookAddresses, 'read'>;
+  readonly findSigningKey: FindSigningKey;
   readonly getRecord: Resources['getRecord'];
   readonly accept: (events: readonly NewEvent[]) => Promise<Accepted>;
   readonly noteEventWarning: (instance: InstancePlace, warning: string | null) => Promise<unknown>;
@@ -118,15 +120,18 @@ export function createReceiver(
   neighbours: ReceiverNeighbours,
 ): Receiver {
   const { clock, log } = platform;
-  const { targets, addresses, getRecord, accept, noteEventWarning } = neighbours;
+  const { targets, addresses, findSigningKey, getRecord, accept, noteEventWarning } = neighbours;
   const measures = createMeasures(platform);
 
-  /** @throws AppError UNAUTHENTICATED */
-  function assertGenuine({ webhooks, secret, instance }: WebhookTarget, call: WebhookCall): void {
-    const { verify } = webhooks;
+  /** @throws AppError UNAUTHENTICATED; OVERLOADED */
+  async function assertGenuine(target: WebhookTarget, call: WebhookCall): Promise<void> {
+    const { webhooks, instance } = target;
+    const { verify, signingKey } = webhooks;
     if (verify === 'unsigned') return;
+    const secret = signingKey === undefined ? target.secret : await findSigningKey(target, call);
     // Before the secret is known nobody can have signed with it.
-    const verdict = secret === undefined ? 'unsigned' : verify(call, { secret, now: clock.now() });
+    const verdict =
+      secret === undefined ? 'unsigned' : verify(call, { secret, now: clock.now(), config: instance.config });
     if (verdict === 'genuine') return;
     measures.received(instance.connector.key, verdict);
     throw new AppError('UNAUTHENTICATED', REFUSALS[verdict]);
@@ -219,7 +224,7 @@ export function createReceiver(
         if (answer.notice !== undefined) await noteEventWarning(instance, answer.notice);
         return answer;
       }
-      assertGenuine(target, call);
+      await assertGenuine(target, call);
       // Where there is a registration, it knows what stands in its way.
       if (instance.eventWarning !== null && webhooks.registration === undefined) await noteEventWarning(instance, null);
       const idle = idleness(target);
@@ -246,7 +251,7 @@ const MOST_ID_CHARACTERS = 1_024;
 
 /** Both become parts of what is stored and filtered by. A connector may pass on what anybody sent. */
 function isSound({ action, objectName, objectId = '' }: ProviderEvent): boolean {
-  return ACTIONS.has(action) && /^\w[\w.-]{0,199}$/.test(objectName) && objectId.length <= MOST_ID_CHARACTERS;
+  return ACTIONS.has(action) && /^\w[\w./-]{0,199}$/.test(objectName) && objectId.length <= MOST_ID_CHARACTERS;
 }
 
 const REFUSALS: Readonly<Record<Exclude<WebhookVerdict, 'genuine'>, string>> = {

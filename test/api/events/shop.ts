@@ -85,6 +85,17 @@ export const SHOPS: readonly Connector[] = [
     },
     response: { status: 202, headers: { 'content-type': 'text/xml' }, body: '<Response/>' },
   }),
+  // Each call names the key that it is signed with.
+  shop('bazaar', 9003, {
+    verify: webhooks.hmac({ header: 'x-shop-signature', algorithm: 'sha256', encoding: 'hex' }),
+    signingKey: {
+      request: (call) => {
+        const url = json.findText(json.at(webhooks.json(call), 'key_url'));
+        return url === undefined ? undefined : { url };
+      },
+      read: ({ body }) => json.text(json.at(body, 'key'), 'the key'),
+    },
+  }),
 ];
 
 export interface ShopServer {
@@ -102,6 +113,12 @@ export function useShopServer(): {
   before(async () => {
     started = await startMisbehavingServer({
       otherwise: (response, request) => {
+        const key = /\/keys\/(\w+)$/.exec(request.url ?? '')?.[1];
+        if (key !== undefined) {
+          const status = key === 'later' ? 503 : key === 'none' ? 404 : 200;
+          respond({ key: `secret ${key}` }, status)(response, request);
+          return;
+        }
         const id = /\/items\/(\w+)$/.exec(request.url ?? '')?.[1];
         const isMissing = id?.startsWith('missing') === true;
         respond(isMissing ? { error: 'none' } : { id, name: `Item ${id}` }, isMissing ? 404 : 200)(response, request);

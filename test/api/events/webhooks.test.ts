@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { type ApiAnswer, useApp } from '../../support/app.ts';
@@ -107,6 +108,32 @@ describe('a webhook of a provider', () => {
     await service.call(`/instances/${instance.id}/configuration`, { method: 'PATCH', body: configuration });
     await waitUntil(async () => (await post(instance.eventUrl, body, sign(body, 'later'))).status === 200);
     expect(await eventsOf(instance)).to.have.length(1);
+  });
+
+  it('is verified with the key that it names, where that is one of the provider', async () => {
+    const { instance } = await open({}, 'bazaar');
+    const reads = () => shop.current.server.requests.filter(({ url }) => url.includes('/keys/')).length;
+    const sendWith = (keyUrl: string | undefined, secret: string, item: string) => {
+      const body = JSON.stringify({ key_url: keyUrl, events: [{ what: 'created', item }] });
+      return post(instance.eventUrl, body, {
+        'x-shop-signature': createHmac('sha256', secret).update(body).digest('hex'),
+      });
+    };
+    const good = 'https://shop.example.com/keys/one';
+    expect((await sendWith(good, 'secret one', 'k1')).body).to.deep.equal({ accepted: 1 });
+    expect((await sendWith(good, 'secret one', 'k2')).body).to.deep.equal({ accepted: 1 });
+    expect(reads()).to.equal(1);
+    expectProblem(await sendWith(good, 'secret two', 'k3'), 'UNAUTHENTICATED', /signature/);
+    for (const url of [undefined, 'https://shop.example.com/keys/none']) {
+      expectProblem(await sendWith(url, 'secret none', 'k3'), 'UNAUTHENTICATED', /no signature/);
+    }
+    const before = reads();
+    for (const url of ['https://evil.example.com/keys/one', 'http://127.0.0.1/keys/one', 'file:///etc/passwd', 'x']) {
+      expectProblem(await sendWith(url, 'secret one', 'k3'), 'UNAUTHENTICATED', /no signature/);
+    }
+    expect(reads()).to.equal(before);
+    expectProblem(await sendWith('https://shop.example.com/keys/later', 'secret later', 'k3'), 'OVERLOADED', /signed/);
+    expect(await eventsOf(instance)).to.have.length(2);
   });
 
   it('is dropped when it comes again: by its id, or by its bytes where it has none', async () => {

@@ -123,7 +123,7 @@ describe('signatures of calls', () => {
   for (const [name, { options, secret, sent, now }] of Object.entries(EXAMPLES)) {
     const verify = webhooks.hmac(options);
     const judged = (changed: Partial<WebhookCall>, known = { secret, now }): WebhookVerdict =>
-      verify({ ...sent, ...changed }, known);
+      verify({ ...sent, ...changed }, { ...known, config: {} });
 
     it(`are good in the example that ${name} publishes, and forged when anything is different`, () => {
       expect(judged({})).to.equal('genuine');
@@ -146,7 +146,11 @@ describe('signatures of calls', () => {
     const { sent, secret, now } = EXAMPLES.Slack ?? {};
     if (sent === undefined || secret === undefined || now === undefined) throw new Error('There is an example.');
     const judged = (later: number, tolerance?: number) =>
-      webhooks.hmac({ ...SLACK, ...(tolerance !== undefined && { tolerance }) })(sent, { secret, now: now + later });
+      webhooks.hmac({ ...SLACK, ...(tolerance !== undefined && { tolerance }) })(sent, {
+        secret,
+        now: now + later,
+        config: {},
+      });
     expect([0, 300_000, -300_000, 300_001, -300_001].map((later) => judged(later))).to.deep.equal([
       ...['genuine', 'genuine', 'genuine'],
       ...['stale', 'stale'],
@@ -159,7 +163,7 @@ describe('signatures of calls', () => {
       const headers = { 'x-slack-request-timestamp': time };
       const signature = createHmac('sha256', 's').update(`v0:${time}:`).digest('hex');
       const sent = call({ headers: { ...headers, 'x-slack-signature': `v0=${signature}` } });
-      expect(webhooks.hmac(SLACK)(sent, { secret: 's', now: NOW })).to.equal('stale');
+      expect(webhooks.hmac(SLACK)(sent, { secret: 's', now: NOW, config: {} })).to.equal('stale');
     }
   });
 
@@ -174,17 +178,19 @@ describe('signatures of calls', () => {
           'webhook-timestamp': String(NOW / 1000),
           'webhook-signature': signature,
         };
-        expect(webhooks.hmac(STANDARD)(call({ headers, body }), { secret, now: NOW })).to.equal('genuine');
+        expect(webhooks.hmac(STANDARD)(call({ headers, body }), { secret, now: NOW, config: {} })).to.equal('genuine');
       }),
     );
     const bytes = Uint8Array.of(0xff, 0xfe, 0x00, 0x80);
     const headers = { 'x-hub-signature-256': createHmac('sha256', 's').update(bytes).digest('hex') };
-    expect(webhooks.hmac(GITHUB)(call({ headers, body: bytes }), { secret: 's', now: NOW })).to.equal('genuine');
+    expect(webhooks.hmac(GITHUB)(call({ headers, body: bytes }), { secret: 's', now: NOW, config: {} })).to.equal(
+      'genuine',
+    );
   });
 });
 
 describe('secrets that come with the call', () => {
-  const known = { secret: 'tok€n', now: NOW };
+  const known = { secret: 'tok€n', now: NOW, config: {} };
 
   it('are compared wherever they are', () => {
     const places = [

@@ -1,0 +1,87 @@
+import { LRUCache } from 'lru-cache';
+import type { ProviderCall, ProviderClient } from '../../connector/client/index.ts';
+import type { Operation, WebhookCall, Webhooks } from '../../connector/contract.ts';
+import { AppError, isAppError } from '../../errors.ts';
+import type { Instance } from '../../instances/instance.ts';
+import type { Platform } from '../../platform.ts';
+
+/**
+ * What a call was signed with, read from the provider as the call itself names it. Undefined where it names nothing that the provider knows.
+ * @throws AppError OVERLOADED when it cannot be read now
+ */
+export type FindSigningKey = (
+  target: { readonly instance: Instance; readonly webhooks: Webhooks },
+  call: WebhookCall,
+) => Promise<string | undefined>;
+
+export interface SigningKeyNeighbours {
+  readonly client: Pick<ProviderClient, 'execute'>;
+  readonly tokensOf: (instance: Instance) => ProviderCall['tokens'];
+}
+
+const KEEP_MS = 10 * 60_000;
+const MOST_KEPT = 5_000;
+const READ_MS = 8_000;
+/** Whoever knows the address of an instance can name keys: of one instance no more are read at a time. */
+const AT_A_TIME = 4;
+const RETRY_SECONDS = 30;
+
+/** A key, or that there is none under its name: also that is kept, as who makes names up can make up many. */
+interface Found {
+  readonly key: string | undefined;
+}
+
+export function createSigningKeys(
+  { clock }: Pick<Platform, 'clock'>,
+  { client, tokensOf }: SigningKeyNeighbours,
+): FindSigningKey {
+  const kept = new LRUCache<string, Found>({
+    max: MOST_KEPT,
+    ttl: KEEP_MS,
+    perf: { now: clock.steady },
+    ttlResolution: 0,
+  });
+  const underWay = new Map<string, number>();
+
+  async function read(instance: Instance, operation: Operation<undefined, string>): Promise<Found> {
+    const late = new AbortController();
+    const endWait = clock.after(READ_MS, () => late.abort(new Error('A signing key took too long to read.')));
+    const { connector, config, accountId } = instance;
+    try {
+      const as = { connector, config, accountId, signal: late.signal, tokens: tokensOf(instance) };
+      return { key: await client.execute(operation, undefined, as) };
+    } catch (error) {
+      if (isAppError(error, 'NOT_FOUND', 'PROVIDER_PROTOCOL', 'PROVIDER_REJECTED')) return { key: undefined };
+      throw new AppError('OVERLOADED', 'What the call is signed with cannot be read at the moment.', {
+        cause: error,
+        retryAfterSeconds: RETRY_SECONDS,
+      });
+    } finally {
+      endWait();
+    }
+  }
+
+  return async ({ instance, webhooks: { signingKey } }, call) => {
+    const request = signingKey?.request(call, instance.config);
+    if (signingKey === undefined || request === undefined) return undefined;
+    const owner = `${instance.accountId}:${instance.id}:${instance.settingsVersion}`;
+    const name = `${owner}:${JSON.stringify(request)}`;
+    const known = kept.get(name);
+    if (known !== undefined) return known.key;
+    const reads = underWay.get(owner) ?? 0;
+    if (reads >= AT_A_TIME) {
+      const message = 'Too many calls of this instance name other keys at the same time.';
+      throw new AppError('OVERLOADED', message, { retryAfterSeconds: RETRY_SECONDS });
+    }
+    underWay.set(owner, reads + 1);
+    try {
+      const found = await read(instance, { request: () => request, read: signingKey.read });
+      kept.set(name, found);
+      return found.key;
+    } finally {
+      const left = (underWay.get(owner) ?? 1) - 1;
+      if (left === 0) underWay.delete(owner);
+      else underWay.set(owner, left);
+    }
+  };
+}
