@@ -172,7 +172,16 @@ function configured(key: string) {
 describe('the problems of an object', () => {
   const problemsOf = (changes: Partial<ObjectSpec>) => findObjectProblems({ things: createObject(changes) });
 
-  for (const name of ['', 'a/b', '.hidden', 'a b', 'ä', '-a']) {
+  it('are none for a name of two words, and several for aliases that do not fit or are there twice', () => {
+    expect(findObjectProblems({ 'a/b': createObject() })).to.deep.equal([]);
+    const aliased = { x: createObject({ aliases: ['one', 'a b'] }), y: createObject({ aliases: ['one'] }) };
+    expect(findObjectProblems(aliased)).to.deep.equal([
+      "x: the alias 'a b' does not fit a path",
+      "two objects have the alias 'one'",
+    ]);
+  });
+
+  for (const name of ['', 'a/b/c', '/a', '.hidden', 'a b', 'ä', '-a']) {
     it(`include the name '${name}'`, () => {
       expect(findObjectProblems({ [name]: createObject() })).to.deep.equal([`${name}: the name does not fit a path`]);
     });
