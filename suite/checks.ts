@@ -5,7 +5,7 @@ import { checkOrders } from './order.ts';
 import { findQueries, walkPages } from './paging.ts';
 import { checkReadme } from './readme.ts';
 import { findLeaks, findStrangeHosts } from './secrets.ts';
-import { assertSound, measureClaims, shareOfTellingFilters } from './soundness.ts';
+import { assertSound, measureClaims, shareOfTellingFilters, spread } from './soundness.ts';
 import type { Subject } from './subject.ts';
 import { getOk, type Listing } from './target.ts';
 import { meetTroubles } from './troubles.ts';
@@ -52,14 +52,18 @@ export const CHECKS: readonly Check[] = [
   },
   {
     name: 'says precisely what is wrong with a query',
-    find: ({ target, listings }) => faultsOf(listings, (listing) => makeMistakes(target, listing)),
+    find: ({ target, listings, effort }) =>
+      faultsOf(spread(listings, effort.listings), (listing) => makeMistakes(target, listing)),
   },
-  { name: 'does not find what does not exist', find: ({ target, listings }) => askForNothing(target, listings) },
+  {
+    name: 'does not find what does not exist',
+    find: ({ target, listings, effort }) => askForNothing(target, spread(listings, effort.listings)),
+  },
   { name: 'has a sample of every record that can be created', find: compareSamples },
   {
     name: 'stores records as they are given, and nothing of a request that fails',
-    find: async ({ target, effort: { mostTexts }, samples: { writes = {} } }) =>
-      faultsOf(Object.entries(writes), async ([name, sample]) => [
+    find: async ({ target, effort: { listings, mostTexts }, samples: { writes = {} } }) =>
+      faultsOf(spread(Object.entries(writes), listings), async ([name, sample]) => [
         ...(await writeRecords(target, { name, sample, mostTexts })),
         ...(await writeHostileIds(target, { name, sample, mostTexts })),
       ]),

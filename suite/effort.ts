@@ -1,7 +1,10 @@
 /** How much of what can be tried is tried. */
 export interface Effort {
-  /** Random filters on each listing. */
+  /** Of the listings of a connector, and of the objects that can be written. Those that are left out are tried where everything is. */
+  readonly listings: number;
+  /** Random filters on each listing, and on all of them together. */
   readonly filters: number;
+  readonly filtersInAll: number;
   readonly seed: number;
   readonly claims: number;
   readonly literalsPerClaim: number;
@@ -22,7 +25,9 @@ export interface Effort {
 
 /** What `npm test` has the time for. */
 export const QUICK: Effort = {
+  listings: 3,
   filters: 10,
+  filtersInAll: 30,
   seed: 20260,
   claims: 8,
   literalsPerClaim: 3,
@@ -37,14 +42,16 @@ export const QUICK: Effort = {
 };
 
 export const FULL: Effort = {
+  listings: Number.POSITIVE_INFINITY,
   filters: 150,
+  filtersInAll: 900,
   seed: 20260,
   claims: Number.POSITIVE_INFINITY,
   literalsPerClaim: 7,
   candidates: 400,
   tried: 25,
   everyKind: true,
-  pagedListings: Number.POSITIVE_INFINITY,
+  pagedListings: 6,
   walks: Number.POSITIVE_INFINITY,
   sortedFields: 12,
   mostTexts: Number.POSITIVE_INFINITY,
@@ -60,7 +67,12 @@ export function readEffort(environment: Readonly<Record<string, string | undefin
   const effort = CONFORMANCE === 'full' || runs !== undefined ? FULL : QUICK;
   return {
     ...effort,
-    ...(runs !== undefined && { filters: Number(runs), literalsPerClaim: 60, seed: Date.now() % 2 ** 31 }),
+    ...(runs !== undefined && {
+      filters: Number(runs),
+      filtersInAll: Number.POSITIVE_INFINITY,
+      literalsPerClaim: 60,
+      seed: Date.now() % 2 ** 31,
+    }),
     ...(seed !== undefined && { seed: Number(seed) }),
   };
 }

@@ -31,6 +31,8 @@ export interface MeasureOptions {
   readonly literals: number;
   /** Most rows that are read for one literal. */
   readonly rows: number;
+  /** Default all. What is declared exact can do no better. */
+  readonly skipsExact?: boolean;
 }
 
 const EQUALITY: readonly Operator[] = ['=', '!=', 'IN', 'NOT IN'];
@@ -59,6 +61,7 @@ export async function measureObject(
   if (measurable.object.translator === undefined) return measured;
   for (const [field, spec] of Object.entries(measurable.object.fields)) {
     for (const operator of OPERATORS[spec.type]) {
+      if (options.skipsExact === true && spec.filter?.[operator] === 'exact') continue;
       const found = await measureOperator(connection, measurable, { field, operator }, options);
       measured.push({ object: measurable.name, field, operator, declared: spec.filter?.[operator], found });
     }
@@ -93,6 +96,8 @@ async function measureOperator(
   for (const filter of filters) {
     const finding = await measureFilter(connection, { ...measurable, object: claiming }, { filter, claim }, options);
     if (finding !== undefined) found.add(finding);
+    // There is nothing worse.
+    if (finding === FINDINGS[0]) break;
   }
   return FINDINGS.find((finding) => found.has(finding)) ?? 'none';
 }

@@ -1,6 +1,7 @@
 import type { Config, Connector } from '#connector';
 import { type Effort, readEffort } from './effort.ts';
 import type { CreateSimulator } from './served.ts';
+import { spread } from './soundness.ts';
 import { findListings, type Listing, startTarget, type Target } from './target.ts';
 import type { WriteSample } from './writes.ts';
 
@@ -22,7 +23,7 @@ export interface Subject {
   readonly samples: Samples;
   readonly effort: Effort;
   readonly listings: readonly Listing[];
-  /** Those with enough rows to tell one filter from another. */
+  /** Of those with enough rows to tell one filter from another, as many as the effort is for. */
   readonly large: readonly Listing[];
   /** To start the provider once more, where it is a simulator. */
   readonly createSimulator: CreateSimulator | undefined;
@@ -48,8 +49,10 @@ export async function startSubject({
   const target = await startTarget({ connector, createSimulator, configuration });
   try {
     const listings = await findListings(target);
-    const large = listings.filter(({ rows }) => rows.length >= ENOUGH_ROWS);
-    return { target, samples, effort, listings, large, createSimulator };
+    const enough = listings.filter(({ rows }) => rows.length >= ENOUGH_ROWS);
+    const large = spread(enough, effort.listings);
+    const filters = Math.ceil(Math.min(effort.filters, effort.filtersInAll / Math.max(large.length, 1)));
+    return { target, samples, effort: { ...effort, filters }, listings, large, createSimulator };
   } catch (error) {
     await target.stop();
     throw error;
