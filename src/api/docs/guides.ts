@@ -27,9 +27,21 @@ export interface Guides {
 }
 
 const README = join(ROOT, 'README.md');
-const WHERE = join(ROOT, 'docs/where.md');
+/** What the declarations of the connectors say stands below what is written. */
+const APPENDICES: Readonly<Record<string, string>> = { 'where.md': 'pushdown.md', 'elements.md': 'elements.md' };
 /** The reader's order; what is not here follows by name. */
-const ORDER = ['readme', 'where', 'events', 'credentials', 'limits', 'connectors', 'migrating', 'deployment', 'keys'];
+const ORDER = [
+  'readme',
+  'elements',
+  'where',
+  'events',
+  'credentials',
+  'limits',
+  'connectors',
+  'migrating',
+  'deployment',
+  'keys',
+];
 
 /** The README, `docs/*.md` and the README of every connector, ready to be shown. */
 export async function readGuides(connectorFolders: readonly string[]): Promise<Guides> {
@@ -50,7 +62,8 @@ async function findGuides(): Promise<readonly GuideSource[]> {
 
 function guideAt(file: string): GuideSource {
   const path = `/docs/guides/${basename(file, '.md').toLowerCase()}`;
-  return file === WHERE ? { file, path, appendix: join(ROOT, 'generated/pushdown.md') } : { file, path };
+  const appendix = APPENDICES[basename(file)];
+  return appendix === undefined ? { file, path } : { file, path, appendix: join(ROOT, 'generated', appendix) };
 }
 
 /** `<folder>/<key>/README.md`; a connector may have none. */

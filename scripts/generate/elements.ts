@@ -1,0 +1,83 @@
+import { hubsOf } from '../../src/connector/define.ts';
+import type { Connector, ObjectSpec, Objects } from '../../src/connector/index.ts';
+import { describeObjects, type ObjectSummary } from '../../src/resources/objects.ts';
+import { forEachDemo } from '../demos.ts';
+
+/** Every element with its hubs, authentication, objects, events and limits, as Markdown made from the declarations of the connectors. */
+export async function describeElements(): Promise<string> {
+  const elements = await forEachDemo(async ({ connector, connection }) => ({ connector, objects: connection.objects }));
+  const chapters = elements.flatMap(({ connector, objects }) => ['', ...describeElement(connector, objects)]);
+  return ['## All elements', '', ...overview(elements), ...chapters, ''].join('\n');
+}
+
+interface Element {
+  readonly connector: Connector;
+  readonly objects: Objects;
+}
+
+const AUTHENTICATION: Readonly<Record<Connector['auth']['type'], string>> = {
+  basic: 'name and password',
+  custom: 'key or token',
+  oauth2: 'OAuth 2.0',
+  none: 'none',
+};
+
+function overview(elements: readonly Element[]): readonly string[] {
+  return [
+    '| element | key | id | hub | authentication | objects | webhooks |',
+    '| --- | --- | --- | --- | --- | --- | --- |',
+    ...elements.map(({ connector, objects }) => {
+      const { name, key, id, auth } = connector;
+      const cells = [
+        `[${name}](../connectors/${key}/README.md)`,
+        `\`${key}\``,
+        id,
+        hubsOf(connector).join(', '),
+        AUTHENTICATION[auth.type],
+        typeof connector.objects === 'function' ? "the provider's own" : Object.keys(objects).length,
+        webhooksOf(connector),
+      ];
+      return `| ${cells.join(' | ')} |`;
+    }),
+  ];
+}
+
+function webhooksOf({ webhooks }: Connector): string {
+  if (webhooks === undefined) return '';
+  const signed = webhooks.verify === 'unsigned' ? 'unsigned' : 'signed';
+  return webhooks.registration === undefined ? `${signed}, entered at the provider` : `${signed}, registered by itself`;
+}
+
+function describeElement({ name, polls = [] }: Connector, objects: Objects): readonly string[] {
+  const followed =
+    polls.length > 0 ? [`Polled unless an instance says otherwise: ${polls.map(code).join(', ')}.`, ''] : [];
+  return [
+    `## ${name}`,
+    '',
+    ...followed,
+    '| object | also | can | below it | events | limits |',
+    '| --- | --- | --- | --- | --- | --- |',
+    ...describeObjects(objects).map((summary) => describeObject(summary, objects[summary.name])),
+  ];
+}
+
+function describeObject({ name, aliases, operations, children, events }: ObjectSummary, object?: ObjectSpec): string {
+  const limits = object === undefined ? [] : limitsOf(object);
+  const columns = [[code(name)], aliases.map(code), operations, children.map(code), events, limits];
+  return `| ${columns.map((column) => column.join(', ')).join(' | ')} |`;
+}
+
+function limitsOf({ list, limits = {}, requiredFilters = [] }: ObjectSpec): readonly string[] {
+  const { resultWindow, maxTerms, maxInSize } = limits;
+  return [
+    ...(list === undefined ? [] : [`${list.maxPageSize} rows a call`]),
+    ...(resultWindow === undefined ? [] : [`${resultWindow} rows a query`]),
+    ...(maxTerms === undefined ? [] : [`${maxTerms} terms`]),
+    ...(maxInSize === undefined ? [] : [`${maxInSize} in a list`]),
+    ...requiredFilters.map((name) => `needs ${code(name)}`),
+  ];
+}
+
+function code(text: string): string {
+  return `\`${text}\``;
+}
