@@ -100,6 +100,7 @@ async function readHead(request: Request, parser: BusboyInstance, signal: AbortS
   const fields = createFields();
   const flow = flowOf(request);
   let size = 0;
+  let failure: AppError | undefined;
   let file: Readable | undefined;
 
   /** The rest is thrown away. */
@@ -110,6 +111,7 @@ async function readHead(request: Request, parser: BusboyInstance, signal: AbortS
   }
 
   function fail(error: AppError): void {
+    failure ??= error;
     drop();
     head.reject(error);
     whole.reject(error);
@@ -127,6 +129,9 @@ async function readHead(request: Request, parser: BusboyInstance, signal: AbortS
     try {
       yield* stream;
       await whole.promise;
+    } catch (error) {
+      // The parser has words of its own for a file that breaks off.
+      throw failure ?? error;
     } finally {
       drop();
     }
