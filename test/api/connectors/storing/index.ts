@@ -1,5 +1,45 @@
 import { defineConnector, defineObject, type ProviderResponse, path } from '#connector';
 
+const documents = defineObject<never>({
+  fields: {
+    id: { type: 'string', nullable: false },
+    name: { type: 'string', createable: true, updateable: true },
+    pages: { type: 'integer', createable: true },
+    secret: { type: 'boolean', createable: true },
+    tags: { type: 'array', createable: true },
+    'folder.id': { type: 'string', createable: true },
+    size: { type: 'integer' },
+  },
+  get: { request: ({ id }) => ({ path: path`/documents/${id}` }), read: readBody },
+  media: { types: ['*'], request: ({ id }) => ({ path: path`/documents/${id}/content` }) },
+  upload: {
+    create: {
+      request: ({ values, file }, config) => ({
+        url: `${config['upload.url']}/documents`,
+        form: {
+          parts: [
+            {
+              name: 'attributes',
+              value: JSON.stringify({ name: file.name, ...values }),
+              type: 'application/json',
+            },
+          ],
+          file: 'content',
+        },
+      }),
+      read: (response) => ({ record: readBody(response) }),
+    },
+    replace: {
+      request: ({ id, values }) => ({
+        method: 'PUT',
+        path: path`/documents/${id}/content`,
+        query: { name: typeof values.name === 'string' ? values.name : undefined },
+      }),
+      read: (_response, { id }) => ({ id }),
+    },
+  },
+});
+
 /** A provider that takes files, in a form at another host, and as they are. */
 export default defineConnector({
   key: 'storing',
@@ -18,45 +58,8 @@ export default defineConnector({
   probe: { path: '/me' },
   timeoutMs: 2_000,
   objects: {
-    documents: defineObject<never>({
-      fields: {
-        id: { type: 'string', nullable: false },
-        name: { type: 'string', createable: true, updateable: true },
-        pages: { type: 'integer', createable: true },
-        secret: { type: 'boolean', createable: true },
-        tags: { type: 'array', createable: true },
-        'folder.id': { type: 'string', createable: true },
-        size: { type: 'integer' },
-      },
-      get: { request: ({ id }) => ({ path: path`/documents/${id}` }), read: readBody },
-      media: { types: ['*'], request: ({ id }) => ({ path: path`/documents/${id}/content` }) },
-      upload: {
-        create: {
-          request: ({ values, file }, config) => ({
-            url: `${config['upload.url']}/documents`,
-            form: {
-              parts: [
-                {
-                  name: 'attributes',
-                  value: JSON.stringify({ name: file.name, ...values }),
-                  type: 'application/json',
-                },
-              ],
-              file: 'content',
-            },
-          }),
-          read: (response) => ({ record: readBody(response) }),
-        },
-        replace: {
-          request: ({ id, values }) => ({
-            method: 'PUT',
-            path: path`/documents/${id}/content`,
-            query: { name: typeof values.name === 'string' ? values.name : undefined },
-          }),
-          read: (_response, { id }) => ({ id }),
-        },
-      },
-    }),
+    documents,
+    files: documents,
     notes: defineObject<never>({
       fields: { id: { type: 'string', nullable: false }, name: { type: 'string', createable: true } },
       get: { request: ({ id }) => ({ path: path`/notes/${id}` }), read: readBody },
