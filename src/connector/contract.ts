@@ -305,11 +305,12 @@ export interface UploadedFile {
   readonly type: string;
 }
 
-/** Where the bytes go. It is a POST with the file as its body, of the file's own type, unless it says otherwise. It is sent in chunks, without a length. */
-export interface UploadRequest extends Pick<ProviderRequest, 'path' | 'query' | 'headers'> {
+/**
+ * Where the bytes go: to a `path`, or with an absolute `url` to another of the connector's hosts. It is a POST with the file as its body,
+ * of the file's own type, unless it says otherwise. It is sent in chunks, without a length.
+ */
+export interface UploadRequest extends Pick<ProviderRequest, 'path' | 'url' | 'query' | 'headers'> {
   readonly method?: 'POST' | 'PUT' | 'PATCH';
-  /** Absolute, in place of `path`: for uploads at another of the connector's hosts. */
-  readonly url?: string;
   /** The body is multipart/form-data, and the file its last part. */
   readonly form?: UploadForm;
 }

@@ -13,7 +13,7 @@ import { explainQuery, firstPosition, openPosition, type QueryExplanation, sealP
 import { createQueryCache, wholeRecord } from './query.ts';
 import { holdsReadOnly, sizeOf, writeRecord } from './record.ts';
 import { type PartialReason, scan } from './scan.ts';
-import { assertTakesJson, type FileForm, readTexts, requireUpload } from './upload.ts';
+import { assertTakesJson, type FileForm, readTexts, refuseFile } from './upload.ts';
 
 /** Which record or list of an instance a request is about. */
 export interface ObjectTarget {
@@ -257,7 +257,7 @@ export function composeResources(
     uploadRecord: async (target, { values: given, isText, file, bytes }) => {
       const opened = await open(target, 'upload');
       const { call, object } = opened;
-      const operation = requireUpload(target, object, 'create');
+      const operation = object.upload?.create ?? refuseFile(target, object, 'create');
       const values = writeRecord(isText ? readTexts(given, object) : given, object, 'create');
       const input = { values, fields: wholeRecord(object).fields, file };
       return readUploaded(target, opened, await call.upload(operation, input, bytes));
@@ -266,7 +266,7 @@ export function composeResources(
     uploadVersion: async (target, id, { values: given, isText, file, bytes }) => {
       const opened = await open(target, 'upload');
       const { call, object } = opened;
-      const operation = requireUpload(target, object, 'replace');
+      const operation = object.upload?.replace ?? refuseFile(target, object, 'replace');
       const values = await judgeUpdate(target, id, isText ? readTexts(given, object) : given, opened);
       const input = { id, values, fields: wholeRecord(object).fields, file };
       return readUploaded(target, opened, await onRecord(target, id, call.upload(operation, input, bytes)));

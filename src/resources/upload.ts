@@ -16,17 +16,10 @@ export interface FileForm {
 
 const FORM = 'multipart/form-data';
 
-/** @throws AppError UNSUPPORTED_MEDIA_TYPE that says what the object takes; OPERATION_UNSUPPORTED where it takes nothing */
-export function requireUpload<Name extends keyof Upload>(
-  target: Addressee,
-  object: ObjectSpec,
-  name: Name,
-): NonNullable<Upload[Name]> {
-  const operation = object.upload?.[name];
-  if (operation !== undefined) return operation;
+/** For an object that takes no files there. @throws AppError UNSUPPORTED_MEDIA_TYPE; OPERATION_UNSUPPORTED where it takes nothing */
+export function refuseFile(target: Addressee, object: ObjectSpec, name: keyof Upload): never {
   requireOperation(target, object, name);
-  const { objectName } = target;
-  const message = `'${objectName}' takes no file here: send the record as application/json.`;
+  const message = `'${target.objectName}' takes no file here: send the record as application/json.`;
   throw new AppError('UNSUPPORTED_MEDIA_TYPE', message);
 }
 
