@@ -81,7 +81,9 @@ function openParser({ headers }: Request): BusboyInstance {
       },
     });
   } catch (cause) {
-    throw new AppError('REQUEST_INVALID', 'The Content-Type of the form names no boundary.', { cause });
+    throw new AppError('REQUEST_INVALID', 'The Content-Type of the form names no boundary of at most 200 characters.', {
+      cause,
+    });
   }
 }
 

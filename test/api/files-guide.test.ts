@@ -18,7 +18,7 @@ const COMMANDS = codeBlocks(GUIDE)
 
 describe('docs/files.md', () => {
   const service = useApp({ CONNECTORS_PATH: useOutsideConnectors(), SIMULATORS_PORT: 'off' });
-  const bytes = randomBytes(200_000);
+  const bytes = randomBytes(3_000_000);
   let store: FileStore;
   let folder: string;
   let token: string;

@@ -289,6 +289,17 @@ describe('a file that is sent', () => {
       });
     }
 
+    it('with a field that comes long after it, for which the provider is kept waiting', async () => {
+      const sent = open({ 'transfer-encoding': 'chunked' });
+      const late = Buffer.concat([part('name', 'x'), END]);
+      const first = `--${BOUNDARY}\r\n`.length;
+      sent.write(Buffer.concat([file(Buffer.alloc(KB)), late.subarray(0, first)]));
+      await waitUntil(async () => (uploads.requests[0]?.bytes ?? 0) > KB);
+      sent.end(late.subarray(first));
+      expectProblem(await responseOf(sent), 'REQUEST_INVALID', /'name' comes after the file/);
+      expect((await storedUpload()).isWhole).to.equal(false);
+    });
+
     it('when it breaks off, and the provider gets no whole one', async () => {
       const whole = Buffer.concat([part('name', 'x'), file(Buffer.alloc(MB))]);
       for (const length of [30, 100, 200, MB, whole.length]) {
