@@ -70,15 +70,8 @@ async function sendOnce(
 ): Promise<Verdict> {
   const { connector, signal } = call;
   const { simulator, redactor } = binding;
-  const { form, headers: own, method = 'POST', ...address } = request;
-  const encoded = form === undefined ? { type: file.type } : encodeForm(form, file);
-  const type = { 'content-type': encoded.type };
-  // How a form is put together only this file knows; of a file as it is the connector may know better.
-  const outgoing = prepareOutgoing(binding, {
-    method,
-    headers: form === undefined ? { ...type, ...own } : { ...own, ...type },
-  });
-  const target = resolveTarget(binding, address);
+  const { outgoing, target, encoded } = prepareUpload(binding, request, file);
+  const { method } = outgoing;
   const silenceMs = connector.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   const toSimulator = simulator !== undefined;
   const body = createBody(file.bytes, encoded);
@@ -121,6 +114,19 @@ async function sendOnce(
   } finally {
     hold.give(taken);
   }
+}
+
+function prepareUpload(binding: Binding, request: UploadRequest, file: SentFile) {
+  const { form, headers: own, method = 'POST', ...address } = request;
+  const encoded: EncodedBody = form === undefined ? { type: file.type } : encodeForm(form, file);
+  const type = { 'content-type': encoded.type };
+  // How a form is put together only this file knows; of a file as it is the connector may know better.
+  const outgoing = prepareOutgoing(binding, {
+    method,
+    headers: form === undefined ? { ...type, ...own } : { ...own, ...type },
+  });
+  const target = resolveTarget(binding, address);
+  return { outgoing, target, encoded };
 }
 
 interface EncodedBody {
