@@ -3,8 +3,9 @@ import fc from 'fast-check';
 import type { ObjectSpec } from '../../src/connector/contract.ts';
 import type { NewEvent } from '../../src/events/model.ts';
 import { readPollSettings } from '../../src/instances/polling/poll-settings.ts';
+import type { RunPorts } from '../../src/polls/look.ts';
 import { createPollStore, type PollStore } from '../../src/polls/poll-store.ts';
-import { type RunPorts, runPoll } from '../../src/polls/run.ts';
+import { runPoll } from '../../src/polls/run.ts';
 import { useDatabase } from '../support/database.ts';
 import { addAccount } from '../support/event-rows.ts';
 
@@ -226,15 +227,14 @@ describe('pollers and providers at random', function () {
 
     async function poll({ crash, atCommit, during }: Extract<Step, { kind: 'poll' }>): Promise<number> {
       nowMs += 10;
-      const [claimed] = (
-        await store.claim({
-          now: new Date(nowMs + 10 * 86_400_000),
-          leaseUntil: new Date(nowMs + 100_000),
-          limit: 1000,
-          share: 1000,
-          except: [],
-        })
-      ).filter(({ instanceId }) => instanceId === run);
+      const due = await store.claim({
+        now: new Date(nowMs + 10 * 86_400_000),
+        leaseUntil: new Date(nowMs + 100_000),
+        limit: 1000,
+        share: 1000,
+        except: [],
+      });
+      const claimed = due.claimed.find(({ instanceId }) => instanceId === run);
       if (claimed === undefined) throw new Error('There is nothing to claim.');
       // More than a page of records of the time of the newest one cannot be told from those that change at that time while the first poll reads.
       const isTold = claimed.kind !== null || given.stepMs === 1;
@@ -259,6 +259,7 @@ describe('pollers and providers at random', function () {
         store: { ...store, transaction },
         resources: {
           getObject: async () => provider.object,
+          rateLimitOf: () => undefined,
           listRecords: async (_target: unknown, request: object) => provider.list(request),
         },
         prepare: async (events: readonly NewEvent[]) => ({
@@ -276,7 +277,7 @@ describe('pollers and providers at random', function () {
           committed: () => undefined,
         }),
         clock,
-        options: { leaseMs: 100_000, mostPages: 100, mostListed: 1000, mostPasses: 4 },
+        options: { mostPages: 100, mostListed: 1000, mostPasses: 4 },
       } as unknown as RunPorts;
       const small = { ...resource, pageSize: PAGE_SIZE } as typeof resource;
       const tally = { events: 0, providerCalls: 0 };

@@ -1,0 +1,79 @@
+import type { RecordList } from '../resources/index.ts';
+import { type EarlyEnd, hourOf, type Look, type Reading, type Unseen } from './look.ts';
+import type { Progress, SeenVersion } from './poll-store.ts';
+
+/**
+ * Whole lists in a row, at most one in an hour, that must not show a record before it is forgotten. One proves nothing: rows move while several
+ * pages are read, and a provider may hide for a while what it shows otherwise. So none of them makes a deletion known either.
+ */
+const MOST_MISSED = 6;
+/** Records of one statement. */
+const SWEPT_AT_ONCE = 5_000;
+
+/** Compares all that is there with what was there. */
+export async function readSnapshot(look: Look): Promise<EarlyEnd | undefined> {
+  const { plan, clock, begun } = look;
+  const end: Progress = { ...look.progress(), kind: 'snapshot' };
+  const isSilent = begun.kind === null && !look.settings.backfill;
+  const listed = isSweepDue(look) ? new Set<string>() : undefined;
+  const query = plan.since(clock.now());
+  let isWhole = true;
+  let nextPage: string | undefined;
+  do {
+    const page: RecordList = await look.list({ ...query, ...(nextPage !== undefined && { nextPage }) });
+    const isFirst = nextPage === undefined;
+    nextPage = page.nextPage;
+    isWhole &&= page.cutBy !== 'result-window';
+    const readings = page.records.map(look.readRow);
+    for (const { recordKey } of readings) listed?.add(nameOf(recordKey));
+    const unseen = await look.findUnseen(readings);
+    const isBegun = nextPage === undefined && begun.kind === null;
+    if (unseen.length > 0 || isBegun) {
+      await look.commit({
+        progress: nextPage === undefined ? end : look.progress(),
+        events: isSilent ? [] : unseen.map((reading) => toEvent(look, reading)),
+        seen: unseen.map(look.seenOf),
+        replaces: true,
+      });
+    }
+    // It begins anew with each run: it is left alone before it has begun, or read whole.
+    const early = isFirst && nextPage !== undefined ? look.endEarly(false) : undefined;
+    if (early !== undefined) return early;
+  } while (nextPage !== undefined);
+  if (isWhole && listed !== undefined) await noteMissed(look, listed);
+  return undefined;
+}
+
+function toEvent({ plan, eventOf }: Look, { row, id, updatedMs, wasThere }: Unseen<Reading>) {
+  const isCreated = plan.isCreated(row) !== false && !wasThere;
+  return eventOf({ id, action: isCreated ? 'created' : 'updated', updatedMs, record: row });
+}
+
+function isSweepDue({ poll, clock }: Look): boolean {
+  return poll.lastSuccessAt === null || hourOf(clock.now()) > hourOf(poll.lastSuccessAt.getTime());
+}
+
+function nameOf(recordKey: Buffer): string {
+  return recordKey.toString('latin1');
+}
+
+/** Counts for each record that was seen whether the list shows it, and forgets what it has not shown for long. */
+async function noteMissed(look: Look, listed: ReadonlySet<string>): Promise<void> {
+  const { poll, store, plan } = look;
+  // What the feed tells again must not be news again.
+  const { feedWatermark } = look.progress();
+  const before = plan.hasFeed ? new Date(look.keptFrom(feedWatermark?.getTime() ?? 0)) : undefined;
+  let after: SeenVersion['recordKey'] | undefined = Buffer.alloc(0);
+  while (after !== undefined) {
+    const records = await store.seenRecords(poll, { after, before, limit: SWEPT_AT_ONCE });
+    const [shown, missed] = [[] as Buffer[], [] as Buffer[]];
+    for (const { recordKey, missed: times } of records) {
+      if (!listed.has(nameOf(recordKey))) missed.push(recordKey);
+      else if (times > 0) shown.push(recordKey);
+    }
+    if (shown.length + missed.length > 0) {
+      await look.fenced(look.progress(), (via) => store.noteMissed(via, poll, { shown, missed, most: MOST_MISSED }));
+    }
+    after = records.length < SWEPT_AT_ONCE ? undefined : records.at(-1)?.recordKey;
+  }
+}
