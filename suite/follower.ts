@@ -8,6 +8,7 @@ import type { RunPorts } from '../src/polls/look.ts';
 import type { ClaimedPoll, NewlySeen, PollStore, Progress, SeenVersion } from '../src/polls/poll-store.ts';
 import { runPoll } from '../src/polls/run.ts';
 import { composeResources } from '../src/resources/index.ts';
+import type { Row } from '../src/where/index.ts';
 import { tokensIn, withDefaults } from './testing.ts';
 
 /** A poller of the service over a simulator, which keeps in memory what the service keeps in its database. */
@@ -16,6 +17,10 @@ export interface Follower {
   readonly poll: () => Promise<readonly NewEvent[]>;
   /** How many versions of records it remembers. */
   readonly remembered: () => number;
+  /** How many requests it has sent to the provider. */
+  readonly calls: () => number;
+  /** As the API shows it when it is read by itself. */
+  readonly read: (id: string) => Promise<Row>;
 }
 
 export interface Followed {
@@ -66,8 +71,12 @@ export function createFollower(followed: Followed): Follower {
     },
   );
   const memory = createMemory();
+  const signal = new AbortController().signal;
+  const tally = { events: 0, providerCalls: 0 };
   return {
     remembered: memory.count,
+    calls: () => tally.providerCalls,
+    read: async (id) => (await resources.getRecord({ instance, objectName, signal }, id)).record,
     poll: async () => {
       const found: NewEvent[] = [];
       const prepare: RunPorts['prepare'] = async (events) => ({
@@ -83,8 +92,8 @@ export function createFollower(followed: Followed): Follower {
         };
         const end = await runPoll(
           { store: memory.store, resources, prepare, clock, options: OPTIONS },
-          { poll, instance, settings, resource, signal: new AbortController().signal },
-          { events: 0, providerCalls: 0 },
+          { poll, instance, settings, resource, signal },
+          tally,
         );
         if (end === undefined) return found;
       }
