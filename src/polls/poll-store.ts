@@ -93,7 +93,7 @@ export function createPollStore(knex: Knex) {
 
     /**
      * Takes due pollers, the longest due first, at most `share` of one account. Those that it meets whose instance is not to be polled
-     * any more are stopped, and take nobody's place.
+     * any more are stopped, as far as there are places left.
      */
     claim: async (claim: {
       readonly now: Date;
@@ -333,7 +333,8 @@ const COLUMNS = {
 
 const IS_WANTED = 'i.valid and not i.disabled and i.settings_version = p.settings_version';
 
-// Rows are locked where nothing is counted yet, so that two processes never wait for each other's.
+// Rows are locked where nothing is counted yet, so that two processes never wait for each other's. With the limit the plan is to look each
+// instance up, however few there are.
 const CLAIM = `
   with due as materialized (
     select account_id, instance_id, resource, settings_version, due from poll
@@ -342,17 +343,13 @@ const CLAIM = `
     for update skip locked
   ),
   known as (
-    select p.*, ${IS_WANTED} as is_wanted
-    from due p join instance i on i.account_id = p.account_id and i.id = p.instance_id
+    select p.*, k.is_wanted
+    from due p, lateral (
+      select ${IS_WANTED} as is_wanted from instance i where i.account_id = p.account_id and i.id = p.instance_id limit 1
+    ) k
   ),
-  ranked as (
-    select k.*, row_number() over (partition by account_id order by due) as place from known k where is_wanted
-  ),
-  chosen as (
-    (select account_id, instance_id, resource, due, is_wanted from ranked where place <= ? order by place, due limit ?)
-    union all
-    select account_id, instance_id, resource, due, is_wanted from known where not is_wanted
-  )
+  ranked as (select k.*, row_number() over (partition by account_id, is_wanted order by due) as place from known k),
+  chosen as (select * from ranked where place <= ? or not is_wanted order by is_wanted desc, place, due limit ?)
   update poll p set
     lease = case when c.is_wanted then gen_random_uuid() end,
     lease_until = case when c.is_wanted then ?::timestamptz end,
