@@ -4,9 +4,9 @@ import { createByteBudget, createProviderClient } from '../src/connector/client/
 import { createEgress } from '../src/egress/index.ts';
 import type { NewEvent } from '../src/events/model.ts';
 import { readPollSettings } from '../src/instances/polling/poll-settings.ts';
-import type { RunPorts } from '../src/polls/look.ts';
 import type { ClaimedPoll, NewlySeen, PollStore, Progress, SeenVersion } from '../src/polls/poll-store.ts';
-import { runPoll } from '../src/polls/run.ts';
+import type { RunPorts } from '../src/polls/run.ts';
+import { runPoll } from '../src/polls/run-poll.ts';
 import { composeResources } from '../src/resources/index.ts';
 import type { Row } from '../src/where/index.ts';
 import { tokensIn, withDefaults } from './testing.ts';

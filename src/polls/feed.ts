@@ -2,9 +2,9 @@ import { isAppError } from '../errors.ts';
 import type { NewEvent } from '../events/model.ts';
 import type { ChangeList } from '../resources/index.ts';
 import type { Row } from '../where/index.ts';
-import { type EarlyEnd, HOUR_MS, type Look, MOST_SKEW_MS } from './look.ts';
 import { hashOf } from './plan.ts';
 import type { SeenVersion } from './poll-store.ts';
+import { type EarlyEnd, HOUR_MS, MOST_SKEW_MS, type PollRun } from './run.ts';
 
 /** By steps of this length a feed without changes moves on, so that hardly any poll has to store that it found nothing. */
 const UNTIL_STEP_MS = HOUR_MS;
@@ -14,18 +14,18 @@ const FEED_CHUNK = 20;
 type Change = ChangeList['changes'][number] & SeenVersion & { readonly updatedMs: number | undefined };
 
 /** What the provider tells of changes. */
-export async function readFeed(look: Look): Promise<EarlyEnd | undefined> {
-  const { plan, clock } = look;
-  const { feedWatermark } = look.progress();
+export async function readFeed(run: PollRun): Promise<EarlyEnd | undefined> {
+  const { plan, clock } = run;
+  const { feedWatermark } = run.progress();
   const watermarkMs = feedWatermark?.getTime() ?? clock.now() - MOST_SKEW_MS;
   const since = new Date(watermarkMs - plan.overlapMs).toISOString();
   let newestMs = watermarkMs;
   let cursor: string | undefined;
   do {
-    const page = await listChanges(look, { since, ...(cursor !== undefined && { cursor }) });
+    const page = await listChanges(run, { since, ...(cursor !== undefined && { cursor }) });
     const changes = page.changes.map(readChange);
-    newestMs = Math.max(newestMs, ...timesOf(page, changes, watermarkMs).filter(look.isCredible));
-    const end = await acceptChanges(look, {
+    newestMs = Math.max(newestMs, ...timesOf(page, changes, watermarkMs).filter(run.isCredible));
+    const end = await acceptChanges(run, {
       changes,
       isSilent: feedWatermark === null,
       isLast: page.next === undefined,
@@ -33,16 +33,16 @@ export async function readFeed(look: Look): Promise<EarlyEnd | undefined> {
     if (end !== undefined) return end;
     cursor = page.next;
   } while (cursor !== undefined);
-  const kind = plan.kind === 'feed' ? plan.kind : look.progress().kind;
-  if (kind !== look.progress().kind || newestMs !== feedWatermark?.getTime()) {
-    await look.commit({ progress: { ...look.progress(), kind, feedWatermark: new Date(newestMs) } });
+  const kind = plan.kind === 'feed' ? plan.kind : run.progress().kind;
+  if (kind !== run.progress().kind || newestMs !== feedWatermark?.getTime()) {
+    await run.commit({ progress: { ...run.progress(), kind, feedWatermark: new Date(newestMs) } });
   }
-  if (plan.kind === 'feed') await look.forgetSeen();
+  if (plan.kind === 'feed') await run.forgetSeen();
   return undefined;
 }
 
 async function listChanges(
-  { resources, instance, plan, signal, withEnd, count }: Look,
+  { resources, instance, plan, signal, withEnd, count }: PollRun,
   input: { readonly since: string; readonly cursor?: string },
 ): Promise<ChangeList> {
   signal.throwIfAborted();
@@ -78,47 +78,47 @@ interface Told {
   readonly isLast: boolean;
 }
 
-async function acceptChanges(look: Look, { changes, isSilent, isLast }: Told): Promise<EarlyEnd | undefined> {
-  const unseen = await look.findUnseen(changes);
+async function acceptChanges(run: PollRun, { changes, isSilent, isLast }: Told): Promise<EarlyEnd | undefined> {
+  const unseen = await run.findUnseen(changes);
   for (let at = 0; at < unseen.length; at += FEED_CHUNK) {
-    const end = at === 0 ? undefined : look.endEarly(true);
+    const end = at === 0 ? undefined : run.endEarly(true);
     if (end !== undefined) return end;
     const chunk = unseen.slice(at, at + FEED_CHUNK);
-    const events = isSilent ? [] : await toEvents(look, chunk);
-    await look.commit({ progress: look.progress(), events, seen: chunk.map(look.seenOf) });
+    const events = isSilent ? [] : await toEvents(run, chunk);
+    await run.commit({ progress: run.progress(), events, seen: chunk.map(run.seenOf) });
   }
-  return isLast ? undefined : look.endEarly(true);
+  return isLast ? undefined : run.endEarly(true);
 }
 
-async function toEvents(look: Look, changes: readonly Change[]): Promise<readonly NewEvent[]> {
+async function toEvents(run: PollRun, changes: readonly Change[]): Promise<readonly NewEvent[]> {
   const untold = changes.filter(({ action, record }) => action !== 'deleted' && record === undefined);
   const records = await readRecords(
-    look,
+    run,
     untold.map(({ id }) => id),
   );
   return changes.map(({ id, action, updatedMs, record = records.get(id) }) =>
-    look.eventOf({ id, action, updatedMs, record: action === 'deleted' ? undefined : record }),
+    run.eventOf({ id, action, updatedMs, record: action === 'deleted' ? undefined : record }),
   );
 }
 
 /** By their ids. Those that are gone by now, or cannot be read, are not among them; their events tell of them nevertheless. */
-async function readRecords(look: Look, ids: readonly string[]): Promise<ReadonlyMap<string, Row>> {
-  const listed = ids.length > 1 ? await listRecords(look, ids) : [];
-  const records = new Map(listed.map((row) => [look.plan.idOf(row) ?? '', row]));
+async function readRecords(run: PollRun, ids: readonly string[]): Promise<ReadonlyMap<string, Row>> {
+  const listed = ids.length > 1 ? await listRecords(run, ids) : [];
+  const records = new Map(listed.map((row) => [run.plan.idOf(row) ?? '', row]));
   // A list may not show yet what is new.
   for (const id of ids) {
-    const record = records.get(id) ?? (await readRecord(look, id));
+    const record = records.get(id) ?? (await readRecord(run, id));
     if (record !== undefined) records.set(id, record);
   }
   return records;
 }
 
 /** None where the provider cannot be asked for several at a time. */
-async function listRecords(look: Look, ids: readonly string[]): Promise<readonly Row[]> {
-  const where = look.plan.whereIds?.(ids);
+async function listRecords(run: PollRun, ids: readonly string[]): Promise<readonly Row[]> {
+  const where = run.plan.whereIds?.(ids);
   if (where === undefined) return [];
   try {
-    return (await look.list({ where, pageSize: ids.length, pushdownOnly: true })).records;
+    return (await run.list({ where, pageSize: ids.length, pushdownOnly: true })).records;
   } catch (error) {
     if (isAppError(error, ...UNREADABLE, 'WHERE_UNSUPPORTED', 'WHERE_INVALID')) return [];
     throw error;
@@ -127,8 +127,8 @@ async function listRecords(look: Look, ids: readonly string[]): Promise<readonly
 
 const UNREADABLE = ['NOT_FOUND', 'OPERATION_UNSUPPORTED', 'PROVIDER_REJECTED'] as const;
 
-async function readRecord(look: Look, id: string): Promise<Row | undefined> {
-  const { resources, instance, plan, tally, withEnd } = look;
+async function readRecord(run: PollRun, id: string): Promise<Row | undefined> {
+  const { resources, instance, plan, tally, withEnd } = run;
   try {
     const found = await withEnd((ended) =>
       resources.getRecord({ instance, objectName: plan.objectName, signal: ended }, id),

@@ -3,10 +3,10 @@ import type { Instance, InstanceKey } from '../instances/instance.ts';
 import type { Instances } from '../instances/instances.ts';
 import { readPollSettings } from '../instances/polling/poll-settings.ts';
 import type { Platform } from '../platform.ts';
-import { MOST_WAITS } from './look.ts';
 import { createPollMetrics } from './poll-metrics.ts';
 import { createPollStore, type PollKey, type PollRow } from './poll-store.ts';
 import { createPoller, POLLER_OPTIONS, type PollerOptions, type PollerPorts } from './poller.ts';
+import { MOST_WAITS } from './run.ts';
 
 export interface PollNeighbours extends Pick<PollerPorts, 'resources' | 'prepare'> {
   readonly instances: Pick<Instances, 'get' | 'getAll'>;

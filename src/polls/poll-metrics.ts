@@ -1,5 +1,5 @@
 import type { Metrics } from '../metrics.ts';
-import type { RunTally } from './look.ts';
+import type { RunTally } from './run.ts';
 
 export type PollMetrics = ReturnType<typeof createPollMetrics>;
 

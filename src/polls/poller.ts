@@ -5,10 +5,10 @@ import { createPool } from '../events/fairness.ts';
 import { createAlarm, every } from '../events/timers.ts';
 import type { Instance } from '../instances/instance.ts';
 import type { Platform } from '../platform.ts';
-import { type EarlyEnd, PollLost, type RunOptions, type RunPorts, type RunTally } from './look.ts';
 import type { PollMetrics } from './poll-metrics.ts';
 import type { ClaimedPoll, PollStore, RunResult, SeenLookup, SeenVersion } from './poll-store.ts';
-import { runPoll } from './run.ts';
+import { type EarlyEnd, PollLost, type RunOptions, type RunPorts, type RunTally } from './run.ts';
+import { runPoll } from './run-poll.ts';
 import { createSettingsCache } from './settings-cache.ts';
 
 export interface PollerOptions extends RunOptions {

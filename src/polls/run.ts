@@ -1,31 +1,290 @@
+import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
-import { readFeed } from './feed.ts';
-import { createLook, type EarlyEnd, type RunInput, type RunPorts, type RunTally } from './look.ts';
-import { planPoll } from './plan.ts';
-import { readSnapshot } from './snapshot.ts';
-import { readWindow } from './window.ts';
+import type { PreparedEvents } from '../events/accept/accept.ts';
+import type { NewEvent } from '../events/model.ts';
+import type { PolledResource, PollSettings } from '../instances/polling/poll-settings.ts';
+import type { CallReport } from '../resources/call.ts';
+import type { ListRequest, RecordList, Resources } from '../resources/index.ts';
+import type { TimedRateLimit } from '../resources/rate-limits.ts';
+import type { Row } from '../where/index.ts';
+import { hashOf, type PollPlan } from './plan.ts';
+import type { ClaimedPoll, NewlySeen, PollStore, Progress, SeenVersion } from './poll-store.ts';
 
-/**
- * Looks once for changes, and makes events of them. `tally` is kept up to date also when it throws.
- * @throws PollLost; AppError as calls of the provider do; the reason of the signal
- */
-export async function runPoll(ports: RunPorts, input: RunInput, tally: RunTally): Promise<EarlyEnd | undefined> {
-  const { instance, resource, settings, signal } = input;
-  const { hub, objectName = resource.name } = resource.query ?? {};
-  if (hub !== undefined && hub !== instance.connector.hub) {
-    throw new AppError(
-      'NOT_FOUND',
-      `The element of this instance is in the hub '${instance.connector.hub}', not '${hub}'.`,
-    );
+export interface RunPorts {
+  readonly store: Pick<
+    PollStore,
+    'transaction' | 'advance' | 'seen' | 'see' | 'forgetSeen' | 'seenRecords' | 'noteMissed'
+  >;
+  readonly resources: Pick<
+    Resources,
+    'getObject' | 'listRecords' | 'listChildren' | 'listChanges' | 'getRecord' | 'rateLimitOf'
+  >;
+  readonly prepare: (events: readonly NewEvent[]) => Promise<PreparedEvents>;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly options: RunOptions;
+}
+
+export interface RunOptions {
+  /** Of one run; the next one goes on. */
+  readonly mostPages: number;
+  /** Of one run where it cannot be gone on with, such as a list in no order. A provider that has more, or never ends, fails it. */
+  readonly mostListed: number;
+  /** A list of several pages is read again while rows that it had passed over turn up, so many times at most. */
+  readonly mostPasses: number;
+}
+
+/** The instance that is polled. */
+type Polled = Parameters<Resources['getObject']>[0]['instance'];
+
+export interface RunInput {
+  readonly poll: ClaimedPoll;
+  readonly instance: Polled;
+  readonly settings: PollSettings;
+  readonly resource: PolledResource;
+  readonly signal: AbortSignal;
+}
+
+/** What a run did. */
+export interface RunTally {
+  events: number;
+  providerCalls: number;
+}
+
+/** A run that has more to read; so long later the next one may begin. */
+export interface EarlyEnd {
+  readonly afterMs: number;
+  /** It waits for the provider's limit to be new, and got no further before. */
+  readonly isWait: boolean;
+}
+
+/** The instance is not what it was when its poller was claimed, or another process has the poller. */
+export class PollLost extends Error {
+  override readonly name = 'PollLost';
+}
+
+/** What a row says of itself. */
+export interface Reading extends SeenVersion {
+  readonly row: Row;
+  readonly id: string | undefined;
+  readonly updatedMs: number | undefined;
+}
+
+/** What was not seen before, and whether another version of its record was. */
+export type Unseen<Found extends SeenVersion> = Found & { readonly wasThere: boolean };
+
+/** What becomes durable together. */
+export interface Commit {
+  readonly progress: Progress;
+  readonly events?: readonly NewEvent[];
+  readonly seen?: readonly NewlySeen[];
+  /** Other versions of the records that were seen are forgotten. */
+  readonly replaces?: boolean;
+}
+
+export type PollRun = ReturnType<typeof createRun>;
+
+const MINUTE_MS = 60_000;
+export const HOUR_MS = 60 * MINUTE_MS;
+/** Clocks of providers and ours differ by less. */
+export const MOST_SKEW_MS = 15 * MINUTE_MS;
+/** What was seen is kept for so much longer than it is asked for again. */
+const KEEP_SEEN_MS = 24 * HOUR_MS;
+/** The share of a provider's rate limit that is left to callers. */
+const CALLERS_SHARE = 0.25;
+/** Runs in a row that leave everything to callers. The next one gets further, however little of the limit is left: the provider may always tell so. */
+export const MOST_WAITS = 3;
+/** A wait is no longer, unless the interval is: limits are counted by the month at most. */
+const LONGEST_WAIT_MS = HOUR_MS;
+const MAX_PROVIDER_CALLS = 25;
+/** Of an event with its record; see `buildPayload`. */
+const LARGEST_RECORD_CHARACTERS = 2_000_000;
+const NO_LIMIT: TimedRateLimit = { resetSeconds: 0 };
+export const EPOCH_MS = 0;
+/** The end of the year 9999. */
+const LAST_MS = Date.UTC(10_000, 0, 1) - 1;
+
+export function versionKey({ recordKey, version }: SeenVersion): string {
+  return `${recordKey.toString('hex')}:${version.toString('hex')}`;
+}
+
+/** One run, with what all ways to look for changes do alike. `tally` is kept up to date also when something throws. */
+export function createRun(
+  ports: RunPorts,
+  { poll, instance, settings, signal }: RunInput,
+  plan: PollPlan,
+  tally: RunTally,
+) {
+  const { store, resources, clock, options } = ports;
+  // A poller that looks in another way than before begins anew.
+  const begun: Progress =
+    poll.kind === plan.kind ? poll : { kind: null, watermark: null, feedWatermark: poll.feedWatermark };
+  let progress = begun;
+  let pages = 0;
+  let hasMoved = false;
+
+  /** @throws AppError PROVIDER_PROTOCOL for a list without end */
+  function count({ providerCalls }: CallReport): void {
+    tally.providerCalls += providerCalls;
+    pages++;
+    if (pages > options.mostListed) throw endless();
   }
-  const object = await ports.resources.getObject({ instance, objectName, signal });
-  const look = createLook(ports, input, planPoll(resource, settings, object), tally);
-  const { plan } = look;
-  const wait = look.endEarly(false);
-  if (wait !== undefined) return wait;
-  if (plan.hasFeed) {
-    const end = await readFeed(look);
-    if (plan.kind === 'feed' || end !== undefined) return end;
+
+  /** Callers come first: what is left of the provider's limit is theirs. `mayGoOn`: the next run begins where this one ends. */
+  function endEarly(mayGoOn: boolean): EarlyEnd | undefined {
+    const isWait = !(mayGoOn && hasMoved);
+    if (!isWait && pages >= options.mostPages) return { afterMs: 0, isWait };
+    if (isWait && poll.waits >= MOST_WAITS) return undefined;
+    const { limit, remaining, resetSeconds } = resources.rateLimitOf(instance) ?? NO_LIMIT;
+    if (limit === undefined || remaining === undefined || remaining > limit * CALLERS_SHARE) return undefined;
+    return { afterMs: Math.min(resetSeconds * 1000, Math.max(poll.intervalMs, LONGEST_WAIT_MS)), isWait };
   }
-  return plan.kind === 'snapshot' ? readSnapshot(look) : readWindow(look);
+
+  async function list(request: Partial<ListRequest>): Promise<RecordList> {
+    signal.throwIfAborted();
+    const whole = { pageSize: plan.pageSize, maxProviderCalls: MAX_PROVIDER_CALLS, pushdownOnly: false, ...request };
+    const page = await withEnd((ended) => {
+      const target = { instance, objectName: plan.objectName, signal: ended };
+      if (plan.child === undefined) return resources.listRecords(target, whole);
+      return resources.listChildren({ ...target, id: plan.child.id, child: plan.child.name }, whole);
+    });
+    count(page);
+    return page;
+  }
+
+  /** What responses of the provider hold in memory is counted until the end of the work. */
+  async function withEnd<Result>(work: (ended: AbortSignal) => Promise<Result>): Promise<Result> {
+    const end = new AbortController();
+    try {
+      return await work(AbortSignal.any([signal, end.signal]));
+    } finally {
+      end.abort();
+    }
+  }
+
+  /** All of it or nothing. @throws PollLost */
+  async function commit({ progress: next, events = [], seen = [], replaces = false }: Commit): Promise<void> {
+    const prepared = await ports.prepare(events);
+    await fenced(next, async (via) => {
+      await prepared.insert(via);
+      await store.see(via, poll, seen, replaces);
+    });
+    prepared.committed();
+    progress = next;
+    hasMoved ||= seen.length > 0 || next.watermark?.getTime() !== begun.watermark?.getTime();
+    tally.events += events.length;
+  }
+
+  /** A transaction of the one whose poller it is. @throws PollLost */
+  function fenced(next: Progress, work: (via: Parameters<typeof store.advance>[0]) => Promise<void>): Promise<void> {
+    return store.transaction(async (via) => {
+      if (!(await store.advance(via, poll, next))) throw new PollLost();
+      await work(via);
+    });
+  }
+
+  function readRow(row: Row): Reading {
+    const id = plan.idOf(row);
+    const version = plan.versionOf(row);
+    return { row, id, recordKey: id === undefined ? version : hashOf(id), version, updatedMs: plan.updatedOf(row) };
+  }
+
+  /** The later of both clocks, so that it is not forgotten while it may be read again. */
+  function seenOf({ recordKey, version, updatedMs = 0 }: Omit<Reading, 'row' | 'id'>): NewlySeen {
+    return { recordKey, version, seenAt: new Date(Math.max(clock.now(), Math.min(updatedMs, LAST_MS))) };
+  }
+
+  async function findUnseen<Found extends SeenVersion>(readings: readonly Found[]): Promise<readonly Unseen<Found>[]> {
+    if (readings.length === 0) return [];
+    const recordKeys = readings.map(({ recordKey }) => recordKey);
+    const seen = await store.seen(poll, recordKeys);
+    const records = new Set(seen.map(({ recordKey }) => recordKey.toString('hex')));
+    const versions = new Set(seen.map(versionKey));
+    return readings.flatMap((reading) => {
+      const [record, version] = [reading.recordKey.toString('hex'), versionKey(reading)];
+      if (versions.has(version)) return [];
+      const wasThere = records.has(record);
+      // A list may show a record twice.
+      records.add(record);
+      versions.add(version);
+      return [{ ...reading, wasThere }];
+    });
+  }
+
+  function eventOf(change: {
+    readonly id: string | undefined;
+    readonly action: string;
+    readonly updatedMs: number | undefined;
+    readonly record: Row | undefined;
+  }): NewEvent {
+    const { id, action, updatedMs, record } = change;
+    const isLarge = record !== undefined && JSON.stringify(record).length > LARGEST_RECORD_CHARACTERS;
+    return {
+      accountId: poll.accountId,
+      instanceId: poll.instanceId,
+      type: `${plan.name}.${action}`,
+      objectName: plan.name,
+      objectId: id,
+      // It is there to be read; without it the event would not be delivered at all.
+      object: isLarge ? undefined : record,
+      timestamp: updatedMs === undefined ? undefined : new Date(updatedMs),
+    };
+  }
+
+  /** What is not asked for again, neither of the list nor of the feed. It is a statement of its own, so it is done when an hour is full. */
+  async function forgetSeen(): Promise<void> {
+    const reachedMs = reachedBy(progress);
+    if (hourOf(reachedMs) <= hourOf(reachedBy(begun))) return;
+    await store.forgetSeen(poll, new Date(keptFrom(reachedMs)));
+  }
+
+  /** The earlier of its watermarks. */
+  function reachedBy({ watermark, feedWatermark }: Progress): number {
+    const marks = [...(plan.kind === 'feed' ? [] : [watermark]), ...(plan.hasFeed ? [feedWatermark] : [])];
+    return Math.min(...marks.map((mark) => mark?.getTime() ?? EPOCH_MS));
+  }
+
+  /** What was seen earlier is not read again where everything up to a time has been read. */
+  function keptFrom(reachedMs: number): number {
+    return reachedMs - plan.overlapMs - KEEP_SEEN_MS;
+  }
+
+  return {
+    plan,
+    poll,
+    instance,
+    settings,
+    store,
+    resources,
+    clock,
+    options,
+    signal,
+    tally,
+    begun,
+    progress: () => progress,
+    count,
+    endEarly,
+    list,
+    withEnd,
+    commit,
+    fenced,
+    readRow,
+    seenOf,
+    findUnseen,
+    eventOf,
+    forgetSeen,
+    keptFrom,
+    /** Whether a watermark may be so late. What records say of the future would hide what comes before. */
+    isCredible: (ms: number) => ms <= clock.now() + MOST_SKEW_MS,
+  };
+}
+
+export function hourOf(ms: number): number {
+  return Math.floor(ms / HOUR_MS);
+}
+
+function endless(): AppError {
+  return new AppError(
+    'PROVIDER_PROTOCOL',
+    'The list that is polled has no end, or too many pages. Poll it by a field that tells when records changed.',
+  );
 }

@@ -1,6 +1,6 @@
 import type { ListRequest } from '../resources/index.ts';
-import { type EarlyEnd, EPOCH_MS, type Look, MOST_SKEW_MS, type Reading, type Unseen, versionKey } from './look.ts';
 import type { Progress } from './poll-store.ts';
+import { type EarlyEnd, EPOCH_MS, MOST_SKEW_MS, type PollRun, type Reading, type Unseen, versionKey } from './run.ts';
 
 /** Whether a record was there before the first poll, as it is. */
 type WasThere = (reading: Reading) => boolean;
@@ -32,41 +32,41 @@ interface WindowPage {
 }
 
 /** What changed since the watermark. */
-export async function readWindow(look: Look): Promise<EarlyEnd | undefined> {
-  const { plan, clock, options } = look;
+export async function readWindow(run: PollRun): Promise<EarlyEnd | undefined> {
+  const { plan, clock, options } = run;
   const startedMs = clock.now();
-  const { watermarkMs, wasThere } = await beginning(look);
-  const before = { ...look.progress(), kind: plan.kind, watermark: new Date(watermarkMs) };
+  const { watermarkMs, wasThere } = await beginning(run);
+  const before = { ...run.progress(), kind: plan.kind, watermark: new Date(watermarkMs) };
   const sinceMs = Math.max(EPOCH_MS, watermarkMs - plan.overlapMs);
   const isSorted = plan.newest !== undefined && plan.since(sinceMs).orderBy !== undefined;
   let newestMs = plan.hasDates ? watermarkMs : Math.max(watermarkMs, startedMs - MOST_SKEW_MS);
   let isCertain = false;
   for (let pass = 1; pass <= options.mostPasses && !isCertain; pass++) {
-    const read = await readPass(look, { before, sinceMs, wasThere, isSorted }, pass === 1);
+    const read = await readPass(run, { before, sinceMs, wasThere, isSorted }, pass === 1);
     if (read.end !== undefined) return read.end;
     newestMs = Math.max(newestMs, read.newestMs);
     isCertain = read.isComplete || (pass > 1 && read.count === 0);
   }
   // Where rows kept moving, the next run reads them once more.
   const end = isCertain ? { ...before, watermark: new Date(newestMs) } : before;
-  const { kind, watermark } = look.progress();
-  if (kind !== end.kind || watermark?.getTime() !== end.watermark.getTime()) await look.commit({ progress: end });
-  await look.forgetSeen();
+  const { kind, watermark } = run.progress();
+  if (kind !== end.kind || watermark?.getTime() !== end.watermark.getTime()) await run.commit({ progress: end });
+  await run.forgetSeen();
   return undefined;
 }
 
 /** Where the run before ended; of the first one, which records are older than it. */
-async function beginning(look: Look): Promise<{ readonly watermarkMs: number; readonly wasThere: WasThere }> {
-  const { plan, settings, clock } = look;
-  const { kind, watermark } = look.progress();
+async function beginning(run: PollRun): Promise<{ readonly watermarkMs: number; readonly wasThere: WasThere }> {
+  const { plan, settings, clock } = run;
+  const { kind, watermark } = run.progress();
   if (kind !== null) return { watermarkMs: watermark?.getTime() ?? EPOCH_MS, wasThere: () => false };
   if (settings.backfill) return { watermarkMs: EPOCH_MS, wasThere: () => false };
   // The clocks may differ: what changes while the first poll reads cannot be told from what was there.
   if (plan.newest === undefined) return { watermarkMs: clock.now() - MOST_SKEW_MS, wasThere: () => true };
-  const { records, nextPage } = await look.list(plan.newest);
-  const shown = records.map(look.readRow);
+  const { records, nextPage } = await run.list(plan.newest);
+  const shown = records.map(run.readRow);
   const newestMs = shown[0]?.updatedMs ?? EPOCH_MS;
-  const watermarkMs = look.isCredible(newestMs) ? newestMs : clock.now() - MOST_SKEW_MS;
+  const watermarkMs = run.isCredible(newestMs) ? newestMs : clock.now() - MOST_SKEW_MS;
   // At the time of the newest one more records may change: those of the list are known one by one, unless it ends within that time.
   const isWhole = nextPage === undefined || (shown.at(-1)?.updatedMs ?? newestMs) < newestMs;
   const known = new Set(shown.map(versionKey));
@@ -83,62 +83,62 @@ async function beginning(look: Look): Promise<{ readonly watermarkMs: number; re
  * begins at the time of the last row of the one before, so that rows that moved are met again. Elsewhere, and where more than a page changed
  * at one time, the provider's pages are followed: then nothing is complete before everything was read once more and nothing new was found.
  */
-async function readPass(look: Look, since: Since, isFirstPass: boolean) {
+async function readPass(run: PollRun, since: Since, isFirstPass: boolean) {
   const { isSorted, sinceMs } = since;
-  let place: Place = { request: look.plan.since(sinceMs), fromMs: sinceMs, hasFollowed: false };
+  let place: Place = { request: run.plan.since(sinceMs), fromMs: sinceMs, hasFollowed: false };
   const found = { count: 0, newestMs: Number.NEGATIVE_INFINITY };
   for (;;) {
-    const page = await readPage(look, place.request, since);
+    const page = await readPage(run, place.request, since);
     found.count += page.unseen.length;
     found.newestMs = Math.max(found.newestMs, page.newestMs);
-    await commitPage(look, page, place, since);
+    await commitPage(run, page, place, since);
     if (page.nextPage === undefined) return { ...found, isComplete: !place.hasFollowed, end: undefined };
     // What is in no order begins anew with each run: it is left alone before it has begun, or read whole.
     const mayEnd = isSorted || (isFirstPass && !place.hasFollowed);
-    const end = mayEnd ? look.endEarly(isSorted) : undefined;
+    const end = mayEnd ? run.endEarly(isSorted) : undefined;
     if (end !== undefined) return { ...found, isComplete: false, end };
-    place = nextPlace(look, { ...page, nextPage: page.nextPage }, place, since);
+    place = nextPlace(run, { ...page, nextPage: page.nextPage }, place, since);
   }
 }
 
-async function readPage(look: Look, request: Partial<ListRequest>, { sinceMs }: Since): Promise<WindowPage> {
-  const { plan } = look;
-  const page = await look.list(request);
+async function readPage(run: PollRun, request: Partial<ListRequest>, { sinceMs }: Since): Promise<WindowPage> {
+  const { plan } = run;
+  const page = await run.list(request);
   const readings = page.records
-    .map(look.readRow)
+    .map(run.readRow)
     .filter(({ updatedMs }) => !plan.filterByUpdated || updatedMs === undefined || updatedMs >= sinceMs);
   const times = readings.map(({ updatedMs = Number.NEGATIVE_INFINITY }) => updatedMs);
   return {
-    unseen: await look.findUnseen(readings),
+    unseen: await run.findUnseen(readings),
     lastMs: readings.at(-1)?.updatedMs,
-    newestMs: Math.max(Number.NEGATIVE_INFINITY, ...times.filter(look.isCredible)),
+    newestMs: Math.max(Number.NEGATIVE_INFINITY, ...times.filter(run.isCredible)),
     nextPage: page.nextPage,
   };
 }
 
-async function commitPage(look: Look, page: WindowPage, place: Place, { before, isSorted, wasThere }: Since) {
+async function commitPage(run: PollRun, page: WindowPage, place: Place, { before, isSorted, wasThere }: Since) {
   const { unseen, lastMs, nextPage } = page;
   if (unseen.length === 0 && !(isSorted && nextPage !== undefined)) return;
   const reachedMs = place.hasFollowed ? place.fromMs : lastMs;
   const isReached =
-    isSorted && reachedMs !== undefined && reachedMs > before.watermark.getTime() && look.isCredible(reachedMs);
+    isSorted && reachedMs !== undefined && reachedMs > before.watermark.getTime() && run.isCredible(reachedMs);
   const next = isReached ? { ...before, watermark: new Date(reachedMs) } : before;
   // The first commit also says that the poller has begun: before it, a first poll begins anew.
-  const mayAdvance = look.progress().kind !== null || isSorted || nextPage === undefined;
-  await look.commit({
-    progress: mayAdvance ? next : look.progress(),
-    events: unseen.filter((reading) => !wasThere(reading)).map((reading) => toEvent(look, reading)),
-    seen: unseen.map(look.seenOf),
+  const mayAdvance = run.progress().kind !== null || isSorted || nextPage === undefined;
+  await run.commit({
+    progress: mayAdvance ? next : run.progress(),
+    events: unseen.filter((reading) => !wasThere(reading)).map((reading) => toEvent(run, reading)),
+    seen: unseen.map(run.seenOf),
   });
 }
 
-function toEvent(look: Look, { row, id, updatedMs, wasThere }: Unseen<Reading>) {
-  const isCreated = look.plan.isCreated(row) === true && !wasThere;
-  return look.eventOf({ id, action: isCreated ? 'created' : 'updated', updatedMs, record: row });
+function toEvent(run: PollRun, { row, id, updatedMs, wasThere }: Unseen<Reading>) {
+  const isCreated = run.plan.isCreated(row) === true && !wasThere;
+  return run.eventOf({ id, action: isCreated ? 'created' : 'updated', updatedMs, record: row });
 }
 
 function nextPlace(
-  { plan }: Look,
+  { plan }: PollRun,
   { lastMs, nextPage }: Pick<WindowPage, 'lastMs'> & { readonly nextPage: string },
   { request, fromMs, hasFollowed }: Place,
   { isSorted }: Since,

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import type { NewEvent } from '../../src/events/model.ts';
 import { readPollSettings } from '../../src/instances/polling/poll-settings.ts';
-import type { RunPorts } from '../../src/polls/look.ts';
 import { type ClaimedPoll, createPollStore } from '../../src/polls/poll-store.ts';
-import { runPoll } from '../../src/polls/run.ts';
+import type { RunPorts } from '../../src/polls/run.ts';
+import { runPoll } from '../../src/polls/run-poll.ts';
 import type { RecordList } from '../../src/resources/index.ts';
 import { useDatabase } from '../support/database.ts';
 import { addAccount } from '../support/event-rows.ts';

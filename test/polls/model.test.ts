@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import type { ObjectSpec } from '../../src/connector/contract.ts';
 import type { NewEvent } from '../../src/events/model.ts';
 import { readPollSettings } from '../../src/instances/polling/poll-settings.ts';
-import type { RunPorts } from '../../src/polls/look.ts';
 import { createPollStore, type PollStore } from '../../src/polls/poll-store.ts';
-import { runPoll } from '../../src/polls/run.ts';
+import type { RunPorts } from '../../src/polls/run.ts';
+import { runPoll } from '../../src/polls/run-poll.ts';
 import { useDatabase } from '../support/database.ts';
 import { addAccount } from '../support/event-rows.ts';
 

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { NewEvent } from '../../src/events/model.ts';
 import { readPollSettings } from '../../src/instances/polling/poll-settings.ts';
-import { type EarlyEnd, MOST_WAITS, type RunInput, type RunPorts } from '../../src/polls/look.ts';
-import { runPoll } from '../../src/polls/run.ts';
+import { type EarlyEnd, MOST_WAITS, type RunInput, type RunPorts } from '../../src/polls/run.ts';
+import { runPoll } from '../../src/polls/run-poll.ts';
 import type { ListRequest } from '../../src/resources/index.ts';
 import type { TimedRateLimit } from '../../src/resources/rate-limits.ts';
 import { THINGS } from './things.ts';
