@@ -67,10 +67,10 @@ async function beginning(run: PollRun): Promise<{ readonly watermarkMs: number; 
   const shown = records.map(run.readRow);
   const newestMs = shown[0]?.updatedMs ?? EPOCH_MS;
   const watermarkMs = run.isCredible(newestMs) ? newestMs : clock.now() - MOST_SKEW_MS;
-  // At the time of the newest one more records may change: those of the list are known one by one, unless it ends within that time.
-  const isWhole = nextPage === undefined || (shown.at(-1)?.updatedMs ?? newestMs) < newestMs;
+  // Those of the list are known one by one, and what is not on it is no newer than its last. At that time more records may change.
+  const lastMs = shown.at(-1)?.updatedMs ?? newestMs;
+  const untilMs = nextPage === undefined ? Number.NEGATIVE_INFINITY : lastMs;
   const known = new Set(shown.map(versionKey));
-  const untilMs = isWhole ? newestMs - 1 : newestMs;
   return {
     watermarkMs,
     wasThere: (reading) => (reading.updatedMs ?? Number.NEGATIVE_INFINITY) <= untilMs || known.has(versionKey(reading)),

@@ -221,6 +221,18 @@ function createProvider({ sorts, stepMs, hasDates, skewMs }: Traits, clock: { re
   };
 }
 
+/** Found at random, and lost by a version that took for known whatever is older than the newest record: that one has a time to come. */
+const CHANGED_IN_FIRST_POLL: [Traits, Step[]] = [
+  { sorts: true, stepMs: 1, hasDates: true, skewMs: 0, backfill: false },
+  [
+    { kind: 'create', which: 0, lateMs: 0, aheadMs: 36_000_000 },
+    { kind: 'create', which: 0, lateMs: 0, aheadMs: 0 },
+    { kind: 'create', which: 0, lateMs: 0, aheadMs: 0 },
+    { kind: 'poll', crash: undefined, atCommit: 0, during: [0], hides: undefined },
+    { kind: 'poll', crash: undefined, atCommit: 0, during: [], hides: undefined },
+  ],
+];
+
 describe('pollers and providers at random', function () {
   this.timeout(RUNS * 2_000 + 20_000);
   const database = useDatabase();
@@ -376,6 +388,7 @@ describe('pollers and providers at random', function () {
     await fc.assert(fc.asyncProperty(traits, fc.array(step, { minLength: 5, maxLength: 40 }), check), {
       numRuns: RUNS,
       endOnFailure: false,
+      examples: [CHANGED_IN_FIRST_POLL],
       ...(seed !== undefined && { seed: Number(seed) }),
     });
   });
