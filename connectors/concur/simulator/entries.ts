@@ -24,7 +24,7 @@ export function makeEntry(number: number, { ID: ReportID, owner, madeMs, batchId
   const [code, name, category, categoryName] = pick(EXPENSE_TYPES, number);
   const payment = pick(PAYMENT_TYPES, number >> 1);
   const amount = pick(AMOUNTS, number);
-  const hasAttendees = number % 4 === 3;
+  const hasAttendees = number % 7 === 3;
   const hash = createHash('sha256').update(`entry ${number}`).digest('hex');
   return {
     ReportID,
@@ -74,7 +74,7 @@ export function makeEntry(number: number, { ID: ReportID, owner, madeMs, batchId
     LastModified: printMoment(madeMs + number * 61_001),
     ...emptyFields(40),
     ExpenseID: hash.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-4$3-8$4-$5').toUpperCase(),
-    attendeeType: hasAttendees ? pick(['BUSGUEST', 'EMPLOYEE'], number >> 2) : null,
+    attendeeType: hasAttendees ? pick(['BUSGUEST', 'EMPLOYEE'], number) : null,
     attendeeId: hasAttendees ? protectedId('attendee', number % 8) : null,
     batchId,
     ID: protectedId('entry', number),
