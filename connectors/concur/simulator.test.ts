@@ -123,8 +123,8 @@ describe('the SAP Concur simulator', () => {
   const MADE = '2024-01-06T23:59:59.997';
   const FILTERS: Readonly<Record<string, (row: Row, entries: readonly Row[]) => boolean>> = {
     'approvalStatusCode=A_PEND,a_qx7': ({ ApprovalStatusCode: code }) => code === 'A_PEND' || code === 'A_QX7',
-    'paymentStatusCode=P_PAID&countryCode=us': (row) => row.PaymentStatusCode === 'P_PAID' && row.Country === 'US',
-    'currencyCode=JPY&nope=1&batchID=': ({ CurrencyCode }) => CurrencyCode === 'JPY',
+    'paymentStatusCode=P_PAID&countryCode=us&nope=1&batchID=': (row) =>
+      row.PaymentStatusCode === 'P_PAID' && row.Country === 'US',
     [`createDateAfter=${MADE}`]: ({ CreateDate }) => String(CreateDate) > MADE,
     [`createDateBefore=${MADE}`]: ({ CreateDate }) => String(CreateDate) < MADE,
     'userDefinedDateAfter=2024-01-17': ({ UserDefinedDate: day }) => day !== null && String(day) >= '2024-01-18',
@@ -165,13 +165,7 @@ describe('the SAP Concur simulator', () => {
   });
 
   it('refuses values that are none', async () => {
-    const queries = [
-      'limit=0',
-      'offset=25',
-      'hasVAT=1',
-      'paidDateAfter=2024-02-30',
-      'paidDateAfter=2024-03-05T00:00:00',
-    ];
+    const queries = ['limit=0', 'offset=25', 'hasVAT=1', 'paidDateAfter=2024-02-30', 'paidDateAfter=2024-03-05T00:00'];
     const bodies = [{}, { Name: ' ' }, { Name: 5 }, { Name: 'x'.repeat(41) }, { Name: 'x', UserDefinedDate: 'now' }];
     const lists = queries.map((query) => call(`${REPORTS}?${query}`));
     const answers = await Promise.all([...lists, ...bodies.map((body) => send('POST', REPORTS, body))]);
@@ -182,11 +176,8 @@ describe('the SAP Concur simulator', () => {
     const headers = { authorization: `Bearer ${DEMO_ACCESS_TOKEN}` };
     const { text } = await call(`${REPORTS}?limit=1`, { headers });
     expect(text).to.match(/<Reports [^>]+><Items><Report><ID>\w+<\/ID><URI>.+<PaidDate xsi:nil="true" \/>/);
-    expect((await call(`${REPORTS}?countryCode=XX`, { headers })).text).to.match(
-      /<Items \/><NextPage xsi:nil="true" \/><\/Reports>$/,
-    );
-    const made = await call(REPORTS, { headers, method: 'POST', body: '{"Name":"x"}' });
-    expect(made.text).to.match(/<Response [^>]+><ID>\w{20}<\/ID><URI>/);
+    const none = await call(`${REPORTS}?countryCode=XX`, { headers });
+    expect(none.text).to.match(/<Items \/><NextPage xsi:nil="true" \/><\/Reports>$/);
   });
 
   it('changes records on request', async () => {
@@ -196,9 +187,16 @@ describe('the SAP Concur simulator', () => {
     const found = (await list(`&modifiedDateAfter=${since}`)).map(({ ID }) => ID);
     expect(found).to.have.members([...created, ...updated]);
   });
+
+  it('takes what it is told for a limit, and for the status of a bad token', async () => {
+    const told = { callsPerMinute: 1, badToken: 401 } as const;
+    const other = await serveSimulator('concur', (options) => createSimulator({ ...options, ...told }));
+    const statusOf = async (bearer: string) => (await fetch(other.url + REPORTS, { headers: as(bearer) })).status;
+    expect([await statusOf('nope'), await statusOf(DEMO_ACCESS_TOKEN)]).to.deep.equal([401, 429]);
+    await other.stop();
+  });
 });
 
 type Row = Readonly<Record<string, unknown>>;
-
 /** The tests compare every member they read. */
 type Answered = Row & { readonly Items?: readonly Row[]; readonly Error?: Row };
