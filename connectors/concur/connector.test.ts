@@ -111,12 +111,12 @@ describe('SAP Concur', () => {
     expect(await person.run(reports.get, { id: String(unknown?.id), fields: [] })).to.include({ ID: unknown?.id });
   });
 
-  it('takes custom fields as text, the item of a list by its id, and a comment under its own name', async () => {
+  it('takes custom fields as text, the item of a list by its code, and a comment under its own name', async () => {
     const { custom1 } = reports.fields;
-    const texts = [{ Value: 'blue' }, { ListItemID: 'gW$1', Code: '1', Value: 'One' }, null].map(
+    const texts = [{ Value: 'blue' }, { ListItemID: 'gW$1', Code: '01', Value: 'One', Type: 'List' }, null].map(
       custom1?.write ?? String,
     );
-    expect(texts).to.deep.equal(['blue', 'gW$1', null]);
+    expect(texts).to.deep.equal(['blue', '01', '']);
     const values = { Name: 'Trip', LastComment: 'First', Custom1: 'blue', UserDefinedDate: '2024-02-29T00:00:00' };
     const made = normalise(reports, await provider.connect().run(reports.create, { values, fields: [] }));
     expect(made).to.deep.include({ name: 'Trip', lastComment: 'First', userDefinedDate: '2024-02-29' });

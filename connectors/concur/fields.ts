@@ -34,11 +34,11 @@ const CODE = asked(/^\w+$/, { ...EQUAL, IN: 'superset' });
 const ID = asked(/^[\w$-]+$/);
 const LOGIN = asked(/^[!-+\--~]+$/);
 
-/** Shown with its kind and code; taken as a text: of a list, the id of the chosen item. */
+/** Shown with its kind; taken as a text, which of a list is the code. Source: "Custom List Items". */
 const CUSTOM = {
   type: 'object',
   ...WRITTEN,
-  write: (value) => json.at(value, 'ListItemID') ?? json.at(value, 'Value') ?? value,
+  write: (value) => (value === null ? '' : (json.at(value, 'Code') ?? json.at(value, 'Value') ?? value)),
 } as const satisfies FieldSpec;
 
 function numbered(name: string, count: number): Fields {

@@ -13,7 +13,10 @@ describeConnector(concur, createSimulator, {
   },
   writes: {
     reports: {
-      create: (number) => ({ name: `Trip ${number} "O'Brien"`, userDefinedDate: '2024-02-29', purpose: 'Fair' }),
+      create: (number) => ({
+        ...{ name: `Trip ${number} "O'Brien"`, userDefinedDate: '2024-02-29', purpose: 'Fair', lastComment: 'Late' },
+        custom1: { Code: null, ListItemID: null, Type: 'Text', Value: `Größe ${number}` },
+      }),
       neverShown: ['purpose'],
       freeTexts: ['lastComment'],
     },

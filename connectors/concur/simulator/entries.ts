@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { DAY_MS, HOSTILE_TEXTS, pick, type TableRow } from '#connector/simulator';
-import { emptyFields, printMoment, protectedId } from './form.ts';
+import { ENTRY_FORM, emptyFields, fillForm, printMoment, protectedId } from './form.ts';
 import type { User } from './users.ts';
 
 const EXPENSE_TYPES = [
@@ -73,6 +73,7 @@ export function makeEntry(number: number, { ID: ReportID, owner, madeMs, batchId
     FormID: protectedId('form', code),
     LastModified: printMoment(madeMs + number * 61_001),
     ...emptyFields(40),
+    ...fillForm(ENTRY_FORM, number),
     ExpenseID: hash.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-4$3-8$4-$5').toUpperCase(),
     attendeeType: hasAttendees ? pick(['BUSGUEST', 'EMPLOYEE'], number) : null,
     attendeeId: hasAttendees ? protectedId('attendee', number % 8) : null,

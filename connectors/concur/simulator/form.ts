@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type TableRow, times } from '#connector/simulator';
+import { HOSTILE_TEXTS, pick, type TableRow, times } from '#connector/simulator';
 
 /** As the provider makes its protected identifiers: letters, digits and `$`; the same for the same words. */
 export function protectedId(...words: readonly unknown[]): string {
@@ -26,11 +26,23 @@ export function emptyFields(customs: number): TableRow {
 
 export type FieldType = 'List' | 'Number' | 'Text';
 
-/** As the form of report headers has them; all others are null. */
-export const FORM: Readonly<Record<string, FieldType>> = {
+export type Form = Readonly<Record<string, FieldType>>;
+
+/** Of report headers. What a form does not have is null. */
+export const FORM: Form = {
   OrgUnit1: 'List',
+  OrgUnit2: 'List',
+  OrgUnit3: 'Text',
   Custom1: 'Text',
   Custom2: 'Number',
+  Custom3: 'List',
+  Custom4: 'Text',
+  Custom5: 'Number',
+  Custom6: 'Text',
+};
+export const ENTRY_FORM: Form = {
+  ...FORM,
+  ...Object.fromEntries(times(14, (index) => [`Custom${index + 7}`, 'Text'])),
 };
 export const LIST_ITEMS = ['Sales', "R&D «O'Neil»", '東京'].map((name, index) => ({
   Code: `0${index + 1}`,
@@ -42,4 +54,17 @@ export const LIST_ITEMS = ['Sales', "R&D «O'Neil»", '東京'].map((name, index
 /** Text that is empty is nothing. */
 export function fieldOf(type: FieldType, value: string): TableRow | null {
   return value === '' ? null : { Code: null, ListItemID: null, Type: type, Value: value };
+}
+
+const NUMBERS = ['0', '12.50', '-3', '100000'];
+
+/** The fields of a form, some of them empty. */
+export function fillForm(form: Form, number: number): TableRow {
+  const values = Object.entries(form).map(([name, type], place) => {
+    if ((number + place) % (place + 3) === 1) return [name, null];
+    if (type === 'List') return [name, pick(LIST_ITEMS, number + place)];
+    const text = type === 'Number' ? pick(NUMBERS, number) : pick(HOSTILE_TEXTS, number + place).slice(0, 48);
+    return [name, fieldOf(type, text)];
+  });
+  return Object.fromEntries(values);
 }

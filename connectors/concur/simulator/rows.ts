@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { DAY_MS, dayAfter, HOSTILE_TEXTS, pick, type TableRow, times } from '#connector/simulator';
 import { makeEntry } from './entries.ts';
-import { emptyFields, fieldOf, LIST_ITEMS, printMoment, protectedId } from './form.ts';
+import { emptyFields, FORM, fillForm, printMoment, protectedId } from './form.ts';
 import { ADMINISTRATOR, TRAVELER, type User } from './users.ts';
 
 /** Members that begin with a small letter are searched by, and no answer shows them. */
@@ -132,9 +132,7 @@ function makeReport(index: number): { readonly report: TableRow; readonly entrie
     EverSentBack: approval[0] === 'A_RESU',
     HasException: index % 3 === 0,
     WorkflowActionUrl: steps === 0 ? '' : protectedId('workflow', index),
-    OrgUnit1: index % 5 === 0 ? null : pick(LIST_ITEMS, index),
-    Custom1: index % 4 === 1 ? null : fieldOf('Text', pick(HOSTILE_TEXTS, index).slice(0, 48)),
-    Custom2: index % 6 === 5 ? null : fieldOf('Number', pick(['0', '12.50', '-3', '100000'], index)),
+    ...fillForm(FORM, index),
     batchId,
     hasImage: index % 10 === 3,
     ID,
