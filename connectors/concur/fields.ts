@@ -1,7 +1,7 @@
 import { codec, type FieldSpec, type Fields, json, type OperatorSet } from '#connector';
 
 /** No operator is exact: how letter case and blanks count is not documented. */
-export const EQUAL = { '=': 'superset' } as const satisfies OperatorSet;
+const EQUAL = { '=': 'superset' } as const satisfies OperatorSet;
 const BOUNDS = { ...EQUAL, '<': 'superset', '<=': 'superset', '>': 'superset', '>=': 'superset' } as const;
 
 const WRITTEN = { createable: true, updateable: true } as const;
@@ -34,15 +34,20 @@ const CODE = asked(/^\w+$/, { ...EQUAL, IN: 'superset' });
 const ID = asked(/^[\w$-]+$/);
 const LOGIN = asked(/^[!-+\--~]+$/);
 
-/** Shown with its kind; taken as a text, which of a list is the code. Source: "Custom List Items". */
-const CUSTOM = {
-  type: 'object',
-  ...WRITTEN,
+/** Shown with its kind. */
+const CUSTOM = { type: 'object' } as const;
+/** Taken as a text, which of a list is the code. Source: "Custom List Items". */
+const WRITTEN_CUSTOM = {
+  ...{ ...CUSTOM, ...WRITTEN },
   write: (value) => (value === null ? '' : (json.at(value, 'Code') ?? json.at(value, 'Value') ?? value)),
 } as const satisfies FieldSpec;
 
-function numbered(name: string, count: number): Fields {
-  return Object.fromEntries(Array.from({ length: count }, (_, index) => [`${name}${index + 1}`, CUSTOM]));
+function all(spec: FieldSpec, ...names: readonly string[]): Fields {
+  return Object.fromEntries(names.map((name) => [name, spec]));
+}
+
+function numbered(prefix: string, count: number): readonly string[] {
+  return Array.from({ length: count }, (_, index) => `${prefix}${index + 1}`);
 }
 
 /** Fields by the provider's names. Ours begin with small letters, as the names of its parameters do: `ID` is `id`, `HasVAT` is `hasVAT`. */
@@ -51,9 +56,7 @@ function named(fields: Fields): Fields {
   return Object.fromEntries(Object.entries(fields).map(([name, spec]) => [small(name), { native: name, ...spec }]));
 }
 
-/** Of both objects, after those of their own. `WorkflowActionUrl` repeats the query that it was asked with, and is left out. */
-const COMMON = { ...numbered('OrgUnit', 6), URI: { ...TEXT, format: 'uri' } } as const satisfies Fields;
-
+/** Without `WorkflowActionUrl`, which repeats the query that it was asked with. */
 export const REPORT_FIELDS = named({
   ID: { ...TEXT, nullable: false },
   Name: { ...TEXT, ...WRITTEN, required: true },
@@ -66,86 +69,43 @@ export const REPORT_FIELDS = named({
   CurrencyCode: asked(/^[A-Z]{3}$/),
   Country: asked(/^[A-Z]{2}$/),
   CountrySubdivision: TEXT,
-  Total: NUMBER,
-  TotalClaimedAmount: NUMBER,
-  TotalApprovedAmount: NUMBER,
-  AmountDueEmployee: NUMBER,
-  AmountDueCompanyCard: NUMBER,
-  PersonalAmount: NUMBER,
-  CreateDate: BOUNDED_TIME,
-  SubmitDate: BOUNDED_TIME,
-  ProcessingPaymentDate: BOUNDED_TIME,
-  PaidDate: BOUNDED_TIME,
+  ...all(NUMBER, 'Total', 'TotalClaimedAmount', 'TotalApprovedAmount', 'PersonalAmount'),
+  ...all(NUMBER, 'AmountDueEmployee', 'AmountDueCompanyCard'),
+  ...all(BOUNDED_TIME, 'CreateDate', 'SubmitDate', 'ProcessingPaymentDate', 'PaidDate'),
   LastModifiedDate: { ...BOUNDED_TIME, label: 'When the head of the report was changed last' },
-  OwnerLoginID: TEXT,
-  OwnerName: TEXT,
+  ...all(TEXT, 'OwnerLoginID', 'OwnerName'),
   ApproverLoginID: LOGIN,
   ApproverName: TEXT,
   LastComment: { ...TEXT, ...WRITTEN, label: 'The latest comment; one that is given is added' },
-  PolicyID: TEXT,
-  LedgerName: TEXT,
-  ReceiptsReceived: FLAG,
-  EverSentBack: FLAG,
-  HasException: FLAG,
-  ...COMMON,
-  ...numbered('Custom', 20),
+  ...all(TEXT, 'PolicyID', 'LedgerName', 'URI'),
+  ...all(FLAG, 'ReceiptsReceived', 'EverSentBack', 'HasException'),
+  ...all(WRITTEN_CUSTOM, ...numbered('OrgUnit', 6), ...numbered('Custom', 20)),
 });
 
-/** Nothing of an entry is written here. */
-function readOnly(fields: Fields): Fields {
-  const only = ({ createable, updateable, write, ...spec }: FieldSpec) => spec;
-  return Object.fromEntries(Object.entries(fields).map(([name, spec]) => [name, only(spec)]));
-}
-
-export const ENTRY_FIELDS = readOnly(
-  named({
-    ID: { ...TEXT, nullable: false },
-    ExpenseID: { ...TEXT, label: 'Its id in version 4 of the API' },
-    ReportID: ID,
-    ReportOwnerID: { ...TEXT, label: 'Login ID of the owner of the report' },
-    ExpenseTypeCode: asked(/^[\w-]+$/),
-    ExpenseTypeName: TEXT,
-    PaymentTypeID: ID,
-    PaymentTypeName: TEXT,
-    SpendCategoryCode: TEXT,
-    SpendCategoryName: TEXT,
-    TransactionDate: DAY,
-    TransactionAmount: NUMBER,
-    TransactionCurrencyCode: TEXT,
-    ExchangeRate: NUMBER,
-    PostedAmount: { ...NUMBER, label: 'Amount in the currency of the report' },
-    ApprovedAmount: NUMBER,
-    Description: TEXT,
-    VendorDescription: TEXT,
-    VendorListItemID: TEXT,
-    VendorListItemName: TEXT,
-    LocationID: TEXT,
-    LocationName: TEXT,
-    LocationSubdivision: TEXT,
-    LocationCountry: TEXT,
-    AllocationType: { ...TEXT, label: 'Allocated: P partly, F fully, N not' },
-    TaxReceiptType: { ...TEXT, label: 'Receipt: T of tax, R regular, N none' },
-    IsBillable: { ...FLAG, filter: EQUAL },
-    IsPersonal: FLAG,
-    IsPersonalCardCharge: FLAG,
-    IsImageRequired: FLAG,
-    IsPaidByExpensePay: FLAG,
-    HasAttendees: { ...FLAG, filter: EQUAL },
-    HasVAT: { ...FLAG, filter: EQUAL },
-    HasImage: FLAG,
-    HasItemizations: FLAG,
-    HasComments: FLAG,
-    HasExceptions: FLAG,
-    HasAppliedCashAdvance: FLAG,
-    ReceiptReceived: FLAG,
-    CompanyCardTransactionID: TEXT,
-    ElectronicReceiptID: TEXT,
-    EmployeeBankAccountID: TEXT,
-    TripID: TEXT,
-    FormID: TEXT,
-    Journey: { type: 'object' },
-    LastModified: TIME,
-    ...COMMON,
-    ...numbered('Custom', 40),
-  }),
-);
+export const ENTRY_FIELDS = named({
+  ID: { ...TEXT, nullable: false },
+  ExpenseID: { ...TEXT, label: 'Its id in version 4 of the API' },
+  ReportID: ID,
+  ReportOwnerID: { ...TEXT, label: 'Login ID of the owner of the report' },
+  ExpenseTypeCode: asked(/^[\w-]+$/),
+  ExpenseTypeName: TEXT,
+  PaymentTypeID: ID,
+  ...all(TEXT, 'PaymentTypeName', 'SpendCategoryCode', 'SpendCategoryName'),
+  TransactionDate: DAY,
+  TransactionAmount: NUMBER,
+  TransactionCurrencyCode: TEXT,
+  ExchangeRate: NUMBER,
+  PostedAmount: { ...NUMBER, label: 'Amount in the currency of the report' },
+  ApprovedAmount: NUMBER,
+  ...all(TEXT, 'Description', 'VendorDescription', 'VendorListItemID', 'VendorListItemName'),
+  ...all(TEXT, 'LocationID', 'LocationName', 'LocationSubdivision', 'LocationCountry'),
+  AllocationType: { ...TEXT, label: 'Allocated: P partly, F fully, N not' },
+  TaxReceiptType: { ...TEXT, label: 'Receipt: T of tax, R regular, N none' },
+  ...all({ ...FLAG, filter: EQUAL }, 'IsBillable', 'HasAttendees', 'HasVAT'),
+  ...all(FLAG, 'IsPersonal', 'IsPersonalCardCharge', 'IsImageRequired', 'IsPaidByExpensePay', 'ReceiptReceived'),
+  ...all(FLAG, 'HasImage', 'HasItemizations', 'HasComments', 'HasExceptions', 'HasAppliedCashAdvance'),
+  ...all(TEXT, 'CompanyCardTransactionID', 'ElectronicReceiptID', 'EmployeeBankAccountID', 'TripID', 'FormID', 'URI'),
+  Journey: { type: 'object' },
+  LastModified: TIME,
+  ...all(CUSTOM, ...numbered('OrgUnit', 6), ...numbered('Custom', 40)),
+});
