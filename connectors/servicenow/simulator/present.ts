@@ -1,5 +1,5 @@
 import type { Call, TableRow } from '#connector/simulator';
-import { resolve } from './fields.ts';
+import { type Field, resolve } from './fields.ts';
 import { type Column, columnsOf } from './schema.ts';
 import type { Store } from './store.ts';
 
@@ -14,32 +14,23 @@ export function presenter(
     const field = resolve(path.trim(), { store, table });
     return field === undefined ? [] : [{ ...field, path: path.trim() }];
   });
-  return (row) =>
-    Object.fromEntries(
-      fields.map(({ path, column, read, display }) => {
-        const shown = { value: textOf(read(row)), display: textOf(display(row)) };
-        return [path, shape(column, shown, call)];
-      }),
-    );
+  return (row) => Object.fromEntries(fields.map((field) => [field.path, shape(field, row, call)]));
 }
 
 function textOf(value: unknown): string {
   return value === null || value === undefined ? '' : String(value);
 }
 
-interface Shown {
-  readonly value: string;
-  readonly display: string;
-}
-
-function shape(column: Column, { value, display }: Shown, call: Call): unknown {
+function shape({ column, read, display }: Field, row: TableRow, call: Call): unknown {
+  const value = textOf(read(row));
   const mode = call.query.get('sysparm_display_value');
   const isLinked =
     column.reference !== undefined && value !== '' && call.query.get('sysparm_exclude_reference_link') !== 'true';
   const link = isLinked && { link: linkOf(column, value, call) };
-  if (mode === 'all') return { display_value: display, value, ...link };
-  if (mode === 'true') return isLinked ? { display_value: display, ...link } : display;
-  return isLinked ? { ...link, value } : value;
+  if (mode !== 'all' && mode !== 'true') return isLinked ? { ...link, value } : value;
+  const display_value = textOf(display(row));
+  if (mode === 'all') return { display_value, value, ...link };
+  return isLinked ? { display_value, ...link } : display_value;
 }
 
 /** What is named by something else than its id is asked for by it. */

@@ -74,7 +74,7 @@ const INCIDENT_STATES = {
   '7': 'Closed',
   '8': 'Canceled',
 };
-const DAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
+export const DAYS: readonly string[] = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
 const journal = column('journal_input', 4000);
 
 export const TABLES: Readonly<Record<string, TableSchema>> = {

@@ -1,6 +1,6 @@
-import type { Call, MovableClock, Table, TableRow } from '#connector/simulator';
+import type { Call, MovableClock, TableRow } from '#connector/simulator';
 import { noRecord, refusal } from './fault.ts';
-import { type Column, columnsOf, kindOf, schemaOf } from './schema.ts';
+import { type Column, columnsOf, DAYS, kindOf, schemaOf } from './schema.ts';
 import { idOf, type Store, type Values } from './store.ts';
 import { printMoment, readMoment } from './time.ts';
 
@@ -20,24 +20,20 @@ const PREFIXES: Readonly<Record<string, string>> = {
 /** Fills in what its business rules do. */
 export function insertRecord(table: string, call: Call, place: Place): TableRow {
   const body = readBody(table, call);
-  const row = place.store
-    .table(table)
-    ?.insert({ ...defaultsOf(table, body, place), ...body, ...closing(table, body, place) });
+  const values = { ...defaultsOf(table, body, place), ...body };
+  const row = place.store.table(table)?.insert({ ...values, ...rulesOf(table, {}, body, place) });
   if (row === undefined) throw noRecord();
-  keepJournal(table, row, call, place);
+  keepJournal(row, call, place);
   return row;
 }
 
 /** PUT does the same as PATCH: what is not said stays. */
 export function updateRecord(table: string, row: TableRow, call: Call, place: Place): TableRow {
   const body = readBody(table, call);
-  const isRated = 'impact' in body || 'urgency' in body;
-  const priority = isRated && !('priority' in body) && priorityOf({ ...row, ...body });
-  const changed = place.store
-    .table(table)
-    ?.update(String(row.sys_id), { ...body, ...(priority && { priority }), ...closing(table, body, place) });
+  const rules = rulesOf(String(row.sys_class_name ?? table), row, body, place);
+  const changed = place.store.table(table)?.update(String(row.sys_id), { ...body, ...rules });
   if (changed === undefined) throw noRecord();
-  keepJournal(table, changed, call, place);
+  keepJournal(changed, call, place);
   return changed;
 }
 
@@ -99,26 +95,33 @@ function priorityOf({ impact, urgency }: TableRow): string {
   return String(Number(impact ?? 3) + Number(urgency ?? 3) - 1);
 }
 
-/** The two states of an incident are one, and whoever closes it is remembered. */
-function closing(table: string, { state }: Values, { clock }: Place): Values {
-  if (table !== 'incident' || state === undefined) return {};
-  if (state !== '7' && state !== '8') return { incident_state: state, active: 'true' };
+/** What follows from what was written. */
+function rulesOf(table: string, before: TableRow, body: Values, { clock }: Place): Values {
+  const after: TableRow = { ...before, ...body };
+  if (table === 'time_card') return { total: String(DAYS.reduce((sum, day) => sum + Number(after[day] ?? 0), 0)) };
+  if (PREFIXES[table] === undefined) return {};
+  const isRated = ('impact' in body || 'urgency' in body) && !('priority' in body);
   return {
-    incident_state: state,
-    active: 'false',
-    closed_at: printMoment(clock.now()),
-    closed_by: idOf('sys_user', 0),
+    ...(isRated && { priority: priorityOf(after) }),
+    ...(table === 'incident' && body.state !== undefined && stateOf(body.state, clock)),
   };
 }
 
+/** The two states of an incident are one, and whoever closes it is remembered. */
+function stateOf(state: string | null, clock: MovableClock): Values {
+  if (state !== '7' && state !== '8') return { incident_state: state, active: 'true' };
+  const [closed_at, closed_by] = [printMoment(clock.now()), idOf('sys_user', 0)];
+  return { incident_state: state, active: 'false', closed_at, closed_by };
+}
+
 /** Comments and work notes are records of their own; the fields stay empty. */
-function keepJournal(name: string, row: TableRow, call: Call, { store }: Place): void {
-  const journal: Table | undefined = store.table('sys_journal_field');
+function keepJournal(row: TableRow, call: Call, { store }: Place): void {
   const body = readObject(call);
-  for (const element of JOURNALS.filter((each) => each in columnsOf(name))) {
+  for (const element of JOURNALS.filter((each) => each in row)) {
     const value = body[element];
     if (typeof value !== 'string' || value === '') continue;
-    journal?.insert({ name: row.sys_class_name, element, element_id: row.sys_id, value });
+    const entry = { name: row.sys_class_name, element, element_id: row.sys_id, value };
+    store.table('sys_journal_field')?.insert(entry);
   }
 }
 
