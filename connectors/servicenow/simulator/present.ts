@@ -7,35 +7,41 @@ import type { Store } from './store.ts';
 export function presenter(
   store: Store,
   table: string,
-  call: Call,
+  { query, origin, path }: Call,
 ): (row: TableRow) => Readonly<Record<string, unknown>> {
-  const wanted = call.query.get('sysparm_fields') || Object.keys(columnsOf(table)).join();
-  const fields = wanted.split(',').flatMap((path) => {
-    const field = resolve(path.trim(), { store, table });
-    return field === undefined ? [] : [{ ...field, path: path.trim() }];
+  const names = (query.get('sysparm_fields') || Object.keys(columnsOf(table)).join()).split(',');
+  const fields = names.flatMap((name) => {
+    const field = resolve(name.trim(), { store, table });
+    return field === undefined ? [] : [{ ...field, name: name.trim() }];
   });
-  return (row) => Object.fromEntries(fields.map((field) => [field.path, shape(field, row, call)]));
+  const mode = query.get('sysparm_display_value');
+  const [root = ''] = /^\/api\/now\/(?:v\d\/)?/.exec(path) ?? [];
+  const tables = query.get('sysparm_exclude_reference_link') === 'true' ? undefined : `${origin}${root}table/`;
+  return (row) => Object.fromEntries(fields.map((field) => [field.name, shape(field, row, { mode, tables })]));
+}
+
+interface Shape {
+  /** `true` for what people see, `all` for both; anything else for the values. */
+  readonly mode: string | null;
+  /** Where links begin; undefined without links. */
+  readonly tables: string | undefined;
+}
+
+function shape({ column, read, display }: Field, row: TableRow, { mode, tables }: Shape): unknown {
+  const value = textOf(read(row));
+  const isLinked = tables !== undefined && column.reference !== undefined && value !== '';
+  const link = isLinked && { link: tables + addressOf(column, value) };
+  if (mode !== 'all' && mode !== 'true') return isLinked ? { ...link, value } : value;
+  const shown = textOf(display(row));
+  if (mode === 'all') return { display_value: shown, value, ...link };
+  return isLinked ? { display_value: shown, ...link } : shown;
 }
 
 function textOf(value: unknown): string {
   return value === null || value === undefined ? '' : String(value);
 }
 
-function shape({ column, read, display }: Field, row: TableRow, call: Call): unknown {
-  const value = textOf(read(row));
-  const mode = call.query.get('sysparm_display_value');
-  const isLinked =
-    column.reference !== undefined && value !== '' && call.query.get('sysparm_exclude_reference_link') !== 'true';
-  const link = isLinked && { link: linkOf(column, value, call) };
-  if (mode !== 'all' && mode !== 'true') return isLinked ? { ...link, value } : value;
-  const display_value = textOf(display(row));
-  if (mode === 'all') return { display_value, value, ...link };
-  return isLinked ? { display_value, ...link } : display_value;
-}
-
 /** What is named by something else than its id is asked for by it. */
-function linkOf({ reference, key }: Column, value: string, { origin, path }: Call): string {
-  const [root = ''] = /^\/api\/now\/(?:v\d\/)?/.exec(path) ?? [];
-  const id = key === undefined ? `/${value}` : `?${key}=${value}`;
-  return `${origin}${root}table/${reference}${id}`;
+function addressOf({ reference, key }: Column, value: string): string {
+  return key === undefined ? `${reference}/${value}` : `${reference}?${key}=${value}`;
 }

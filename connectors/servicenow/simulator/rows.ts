@@ -176,14 +176,23 @@ export function contentOf(id: string): Buffer {
   return Buffer.from(`%PDF-1.4\n${id}\n\u0000ÿ\n`, 'latin1');
 }
 
+/** The same every time, and so made once. */
 export function rowsOf(table: string): readonly TableRow[] {
+  const rows = MADE.get(table) ?? makeTable(table);
+  MADE.set(table, rows);
+  return rows;
+}
+
+const MADE = new Map<string, readonly TableRow[]>();
+
+function makeTable(table: string): readonly TableRow[] {
   if (table === 'sys_db_object') return Object.keys(TABLES).map(describeTable);
-  if (table === 'sys_dictionary') return Object.keys(TABLES).flatMap(describeColumns).map(withSystem('sys_dictionary'));
+  if (table === 'sys_dictionary') return Object.keys(TABLES).flatMap(describeColumns).map(withSystem(table));
   const cells = CELLS[table];
   return cells === undefined ? [] : makeRows(COUNTS[table] ?? 0, cells).map(withSystem(table));
 }
 
-/** Nothing is null, and no text is longer than its column. */
+/** An empty text is null, and none is longer than its column. */
 function withSystem(table: string): (row: TableRow, index: number) => TableRow {
   const columns = columnsOf(table);
   const fit = ([name, value]: [string, unknown]): [string, unknown] => {
