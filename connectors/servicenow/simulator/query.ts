@@ -1,11 +1,4 @@
-import {
-  compileFilter,
-  escapePattern,
-  type FilterField,
-  type FilterTree,
-  type RowOrder,
-  type TableRow,
-} from '#connector/simulator';
+import { compileFilter, escapePattern, type FilterTree, type RowOrder, type TableRow } from '#connector/simulator';
 import { type Field, resolve } from './fields.ts';
 import { kindOf } from './schema.ts';
 import type { Store } from './store.ts';
@@ -187,7 +180,7 @@ const READERS: Readonly<Record<Literal['kind'], (text: string) => string | boole
   datetime: readMoment,
 };
 
-function filterField({ column, read }: Pick<Field, 'column' | 'read'>, { text }: TextRules): FilterField {
+function filterField({ column, read }: Pick<Field, 'column' | 'read'>, { text }: TextRules): RowOrder {
   const kind = kindOf(column);
   const type = kind === 'reference' ? 'string' : kind;
   return {
@@ -204,10 +197,8 @@ function filterField({ column, read }: Pick<Field, 'column' | 'read'>, { text }:
 function readOrder(path: string, descending: boolean, place: Place): readonly RowOrder[] {
   const field = resolve(path, place);
   if (field === undefined) return [];
-  const { read = () => null, ...rest } = filterField({ column: field.column, read: field.display }, place.rules);
-  const isShown = kindOf(field.column) === 'reference';
-  const plain = filterField(field, place.rules).read ?? read;
-  return [{ ...rest, read: isShown ? read : plain, descending }];
+  const read = kindOf(field.column) === 'reference' ? field.display : field.read;
+  return [{ ...filterField({ column: field.column, read }, place.rules), descending }];
 }
 
 function compileSame(one: Field, other: Field | undefined, operator: 'SAMEAS' | 'NSAMEAS'): Test | undefined {
