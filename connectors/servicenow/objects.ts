@@ -1,0 +1,184 @@
+import {
+  type Changes,
+  type ConnectorContext,
+  defined,
+  defineObject,
+  isDenied,
+  json,
+  notFound,
+  type ObjectSpec,
+  type Objects,
+  type ProviderResponse,
+  path,
+  records,
+} from '#connector';
+import { ATTACHMENTS, attachmentOperations } from './attachments.ts';
+import { DELETED_RECORDS, deletionsOf } from './deletions.ts';
+import { textOf, toFieldSpec } from './fields.ts';
+import { FILTERING, ID, listOf, PLAIN } from './query.ts';
+import { CHANGED, readRows, readTables, type Table } from './tables.ts';
+
+const CREATED = 'sys_created_on';
+
+/** What these tables are called on every help desk. */
+const ALIASES: Readonly<Record<string, string>> = {
+  incident: 'incidents',
+  problem: 'problems',
+  change_request: 'changes',
+  cmdb_ci: 'configurations',
+  core_company: 'organizations',
+  [ATTACHMENTS]: 'attachments',
+};
+
+/** Hours on a task, or the time that somebody had it open; each needs a plugin. */
+const TIME_ENTRIES = ['time_card', 'task_time_worked'];
+
+/** Every table of the instance, without its fields. */
+export async function discoverObjects(context: ConnectorContext): Promise<Objects> {
+  const [tables, tellsDeletions] = await Promise.all([readTables(context), canReadDeletions(context)]);
+  const byName = new Map(tables.map((table) => [table.name, table]));
+  const instance: Instance = { byName, tellsDeletions, timeEntries: TIME_ENTRIES.find((name) => byName.has(name)) };
+  return Object.fromEntries(tables.map((table) => [table.name, outlineOf(table, instance)]));
+}
+
+interface Instance {
+  readonly byName: ReadonlyMap<string, Table>;
+  readonly tellsDeletions: boolean;
+  /** The table of what is worked. */
+  readonly timeEntries: string | undefined;
+}
+
+/** It is a right of few; where rows of it are hidden instead, nothing tells of deletions. */
+async function canReadDeletions({ send, signal }: ConnectorContext): Promise<boolean> {
+  try {
+    await send({ path: `/table/${DELETED_RECORDS}`, query: { ...PLAIN, sysparm_limit: 1, sysparm_fields: ID } });
+    return true;
+  } catch (error) {
+    signal.throwIfAborted();
+    if (isDenied(error)) return false;
+    throw error;
+  }
+}
+
+function outlineOf(table: Table, instance: Instance): ObjectSpec {
+  const alias = table.name === instance.timeEntries ? 'time-entries' : ALIASES[table.name];
+  const abilities = abilitiesOf(table, instance);
+  return defineObject({
+    ...abilities,
+    fields: {},
+    ...(alias !== undefined && { aliases: [alias] }),
+    ...(table.isDated && { changes: { tells: instance.tellsDeletions ? ALL : ALL.slice(0, 2) } }),
+    describe: async (context) => {
+      const fields = await readFields(context, table);
+      return defineObject({ ...abilities, ...FILTERING, fields, ...changesOf(table, instance, fields) });
+    },
+  });
+}
+
+const ALL = ['created', 'updated', 'deleted'] as const;
+
+function changesOf(table: Table, { tellsDeletions }: Instance, fields: ObjectSpec['fields']) {
+  if (!Object.hasOwn(fields, CHANGED)) return {};
+  const changes: Changes = {
+    updated: CHANGED,
+    ...(Object.hasOwn(fields, CREATED) && { created: CREATED }),
+    ...(tellsDeletions && { feed: deletionsOf(table.classes) }),
+  };
+  return { changes };
+}
+
+/** Its own columns before those of the tables that it extends. */
+async function readFields(context: ConnectorContext, { chain }: Table): Promise<ObjectSpec['fields']> {
+  const rows = await readRows(context, {
+    table: 'sys_dictionary',
+    query: `nameIN${chain.join(',')}^elementISNOTEMPTY^active=true`,
+    fields: [
+      ...['name', 'element', 'column_label', 'internal_type', 'mandatory', 'read_only', 'default_value', 'choice'],
+    ],
+  });
+  const columns = chain
+    .toReversed()
+    .flatMap((table) => rows.filter(({ name }) => textOf(name) === table))
+    .flatMap((row) => {
+      const element = textOf(row.element);
+      return element !== undefined && /^[a-z]\w*$/i.test(element) ? [[element, toFieldSpec(row)] as const] : [];
+    });
+  return Object.fromEntries([...columns.filter(([name]) => name === ID), ...columns]);
+}
+
+type Abilities = Omit<ObjectSpec<string>, 'fields'>;
+
+function abilitiesOf(table: Table, instance: Instance): Abilities {
+  const { name, label } = table;
+  return defined({
+    label,
+    custom: /^[ux]_/.test(name),
+    idField: ID,
+    list: listOf(name),
+    children: childrenOf(table, instance),
+    ...(name === ATTACHMENTS ? attachmentOperations : operationsOf(name)),
+  });
+}
+
+/** Users and groups are records like others; the rest of the system's own tables is what an instance is made of. */
+function isWritten(name: string): boolean {
+  return !name.startsWith('sys_') || name.startsWith('sys_user');
+}
+
+/** An update leaves alone what it is not given, by PUT as well. Source: Table API reference. */
+function operationsOf(table: string): Pick<ObjectSpec, 'get' | 'create' | 'update' | 'remove'> {
+  const one = (id: string) => path`/table/${table}/${id}`;
+  const { get, create, update, remove } = records({
+    get: (id) => ({ path: one(id), query: PLAIN }),
+    record: recordIn,
+    create: { request: (values) => ({ method: 'POST', path: path`/table/${table}`, query: PLAIN, json: values }) },
+    update: {
+      request: (id, values) => ({ method: 'PATCH', path: one(id), query: PLAIN, json: values }),
+      record: recordIn,
+    },
+    remove: (id) => ({ method: 'DELETE', path: one(id) }),
+  });
+  return isWritten(table) ? { get, create, update, remove } : { get };
+}
+
+export function recordIn({ body }: ProviderResponse): unknown {
+  return json.object(json.at(body, 'result'), 'the record');
+}
+
+/** What belongs to a record of any table, and of tasks, and then the records of other tables that refer to it. */
+function childrenOf(table: Table, instance: Instance): Objects {
+  const standard: readonly (readonly [string, string | undefined, readonly string[]])[] = [
+    ['attachments', ATTACHMENTS, ['table_sys_id']],
+    ...(table.chain.includes('task')
+      ? ([
+          ['comments', 'sys_journal_field', ['element_id']],
+          ['time-entries', instance.timeEntries, ['task']],
+        ] as const)
+      : []),
+  ];
+  const referring = [...table.references].map(([name, columns]) => [name, name, columns] as const);
+  const children = [...standard, ...referring].flatMap(([name, native, columns]) => {
+    const child = native === undefined ? undefined : instance.byName.get(native);
+    return child === undefined ? [] : [[name, childOf(child, columns)] as const];
+  });
+  return Object.fromEntries(children);
+}
+
+/** The records of a table that name another one in any of some columns. */
+function childOf(table: Table, columns: readonly string[]): ObjectSpec {
+  const list = listOf(table.name, ({ parentId = '' }) =>
+    columns.map((column) => `${column}=${idOf(parentId)}`).join('^OR'),
+  );
+  const base = { native: table.name, ...defined({ label: table.label }), idField: ID, list };
+  return defineObject({
+    ...base,
+    fields: {},
+    describe: async (context) => defineObject({ ...base, ...FILTERING, fields: await readFields(context, table) }),
+  });
+}
+
+/** It becomes part of a query. */
+function idOf(id: string): string {
+  if (/^[\w-]+$/.test(id)) return id;
+  throw notFound(`There is no record with the id '${id}'.`);
+}
