@@ -145,21 +145,21 @@ export function recordIn({ body }: ProviderResponse): unknown {
   return json.object(json.at(body, 'result'), 'the record');
 }
 
+/** Its name, its table, if there is one, and the columns that refer to the record. */
+type Child = readonly [name: string, table: string | undefined, columns: readonly string[]];
+
 /** What belongs to a record of any table, and of tasks, and then the records of other tables that refer to it. */
 function childrenOf(table: Table, instance: Instance): Objects {
-  const standard: readonly (readonly [string, string | undefined, readonly string[]])[] = [
-    ['attachments', ATTACHMENTS, ['table_sys_id']],
-    ...(table.chain.includes('task')
-      ? ([
-          ['comments', 'sys_journal_field', ['element_id']],
-          ['time-entries', instance.timeEntries, ['task']],
-        ] as const)
-      : []),
+  const { name, chain } = table;
+  const standard: readonly Child[] = [
+    ...(isWritten(name) ? [['attachments', ATTACHMENTS, ['table_sys_id']] as const] : []),
+    ...(chain.includes('task') ? [['comments', 'sys_journal_field', ['element_id']] as const] : []),
+    ...(chain.includes('task') ? [['time-entries', instance.timeEntries, ['task']] as const] : []),
   ];
-  const referring = [...table.references].map(([name, columns]) => [name, name, columns] as const);
-  const children = [...standard, ...referring].flatMap(([name, native, columns]) => {
-    const child = native === undefined ? undefined : instance.byName.get(native);
-    return child === undefined ? [] : [[name, childOf(child, columns)] as const];
+  const referring = [...table.references].map(([from, columns]): Child => [from, from, columns]);
+  const children = [...standard, ...referring].flatMap(([child, from, columns]) => {
+    const found = from === undefined ? undefined : instance.byName.get(from);
+    return found === undefined ? [] : [[child, childOf(found, columns)] as const];
   });
   return Object.fromEntries(children);
 }

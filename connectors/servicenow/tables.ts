@@ -67,12 +67,14 @@ export async function readTables(context: ConnectorContext): Promise<readonly Ta
   });
   const classes = groupPairs(named.flatMap(({ name, chain }) => chain.map((above) => [above, name] as const)));
   const references = groupReferences(columns);
-  return named.map((table) => ({
-    ...table,
-    classes: classes.get(table.name) ?? [],
-    isDated: table.chain.some((above) => dated.has(above)),
-    references: references.get(table.name) ?? new Map(),
-  }));
+  return named
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+    .map((table) => ({
+      ...table,
+      classes: classes.get(table.name) ?? [],
+      isDated: table.chain.some((above) => dated.has(above)),
+      references: references.get(table.name) ?? new Map(),
+    }));
 }
 
 /** Names stand in paths and queries as they are. Parts of tables that are divided have others. */
