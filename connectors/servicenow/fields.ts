@@ -92,12 +92,12 @@ function named(spec: FieldSpec, words: string): Readonly<Record<string, FieldSpe
 /** What is made of other fields. */
 const DERIVED: ReadonlySet<string> = new Set(['journal_list', 'related_tags']);
 
-/** One row of `sys_dictionary`. */
-export function toFieldSpec(row: Json): FieldSpec {
+/** One row of `sys_dictionary`, of a table whose records can be written or not. */
+export function toFieldSpec(row: Json, isTableWritten: boolean): FieldSpec {
   const word = textOf(row.internal_type) ?? 'string';
   const name = textOf(row.element) ?? '';
   const kind = kindOf(word);
-  const isWritten = row.read_only !== 'true' && !name.startsWith('sys_') && !DERIVED.has(word);
+  const isWritten = isTableWritten && row.read_only !== 'true' && !name.startsWith('sys_') && !DERIVED.has(word);
   // By the place in the list of choices, perhaps.
   const isChosen = textOf(row.choice) !== undefined && row.choice !== '0';
   return defined({

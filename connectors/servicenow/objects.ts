@@ -3,20 +3,19 @@ import {
   type ConnectorContext,
   defined,
   defineObject,
+  type FieldSpec,
   isDenied,
-  json,
   notFound,
   type ObjectSpec,
   type Objects,
-  type ProviderResponse,
   path,
   records,
 } from '#connector';
-import { ATTACHMENTS, attachmentOperations } from './attachments.ts';
+import { ATTACHMENTS, attachedFields, attachmentOperations } from './attachments.ts';
 import { DELETED_RECORDS, deletionsOf } from './deletions.ts';
 import { textOf, toFieldSpec } from './fields.ts';
-import { FILTERING, ID, listOf, PLAIN } from './query.ts';
-import { CHANGED, readRows, readTables, type Table } from './tables.ts';
+import { FILTERING, ID, listOf, PLAIN, recordIn } from './query.ts';
+import { CHANGED, isName, readRows, readTables, type Table } from './tables.ts';
 
 const CREATED = 'sys_created_on';
 
@@ -87,23 +86,29 @@ function changesOf(table: Table, { tellsDeletions }: Instance, fields: ObjectSpe
   return { changes };
 }
 
-/** Its own columns before those of the tables that it extends. */
-async function readFields(context: ConnectorContext, { chain }: Table): Promise<ObjectSpec['fields']> {
-  const rows = await readRows(context, {
-    table: 'sys_dictionary',
-    query: `nameIN${chain.join(',')}^elementISNOTEMPTY^active=true`,
-    fields: [
-      ...['name', 'element', 'column_label', 'internal_type', 'mandatory', 'read_only', 'default_value', 'choice'],
-    ],
-  });
-  const columns = chain
-    .toReversed()
-    .flatMap((table) => rows.filter(({ name }) => textOf(name) === table))
-    .flatMap((row) => {
-      const element = textOf(row.element);
-      return element !== undefined && /^[a-z]\w*$/i.test(element) ? [[element, toFieldSpec(row)] as const] : [];
-    });
-  return Object.fromEntries([...columns.filter(([name]) => name === ID), ...columns]);
+const COLUMN = [
+  'name',
+  'element',
+  'column_label',
+  'internal_type',
+  'mandatory',
+  'read_only',
+  'default_value',
+  'choice',
+];
+
+/** The id, its own columns, and those of the tables that it extends: a table says anew what it changes of them. */
+async function readFields(context: ConnectorContext, { name, chain }: Table): Promise<ObjectSpec['fields']> {
+  const query = `nameIN${chain.join(',')}^elementISNOTEMPTY^active=true`;
+  const rows = await readRows(context, { table: 'sys_dictionary', query, fields: COLUMN });
+  const fields = new Map<string, FieldSpec>();
+  const columns = chain.flatMap((table) => rows.filter((row) => textOf(row.name) === table));
+  for (const row of [...columns.filter(({ element }) => element === ID), ...columns]) {
+    const element = textOf(row.element);
+    if (element === undefined || !isName(element) || fields.has(element)) continue;
+    fields.set(element, toFieldSpec(row, isWritten(name)));
+  }
+  return { ...Object.fromEntries(fields), ...(name === ATTACHMENTS && attachedFields(fields)) };
 }
 
 type Abilities = Omit<ObjectSpec<string>, 'fields'>;
@@ -139,10 +144,6 @@ function operationsOf(table: string): Pick<ObjectSpec, 'get' | 'create' | 'updat
     remove: (id) => ({ method: 'DELETE', path: one(id) }),
   });
   return isWritten(table) ? { get, create, update, remove } : { get };
-}
-
-export function recordIn({ body }: ProviderResponse): unknown {
-  return json.object(json.at(body, 'result'), 'the record');
 }
 
 /** Its name, its table, if there is one, and the columns that refer to the record. */

@@ -90,6 +90,11 @@ export function listOf(table: string, scope: (input: ListInput<string>) => strin
   };
 }
 
+/** The answer to everything that is done to one record. */
+export function recordIn({ body }: ProviderResponse): unknown {
+  return json.object(json.at(body, 'result'), 'the record');
+}
+
 function offsetOf({ cursor = '0' }: Pick<ListInput<unknown>, 'cursor'>): number {
   return Number(cursor);
 }

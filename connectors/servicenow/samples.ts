@@ -1,6 +1,8 @@
 /** Records for the suites of both elements. */
 
 const USER = 'a'.repeat(32);
+/** One of the simulator's. */
+const INCIDENT = '05105b8ef134228b574462c34cf21b23';
 
 /** Nothing is an empty text. */
 const alteredTexts = [''];
@@ -38,6 +40,10 @@ export const WRITES = {
     create: (number: number) => ({ name: `New ${number}`, manager: USER }),
     freeTexts: ['description'],
     alteredTexts,
+  },
+  // Beside a file.
+  sys_attachment: {
+    create: () => ({ table_name: 'incident', table_sys_id: INCIDENT }),
   },
   time_card: {
     create: (number: number) => ({ user: USER, week_starts_on: '2026-01-04', monday: number + 0.5 }),

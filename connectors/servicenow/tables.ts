@@ -77,8 +77,8 @@ export async function readTables(context: ConnectorContext): Promise<readonly Ta
     }));
 }
 
-/** Names stand in paths and queries as they are. Parts of tables that are divided have others. */
-function isName(name: string): boolean {
+/** Of a table or a column: they stand in paths and queries as they are. Parts of tables that are divided have others. */
+export function isName(name: string): boolean {
   return /^[a-z]\w*$/i.test(name);
 }
 
