@@ -8,8 +8,10 @@ import {
   notFound,
   type ObjectSpec,
   type Objects,
+  type Outline,
   path,
   records,
+  unusable,
 } from '#connector';
 import { ATTACHMENTS, attachedFields, attachmentOperations } from './attachments.ts';
 import { DELETED_RECORDS, deletionsOf } from './deletions.ts';
@@ -32,9 +34,12 @@ const ALIASES: Readonly<Record<string, string>> = {
 /** Hours on a task, or the time that somebody had it open; each needs a plugin. */
 const TIME_ENTRIES = ['time_card', 'task_time_worked'];
 
+const RIGHTS = 'The user of this instance must be allowed to read sys_db_object and sys_dictionary.';
+
 /** Every table of the instance, without its fields. */
 export async function discoverObjects(context: ConnectorContext): Promise<Objects> {
   const [tables, tellsDeletions] = await Promise.all([readTables(context), canReadDeletions(context)]);
+  if (tables.length === 0) throw unusable(`ServiceNow shows no tables. ${RIGHTS}`);
   const byName = new Map(tables.map((table) => [table.name, table]));
   const instance: Instance = { byName, tellsDeletions, timeEntries: TIME_ENTRIES.find((name) => byName.has(name)) };
   return Object.fromEntries(tables.map((table) => [table.name, outlineOf(table, instance)]));
@@ -59,18 +64,41 @@ async function canReadDeletions({ send, signal }: ConnectorContext): Promise<boo
   }
 }
 
+/** Thousands of tables refer to thousands of others, and few of them are used. */
 function outlineOf(table: Table, instance: Instance): ObjectSpec {
-  const alias = table.name === instance.timeEntries ? 'time-entries' : ALIASES[table.name];
-  const abilities = abilitiesOf(table, instance);
-  return defineObject({
-    ...abilities,
+  const { name, label, isDated } = table;
+  const alias = name === instance.timeEntries ? 'time-entries' : ALIASES[name];
+  return defined({
+    label,
+    aliases: alias === undefined ? undefined : [alias],
+    custom: /^[ux]_/.test(name),
+    idField: ID,
     fields: {},
-    ...(alias !== undefined && { aliases: [alias] }),
-    ...(table.isDated && { changes: { tells: instance.tellsDeletions ? ALL : ALL.slice(0, 2) } }),
-    describe: async (context) => {
-      const fields = await readFields(context, table);
-      return defineObject({ ...abilities, ...FILTERING, fields, ...changesOf(table, instance, fields) });
-    },
+    outline: { operations: abilitiesOf(name), children: childrenOf(table, instance).map(([child]) => child) },
+    changes: isDated ? { tells: instance.tellsDeletions ? ALL : ALL.slice(0, 2) } : undefined,
+    describe: (context) => describeTable(context, table, instance),
+  });
+}
+
+function abilitiesOf(table: string): Outline['operations'] {
+  if (table === ATTACHMENTS) return ['list', 'get', 'remove', 'upload'];
+  return isWritten(table) ? ['list', 'get', 'create', 'update', 'remove'] : ['list', 'get'];
+}
+
+async function describeTable(context: ConnectorContext, table: Table, instance: Instance): Promise<ObjectSpec> {
+  const { name, label } = table;
+  const fields = await readFields(context, table);
+  const children = childrenOf(table, instance).map(([child, of, columns]) => [child, childOf(of, columns)] as const);
+  return defineObject({
+    ...defined({ label }),
+    custom: /^[ux]_/.test(name),
+    idField: ID,
+    fields,
+    ...FILTERING,
+    list: listOf(name),
+    ...(name === ATTACHMENTS ? attachmentOperations : operationsOf(name)),
+    children: Object.fromEntries(children),
+    ...changesOf(table, instance, fields),
   });
 }
 
@@ -108,21 +136,8 @@ async function readFields(context: ConnectorContext, { name, chain }: Table): Pr
     if (element === undefined || !isName(element) || fields.has(element)) continue;
     fields.set(element, toFieldSpec(row, isWritten(name)));
   }
+  if (!fields.has(ID)) throw unusable(`ServiceNow shows no columns of '${name}'. ${RIGHTS}`);
   return { ...Object.fromEntries(fields), ...(name === ATTACHMENTS && attachedFields(fields)) };
-}
-
-type Abilities = Omit<ObjectSpec<string>, 'fields'>;
-
-function abilitiesOf(table: Table, instance: Instance): Abilities {
-  const { name, label } = table;
-  return defined({
-    label,
-    custom: /^[ux]_/.test(name),
-    idField: ID,
-    list: listOf(name),
-    children: childrenOf(table, instance),
-    ...(name === ATTACHMENTS ? attachmentOperations : operationsOf(name)),
-  });
 }
 
 /** Users and groups are records like others; the rest of the system's own tables is what an instance is made of. */
@@ -146,23 +161,22 @@ function operationsOf(table: string): Pick<ObjectSpec, 'get' | 'create' | 'updat
   return isWritten(table) ? { get, create, update, remove } : { get };
 }
 
-/** Its name, its table, if there is one, and the columns that refer to the record. */
-type Child = readonly [name: string, table: string | undefined, columns: readonly string[]];
+/** Its name, its table, and the columns that refer to the record. */
+type Child = readonly [name: string, table: Table, columns: readonly string[]];
 
 /** What belongs to a record of any table, and of tasks, and then the records of other tables that refer to it. */
-function childrenOf(table: Table, instance: Instance): Objects {
-  const { name, chain } = table;
-  const standard: readonly Child[] = [
+function childrenOf({ name, chain, references }: Table, { byName, timeEntries }: Instance): readonly Child[] {
+  const isTask = chain.includes('task');
+  const named = [
     ...(isWritten(name) ? [['attachments', ATTACHMENTS, ['table_sys_id']] as const] : []),
-    ...(chain.includes('task') ? [['comments', 'sys_journal_field', ['element_id']] as const] : []),
-    ...(chain.includes('task') ? [['time-entries', instance.timeEntries, ['task']] as const] : []),
+    ...(isTask ? [['comments', 'sys_journal_field', ['element_id']] as const] : []),
+    ...(isTask && timeEntries !== undefined ? [['time-entries', timeEntries, ['task']] as const] : []),
+    ...[...references].map(([from, columns]) => [from, from, columns] as const),
   ];
-  const referring = [...table.references].map(([from, columns]): Child => [from, from, columns]);
-  const children = [...standard, ...referring].flatMap(([child, from, columns]) => {
-    const found = from === undefined ? undefined : instance.byName.get(from);
-    return found === undefined ? [] : [[child, childOf(found, columns)] as const];
+  return named.flatMap(([child, from, columns]) => {
+    const table = byName.get(from);
+    return table === undefined ? [] : [[child, table, columns] as const];
   });
-  return Object.fromEntries(children);
 }
 
 /** The records of a table that name another one in any of some columns. */
