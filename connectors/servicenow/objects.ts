@@ -66,18 +66,20 @@ async function canReadDeletions({ send, signal }: ConnectorContext): Promise<boo
 
 /** Thousands of tables refer to thousands of others, and few of them are used. */
 function outlineOf(table: Table, instance: Instance): ObjectSpec {
-  const { name, label, isDated } = table;
-  const alias = name === instance.timeEntries ? 'time-entries' : ALIASES[name];
+  const { name, isDated } = table;
   return defined({
-    label,
-    aliases: alias === undefined ? undefined : [alias],
-    custom: /^[ux]_/.test(name),
-    idField: ID,
+    ...namesOf(table, instance),
     fields: {},
     outline: { operations: abilitiesOf(name), children: childrenOf(table, instance).map(([child]) => child) },
     changes: isDated ? { tells: instance.tellsDeletions ? ALL : ALL.slice(0, 2) } : undefined,
     describe: (context) => describeTable(context, table, instance),
   });
+}
+
+function namesOf({ name, label }: Table, { timeEntries }: Instance): Omit<ObjectSpec, 'fields'> {
+  const alias = name === timeEntries ? 'time-entries' : ALIASES[name];
+  const aliases = alias === undefined ? undefined : [alias];
+  return defined({ label, aliases, custom: /^[ux]_/.test(name), idField: ID });
 }
 
 function abilitiesOf(table: string): Outline['operations'] {
@@ -86,13 +88,11 @@ function abilitiesOf(table: string): Outline['operations'] {
 }
 
 async function describeTable(context: ConnectorContext, table: Table, instance: Instance): Promise<ObjectSpec> {
-  const { name, label } = table;
+  const { name } = table;
   const fields = await readFields(context, table);
   const children = childrenOf(table, instance).map(([child, of, columns]) => [child, childOf(of, columns)] as const);
   return defineObject({
-    ...defined({ label }),
-    custom: /^[ux]_/.test(name),
-    idField: ID,
+    ...namesOf(table, instance),
     fields,
     ...FILTERING,
     list: listOf(name),
