@@ -5,10 +5,16 @@ import { useApp } from '../support/app.ts';
 
 const CLIENT_ID = 'demo-client';
 const HALF_AN_HOUR_MS = 30 * 60_000;
+const DAY_MS = 24 * 60 * 60_000;
 
 describe('an instance of ServiceNow', () => {
   const service = useApp();
   const secret = CLIENTS[CLIENT_ID]?.secret ?? '';
+  const CLIENT = {
+    'oauth.api.key': CLIENT_ID,
+    'oauth.api.secret': secret,
+    'oauth.callback.url': 'https://app.example.com/callback',
+  };
   const url = (siteAddress?: string) => {
     const app = { apiKey: CLIENT_ID, apiSecret: secret, callbackUrl: 'https://app.example.com/callback', state: 's' };
     const query = { ...app, simulator: 'true', ...(siteAddress !== undefined && { siteAddress }) };
@@ -23,25 +29,36 @@ describe('an instance of ServiceNow', () => {
     }
   });
 
-  it('by OAuth lives on when its access token has expired, with the same refresh token', async () => {
+  /** An instance of somebody who has logged in. */
+  async function createInstance() {
     const { body } = await url('demo.service-now.com');
     const answer = await fetch(`${body.oauthUrl}&auto=approve`, { redirect: 'manual' });
     const providerData = Object.fromEntries(new URL(answer.headers.get('location') ?? '').searchParams);
-    const configuration = {
-      'oauth.api.key': CLIENT_ID,
-      'oauth.api.secret': secret,
-      'oauth.callback.url': 'https://app.example.com/callback',
-      simulator: true,
-    };
-    const { token, id } = await service.createInstance('servicenowoauth', configuration, { providerData });
+    return service.createInstance('servicenowoauth', { ...CLIENT, simulator: true }, { providerData });
+  }
+
+  async function moveClock(byMs: number): Promise<void> {
+    const place = `${service.app.simulatorsUrl}/servicenowoauth/simulate/clock`;
+    await fetch(place, { method: 'POST', body: JSON.stringify({ byMs }) });
+  }
+
+  it('by OAuth lives on when its access token has expired, with the same refresh token', async () => {
+    const { token, id } = await createInstance();
     const { body: instance } = await service.call(`/instances/${id}`);
     expect(instance.configuration['company.name']).to.equal('demo.service-now.com');
     for (const round of ['with the first access token', 'with the second', 'with the third']) {
       const found = await service.call('/hubs/helpdesk/incidents', { token, query: { pageSize: 1 } });
       expect(found.status, `${round}: ${JSON.stringify(found.body)}`).to.equal(200);
-      const clock = JSON.stringify({ byMs: HALF_AN_HOUR_MS + 1000 });
-      await fetch(`${service.app.simulatorsUrl}/servicenowoauth/simulate/clock`, { method: 'POST', body: clock });
+      await moveClock(HALF_AN_HOUR_MS + 1000);
     }
+  });
+
+  it('by OAuth says that somebody must log in when its refresh token has expired', async () => {
+    const { token } = await createInstance();
+    await moveClock(101 * DAY_MS);
+    const { status, body } = await service.call('/incidents', { token });
+    expect([status, body.code], JSON.stringify(body)).to.deep.equal([424, 'INSTANCE_CREDENTIALS_FAILED']);
+    expect(body.message).to.include('Authenticate it again');
   });
 
   it('has comments, files and hours of an incident below it, under names that are the same on every help desk', async () => {
