@@ -75,6 +75,7 @@ describe('ServiceNow', () => {
       expect(asked("number LIKE '%a^ORb%'")).to.deep.equal(['numberLIKEa^^ORb']);
       expect(asked("number IN ('a', 'b^c')")).to.deep.equal(['numberINa,b^^c']);
       expect(asked("number IN ('a', 'b,c') AND state = 1")).to.deep.equal(['number=a^ORnumber=b,c^state=1']);
+      expect(asked("number LIKE ' a%' AND number LIKE '% %'")).to.deep.equal(['numberLIKEa^numberISNOTEMPTY']);
       expect(asked("number LIKE '100%_sure%'")).to.deep.equal(['numberLIKEsure']);
     });
 

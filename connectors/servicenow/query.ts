@@ -15,7 +15,7 @@ export const PLAIN = { sysparm_display_value: 'false', sysparm_exclude_reference
 
 export const ID = 'sys_id';
 
-/** Of 8,192 characters of an address; the rest is for host, fields, order and parent. */
+/** Of the 8,192 characters of an address, in which a letter may take nine; the rest is for host, fields, order and parent. */
 const MAX_FILTER = 4500;
 const MAX_FIELDS = 2500;
 
@@ -41,14 +41,22 @@ export const translator: Translator<string> = {
     // A list has no way to say a comma.
     return literals.map((literal) => `${native}${negated ? '!=' : '='}${literal}`).join(negated ? '^' : '^OR');
   },
-  // Negated ones are never asked: see the texts of `fields.ts`.
-  like: ({ native }, { form, text }) => `${native}${PATTERNS[form] ?? 'LIKE'}${escapeText(text)}`,
+  // Negated ones are never asked: see the texts of `fields.ts`. Whether blanks at the ends count is not documented.
+  like: ({ native }, { form, text }) => {
+    const sure = text.trim();
+    if (sure === '') return `${native}ISNOTEMPTY`;
+    return `${native}${(sure === text ? PATTERNS[form] : undefined) ?? 'LIKE'}${escapeText(sure)}`;
+  },
   isNull: ({ native }, negated) => `${native}${negated ? 'ISNOTEMPTY' : 'ISEMPTY'}`,
   fault: (filter) =>
-    encodeURIComponent(filter.toWellFormed()).length > MAX_FILTER
+    lengthOf(filter) > MAX_FILTER
       ? `the provider takes filters of at most ${MAX_FILTER} characters in an address`
       : undefined,
 };
+
+function lengthOf(text: string): number {
+  return encodeURIComponent(text.toWellFormed()).length;
+}
 
 export const FILTERING = {
   shape: { kind: 'cnf' },
@@ -72,7 +80,7 @@ export function listOf(table: string, scope: (input: ListInput<string>) => strin
         query: {
           ...PLAIN,
           sysparm_query: [...conditions, ...orderOf(input)].join('^'),
-          sysparm_fields: fields === '' || fields.length > MAX_FIELDS ? undefined : fields,
+          sysparm_fields: fields === '' || lengthOf(fields) > MAX_FIELDS ? undefined : fields,
           sysparm_limit: input.limit,
           sysparm_offset: offsetOf(input),
           // They would repeat the query up to four times. The number of rows comes with every answer.
