@@ -23,7 +23,7 @@ import { badRequest, compileAll, type TextRule, typeOf } from './simulator/filte
 import { createHooks } from './simulator/hooks.ts';
 import { createLogin, shareMemory, TENANT } from './simulator/login.ts';
 import { createResources, type Resource, type Resources } from './simulator/resources.ts';
-import { CUSTOM_FIELDS, contentOf, STAGES, USER_ID } from './simulator/rows.ts';
+import { basicContact, CUSTOM_FIELDS, contentOf, opportunityContact, STAGES, USER_ID } from './simulator/rows.ts';
 import { createFirstVersion } from './simulator/v1.ts';
 import { readInput, readUpload, type Written } from './simulator/writes.ts';
 
@@ -167,7 +167,8 @@ function list(resource: Resource, call: Call, rule: TextRule, isListed = (_: Tab
 function totalsOf(name: string, rows: readonly TableRow[]) {
   if (name !== 'affiliate_commissions') return {};
   const earned = rows.reduce((sum, { amount_earned }) => sum + Number(amount_earned), 0);
-  return { clawbacks: 0, commission_total: earned, amount_earned: earned };
+  const amount = Number(earned.toFixed(2));
+  return { clawbacks: 0, commission_total: amount, amount_earned: amount };
 }
 
 /** `create_time desc`. @throws Fault 400 for other fields, and another grammar */
@@ -302,8 +303,10 @@ function changeablesOf(resources: Resources) {
     commissions: 'description',
   } as const satisfies Record<keyof Resources, string>;
   const [stage] = STAGES;
+  const [first = {}] = resources.contacts.table.rows();
   const more: Readonly<Record<string, TableRow>> = {
-    opportunities: { stage },
+    opportunities: { stage, contact: opportunityContact(first) },
+    orders: { contact: basicContact(first), order_type: 'ONLINE' },
     transactions: { amount: 1, status: 'APPROVED' },
     commissions: { _affiliate_id: '3', amount_earned: 1 },
   };

@@ -27,7 +27,7 @@ const INPUTS: Readonly<Record<'contacts' | 'tags' | 'tasks' | 'opportunities' | 
         'contact_type',
         'family_name',
       ]),
-      ...kinds('text', ['given_name', 'job_title', 'middle_name', 'preferred_locale', 'preferred_name', 'notes']),
+      ...kinds('text', ['given_name', 'job_title', 'middle_name', 'preferred_locale', 'preferred_name']),
       ...kinds('text', ['referral_code', 'source_type', 'spouse_name', 'time_zone', 'assistant_name']),
       ...kinds('text', ['assistant_phone', 'billing_information']),
       ...kinds('list', ['addresses', 'email_addresses', 'fax_numbers', 'phone_numbers', 'social_accounts']),
@@ -132,7 +132,7 @@ export type Written = keyof typeof INPUTS;
 export function readInput(name: Written, call: Call, resources: Resources, isNew: boolean): TableRow {
   const { takes, required = [], longest = {}, keep = (values) => values } = INPUTS[name];
   const mask = readMask(call);
-  const wrong = mask?.find((member) => !Object.hasOwn(takes, member));
+  const wrong = mask?.find((member) => !Object.hasOwn({ ...resources[name].table.rows()[0], ...takes }, member));
   if (wrong !== undefined) throw badRequest(`Invalid update_mask: ${wrong}`, 'update_mask');
   const given = Object.entries(call.body.object()).filter(
     ([member]) => Object.hasOwn(takes, member) && mask?.includes(member) !== false,
