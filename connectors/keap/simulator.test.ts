@@ -1,7 +1,9 @@
 import { expect } from 'chai';
-import type { SentWebhook } from '#connector/simulator';
+import type { SimulatorOptions } from '#connector/simulator';
 import { type ServedSimulator, serveSimulator } from '#connector/testing';
 import { createSimulator, DEMO_ACCESS_KEY, DEMO_ACCESS_TOKEN } from './simulator.ts';
+
+type SentWebhook = Parameters<NonNullable<SimulatorOptions['send']>>[0];
 
 const CONTACT_FIELDS = 'id,email_addresses,phone_numbers,addresses,custom_fields,update_time';
 
@@ -9,76 +11,46 @@ const CONTACT_FIELDS = 'id,email_addresses,phone_numbers,addresses,custom_fields
  * The members of the official OpenAPI documents (v2: that of the SDKs 2.0.26, v1: 2025-11-05): `s` a text, `n` a number, `b` a flag, `o` an
  * object, `a` a list. Appointments and tasks of v1 have an `id` beside them.
  */
-const DOCUMENTED: Readonly<Record<string, string>> = {
-  'v2/tags': 's:id name description create_time update_time o:category',
-  'v2/tasks?fields=custom_fields':
-    's:id title description type priority create_time modification_time completion_time due_time assigned_to_user_id created_by_user_id last_updated_by_user_id contact_id opportunity_id n:remind_time_mins b:completed accepted a:custom_fields',
-  'v2/contacts?fields=id,given_name,email_addresses,company,tag_ids,score_value,update_time,custom_fields':
-    's:id given_name score_value update_time a:email_addresses tag_ids custom_fields o:company',
-  'v2/emails':
-    's:id subject headers contact_id sent_to_address sent_from_address sent_from_reply_address sent_time received_time opened_time clicked_time original_provider_id original_provider provider_source_id a:sent_to_cc_address_list sent_to_bcc_address_list',
-  'v2/files':
-    's:id category file_name contact_id created_by_id remote_file_key file_box_type created_time updated_time b:is_public n:file_size',
-  'v2/opportunities':
-    's:id opportunity_title next_action_time next_action_notes opportunity_notes estimated_close_time created_time last_updated_time affiliate_id lead_source b:include_in_forecast n:projected_revenue_low projected_revenue_high o:contact stage user',
-  'v2/orders':
-    's:id title status notes terms order_type source_type creation_time modification_time order_time lead_affiliate_id sales_affiliate_id invoice_number credit_status promo_code refund_status invoice_id sent_time due_time external_create_user external_create_time external_update_time b:allow_payment allow_paypal synced o:total contact total_paid total_due shipping_information refund_total payment_plan a:order_items files custom_fields',
-  'v2/sales/transactions':
-    's:status description contact_id transaction_method transaction_time external_reference_id external_response_code error_details payment_id merchant_account_id merchant_account_type n:amount b:is_successful o:contact payment_method a:order_ids',
-  'v2/taskAppointments':
-    's:id title description location contact_id user_id start_time end_time create_time update_time',
-  'v2/affiliates/3:commissions':
-    's:description contact_first_name contact_last_name invoice_id time_earned contact_id sales_affiliate_id sales_affiliate_name product_name n:amount_earned',
-  'v1/appointments': 'n:id user contact_id remind_time s:title description location start_date end_date',
-  'v1/affiliates/commissions':
-    'n:amount_earned contact_id invoice_id sales_affiliate_id s:contact_first_name contact_last_name date_earned description product_name sold_by_first_name sold_by_last_name',
-  'v1/contacts/1/emails':
-    'n:id contact_id s:clicked_date headers opened_date original_provider original_provider_id received_date sent_date sent_from_address sent_from_reply_address sent_to_address sent_to_bcc_addresses sent_to_cc_addresses subject',
-  'v1/tasks/search':
-    'n:id funnel_id jgraph_id priority remind_time user_id b:completed o:contact s:completion_date creation_date description due_date modification_date title type url',
-};
+const DOCUMENTED = `
+v2/tags s:id name description create_time update_time o:category
+v2/tasks?fields=custom_fields s:id title description type priority create_time modification_time completion_time due_time assigned_to_user_id created_by_user_id last_updated_by_user_id contact_id opportunity_id n:remind_time_mins b:completed accepted a:custom_fields
+v2/contacts?fields=id,given_name,email_addresses,company,tag_ids,score_value,update_time,custom_fields s:id given_name score_value update_time a:email_addresses tag_ids custom_fields o:company
+v2/emails s:id subject headers contact_id sent_to_address sent_from_address sent_from_reply_address sent_time received_time opened_time clicked_time original_provider_id original_provider provider_source_id a:sent_to_cc_address_list sent_to_bcc_address_list
+v2/files s:id category file_name contact_id created_by_id remote_file_key file_box_type created_time updated_time b:is_public n:file_size
+v2/opportunities s:id opportunity_title next_action_time next_action_notes opportunity_notes estimated_close_time created_time last_updated_time affiliate_id lead_source b:include_in_forecast n:projected_revenue_low projected_revenue_high o:contact stage user
+v2/orders s:id title status notes terms order_type source_type creation_time modification_time order_time lead_affiliate_id sales_affiliate_id invoice_number credit_status promo_code refund_status invoice_id sent_time due_time external_create_user external_create_time external_update_time b:allow_payment allow_paypal synced o:total contact total_paid total_due shipping_information refund_total payment_plan a:order_items files custom_fields
+v2/sales/transactions s:status description contact_id transaction_method transaction_time external_reference_id external_response_code error_details payment_id merchant_account_id merchant_account_type n:amount b:is_successful o:contact payment_method a:order_ids
+v2/taskAppointments s:id title description location contact_id user_id start_time end_time create_time update_time
+v2/affiliates/3:commissions s:description contact_first_name contact_last_name invoice_id time_earned contact_id sales_affiliate_id sales_affiliate_name product_name n:amount_earned
+v1/appointments n:id user contact_id remind_time s:title description location start_date end_date
+v1/affiliates/commissions n:amount_earned contact_id invoice_id sales_affiliate_id s:contact_first_name contact_last_name date_earned description product_name sold_by_first_name sold_by_last_name
+v1/contacts/1/emails n:id contact_id s:clicked_date headers opened_date original_provider original_provider_id received_date sent_date sent_from_address sent_from_reply_address sent_to_address sent_to_bcc_addresses sent_to_cc_addresses subject
+v1/tasks/search n:id funnel_id jgraph_id priority remind_time user_id b:completed o:contact s:completion_date creation_date description due_date modification_date title type url`;
 
 const TYPES: Readonly<Record<string, (value: unknown) => boolean>> = {
-  s: (value) => typeof value === 'string',
-  n: (value) => typeof value === 'number',
-  b: (value) => typeof value === 'boolean',
-  a: Array.isArray,
-  o: (value) => typeof value === 'object' && !Array.isArray(value),
+  ...{ s: (value) => typeof value === 'string', n: Number.isFinite, b: (value) => typeof value === 'boolean' },
+  ...{ a: Array.isArray, o: (value) => typeof value === 'object' && !Array.isArray(value) },
 };
+
+const has = (part: RegExp) => (row: Answered) => part.test(JSON.stringify(row));
 
 /** Filters of v2, and what they mean of the rows that are shown. */
 const FILTERS: readonly (readonly [path: string, filter: string, means: (row: Answered) => unknown])[] = [
-  ['contacts', 'ids==1,2,11,8', ({ id }) => ['1', '2', '11'].includes(String(id))],
+  ['contacts', 'ids==1,2,11,8', has(/"id":"(1|2|11)","email/)],
   ['contacts', 'contact_id>=5;contact_id<12', ({ id }) => Number(id) >= 5 && Number(id) < 12],
-  ['contacts', 'email==PERSON3*', (row) => /"email":"Person3/.test(JSON.stringify(row))],
-  ['contacts', 'phone_number==480*;phone_fields==PHONE1,PHONE2', (row) => /"number":"480/.test(JSON.stringify(row))],
-  ['contacts', 'score0>48', (row) => /"id":"8","content":49}/.test(JSON.stringify(row))],
-  ['contacts', 'start_update_time==2024-02-22T00:00:00.000Z', ({ update_time }) => String(update_time) > '2024-02-22'],
-  [
-    'contacts',
-    'billing_address_locality==chandler',
-    (row) => /"field":"BILLING".*"CHANDLER"/i.test(JSON.stringify(row)),
-  ],
-  ['tags', 'description==NONE', ({ description }) => [null, ''].includes(String(description ?? ''))],
-  [
-    'tags',
-    'category_id==NONE;until_create_time==2024-02-01T00:00:00Z;',
-    (row) => !row.category && String(row.create_time) < '2024-02',
-  ],
-  ['tasks', 'user_id==UNASSIGNED;is_completed==true', (row) => row.assigned_to_user_id === null && row.completed],
-  ['tasks', 'title==FOLLOW*;has_due_date==false', (row) => /^Follow/.test(String(row.title)) && row.due_time === null],
+  ['contacts', 'email==PERSON3*', has(/"email":"Person3/)],
+  ['contacts', 'phone_number==480*;phone_fields==PHONE1,PHONE2', has(/"number":"480/)],
+  ['contacts', 'score0>48', has(/"id":"8","content":49}/)],
+  ['contacts', 'start_update_time==2024-02-22T00:00:00.000Z', (row) => String(row.update_time) > '2024-02-22'],
+  ['contacts', 'billing_address_locality==chandler', has(/"field":"BILLING"[^}]*"locality":"CHANDLER"/i)],
+  ['tags', 'description==NONE', has(/"description":(null|"")/)],
+  ['tags', 'category_id==NONE;until_create_time==2024-02-01T00:00:00Z;', has(/"category":null,"create_time":"2024-01/)],
+  ['tasks', 'user_id==UNASSIGNED;is_completed==true', has(/"completed":true.*"assigned_to_user_id":null/)],
+  ['tasks', 'title==FOLLOW*;has_due_date==false', has(/"title":"Follow.*"due_time":null/)],
   ['opportunities', 'projected_revenue_high>1000', (row) => Number(row.projected_revenue_high) > 1000],
-  [
-    'orders',
-    'id!=1;id<=11;product_id==41',
-    (row) => Number(row.id) <= 11 && /"id":"41"/.test(JSON.stringify(row.order_items)),
-  ],
-  ['sales/transactions', 'amount<0;order_id==2', (row) => Number(row.amount) < 0 && String(row.order_ids) === '2'],
-  [
-    'taskAppointments',
-    'start_time>=2024-03-10T00:00:00Z;user_id==17',
-    (row) => String(row.start_time) > '2024-03-10' && row.user_id === '17',
-  ],
+  ['orders', 'id!=1;id<=11;product_id==41', (row) => Number(row.id) <= 11 && has(/"product":{"id":"41"/)(row)],
+  ['sales/transactions', 'amount<0;order_id==4', has(/"amount":-.*"order_ids":\["4"]/)],
+  ['taskAppointments', 'start_time>=2024-03-10T00:00:00Z;user_id==17', has(/"17","start_time":"2024-0(3-[123]|4)/)],
 ];
 
 const REFUSED = [
@@ -117,7 +89,8 @@ describe('the Keap simulator', () => {
   const change = async (table: string, counts: object): Promise<object> =>
     Object(await simulator.command('/simulate/changes', { table, ...counts }));
 
-  for (const [path, documented] of Object.entries(DOCUMENTED)) {
+  for (const line of DOCUMENTED.trim().split('\n')) {
+    const [, path = '', documented = ''] = /^(\S+) (.*)$/.exec(line) ?? [];
     it(`shows the documented members of ${path.replace(/\?.*/, '')}, of their types, and no others`, async () => {
       const types = documented.split(/ (?=\w:)/).flatMap((group) =>
         group

@@ -259,11 +259,12 @@ function gatewayFault(errorcode: string, faultstring: string) {
 const RATES = ['limit', 'time-unit', 'interval', 'available', 'used'];
 
 /** Nobody's calls have no rates. */
-const BLANK = Object.fromEntries(
-  ['product-throttle', 'product-quota', 'tenant-throttle'].flatMap((kind) =>
+const BLANK = Object.fromEntries([
+  ...['product-throttle', 'product-quota', 'tenant-throttle'].flatMap((kind) =>
     RATES.map((rate) => [`x-keap-${kind}-${rate}`, '']),
   ),
-);
+  ...['x-keap-product-quota-expiry-time', 'x-keap-tenant-id'].map((name) => [name, '']),
+]);
 
 const [PER_MINUTE, PER_DAY] = [1500, 150_000];
 
@@ -297,31 +298,31 @@ function ratesOf(kind: string, values: readonly (string | number)[]) {
 
 /** Values by which others make and change the rows of a table. */
 function changeablesOf(resources: Resources) {
-  const texts = {
-    ...{ contacts: 'given_name', tags: 'name', tasks: 'title', opportunities: 'opportunity_title', orders: 'title' },
-    ...{ transactions: 'description', emails: 'subject', files: 'file_name', appointments: 'title' },
-    commissions: 'description',
-  } as const satisfies Record<keyof Resources, string>;
   const [stage] = STAGES;
   const [first = {}] = resources.contacts.table.rows();
-  const more: Readonly<Record<string, TableRow>> = {
-    opportunities: { stage, contact: opportunityContact(first) },
-    orders: { contact: basicContact(first), order_type: 'ONLINE' },
-    transactions: { amount: 1, status: 'APPROVED' },
-    commissions: { _affiliate_id: '3', amount_earned: 1 },
-  };
+  const made = new Map<string, readonly [text: string, values?: TableRow]>(
+    Object.entries({
+      contacts: ['given_name'],
+      tags: ['name'],
+      tasks: ['title', { assigned_to_user_id: USER_ID }],
+      opportunities: ['opportunity_title', { stage, contact: opportunityContact(first) }],
+      orders: ['title', { contact: basicContact(first), order_type: 'ONLINE' }],
+      transactions: [
+        'description',
+        { contact: basicContact(first), contact_id: first.id, amount: 1, status: 'APPROVED' },
+      ],
+      emails: ['subject', { sent_to_address: 'new@example.com' }],
+      files: ['file_name', { file_size: 0 }],
+      appointments: ['title'],
+      commissions: ['description', { _affiliate_id: '3', sales_affiliate_id: '3', amount_earned: 1 }],
+    } satisfies Record<keyof Resources, readonly [text: string, values?: TableRow]>),
+  );
   return Object.fromEntries(
     Object.entries(resources).map(([name, { table }]) => {
-      const member = Object.entries(texts).find(([key]) => key === name)?.[1] ?? 'title';
-      return [
-        name,
-        {
-          table,
-          keyOf: table.keyOf,
-          create: (number: number) => ({ ...more[name], [member]: `New ${number}` }),
-          change: (number: number) => ({ [member]: `Changed ${number}` }),
-        },
-      ];
+      const [text = '', values] = made.get(name) ?? [];
+      const create = (number: number) => ({ ...values, [text]: `New ${number}` });
+      const change = (number: number) => ({ [text]: `Changed ${number}` });
+      return [name, { table, keyOf: table.keyOf, create, change }];
     }),
   );
 }

@@ -38,7 +38,8 @@ export interface FilterSpec {
 
 export type Operator = '==' | '!=' | '>' | '<' | '>=' | '<=';
 
-interface Criterion {
+/** A name, what it is compared by and with. */
+export interface Criterion {
   readonly name: string;
   readonly operator: Operator;
   readonly text: string;
@@ -60,6 +61,11 @@ export function compileAll(filter: string | null, place: FilterPlace): Test {
     .split(';')
     .filter((part) => part !== '')
     .map(readCriterion);
+  return compileCriteria(criteria, place);
+}
+
+/** @throws Fault 400 for names and values that are not taken */
+export function compileCriteria(criteria: readonly Criterion[], place: FilterPlace): Test {
   const tests = criteria.map((criterion) => compileOne(criterion, criteria, place));
   return (row) => tests.every((test) => test(row));
 }

@@ -1,5 +1,5 @@
 import { type Answer, type Call, empty, Fault, json, type Routes, sortRows, type TableRow } from '#connector/simulator';
-import { badRequest, compileAll, type FilterSpec } from './filter.ts';
+import { badRequest, type Criterion, compileCriteria, type FilterSpec } from './filter.ts';
 import type { Resources } from './resources.ts';
 import { USER_ID, wholeSeconds } from './rows.ts';
 
@@ -166,11 +166,11 @@ const USUAL = 1000;
 /** With links to pages that need not be there: only `count` tells the end. */
 function answer({ path, name, rows, show, filters, orders = {} }: List, call: Call): Answer {
   const { query, origin, isStuck, params } = call;
-  const given = Object.keys(filters).flatMap((filter) => {
-    const value = query.get(filter);
-    return value === null ? [] : [`${filter}==${value}`];
+  const given = Object.keys(filters).flatMap((parameter): readonly Criterion[] => {
+    const text = query.get(parameter);
+    return text === null ? [] : [{ name: parameter, operator: '==', text }];
   });
-  const test = compileAll(given.join(';'), { specs: filters, rule: 'ignoring case' });
+  const test = compileCriteria(given, { specs: filters, rule: 'ignoring case' });
   const found = order(rows(call).filter(test), query, orders);
   const [limit, offset] = [readCount(query, 'limit', USUAL), readCount(query, 'offset', 0)];
   const link = (size: number, start: number) => {
