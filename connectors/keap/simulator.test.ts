@@ -58,6 +58,7 @@ const REFUSED = [
   ...['contacts?filter=given_name==*a', 'contacts?filter=phone_number==480', 'contacts?filter=RenewDate>2026-01-01'],
   ...['contacts?filter=start_update_time==2026-01-01T00:00:00Z', 'tasks?filter=priority==LOW', 'contacts?fields=nope'],
   ...['opportunities?filter=ids==1;opportunity_id>2', 'tags?order_by=id asc', 'tags?order_by=name up'],
+  ...['contacts?filter=phone_number==48*;phone_fields==PHONE1', 'tasks?filter=id!=1'],
   ...['tags?page_size=1001', 'tags?page_token=abc', 'files?filter=created_time>2026-01-01T00:00:00Z'],
 ];
 
@@ -174,6 +175,8 @@ describe('the Keap simulator', () => {
     expect([rowsOf(body).length, body.count]).to.deep.equal([6, 66]);
     expect(body.next).to.match(/\/v1\/appointments\/\?limit=10&offset=70&since=2024-01-01T00%3A00%3A00\.000Z$/);
     const earned = await at('v1/affiliates/commissions?affiliateId=5&order=DATE_EARNED&order_direction=DESCENDING');
+    const ofThird = rowsOf((await at('v2/affiliates/3:commissions')).body);
+    expect([ofThird.length, new Set(ofThird.map((row) => row.sales_affiliate_id))]).to.deep.equal([30, new Set(['3'])]);
     expect(rowsOf(earned.body)[0]).to.include({ sales_affiliate_id: 5, date_earned: '2024-04-06T08:29:29.000+0000' });
     expect(new Set(rowsOf((await at('v1/tasks/search')).body).map(({ user_id }) => user_id))).to.deep.equal(
       new Set([1]),
