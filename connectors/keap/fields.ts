@@ -2,21 +2,14 @@ import { can, codec, type FieldSpec } from '#connector';
 
 export const WRITTEN = { createable: true, updateable: true } as const;
 
-/** Ids are whole numbers, which the second version of the API writes as text. */
+/** Ids are whole numbers, which the first version of the API writes as numbers, the second as text. */
 const isId = (text: string) => /^(?:0|[1-9]\d{0,18})$/.test(text);
 const IDS = { text: { nonEmpty: true, possible: isId, certain: isId } } as const;
 const EQUAL = can.only('exact', '=');
 
-export const REFERENCE = { type: 'string', domain: IDS } as const satisfies FieldSpec;
+export const REFERENCE = { type: 'string', format: 'id', domain: IDS } as const satisfies FieldSpec;
 export const ASKED_REFERENCE = { ...REFERENCE, filter: EQUAL } as const satisfies FieldSpec;
 export const ID = { ...REFERENCE, nullable: false, filter: can.only('exact', '=', 'IN') } as const satisfies FieldSpec;
-
-/** The first version writes them as numbers. */
-const NUMBERED = {
-  read: (native: unknown) => (typeof native === 'number' ? String(native) : native),
-  write: (value: unknown) => (typeof value === 'string' && isId(value) ? Number(value) : value),
-};
-export const numbered = <Spec extends FieldSpec>(spec: Spec) => ({ ...spec, ...NUMBERED });
 
 export const TEXT = { type: 'string' } as const;
 
@@ -24,8 +17,9 @@ export const TEXT = { type: 'string' } as const;
  * How Keap compares texts is not documented, nor is how a value could hold what has a meaning in a filter: such texts are not asked for, and
  * what is found is checked again. `NONE` is no text but no value.
  */
-const PLAIN = /^[\p{L}\p{M}\p{N}.:@_+#/()[\]{}$?^-]+(?: [\p{L}\p{M}\p{N}.:@_+#/()[\]{}$?^-]+)*$/u;
-const isPlain = (text: string) => PLAIN.test(text) && text.toUpperCase() !== 'NONE';
+const SPECIAL = /[;*,=<>!\\\p{Cc}\p{Cs}\u{10000}-\u{10ffff}]/u;
+const isPlain = (text: string) =>
+  text !== '' && text === text.trim() && !SPECIAL.test(text) && text.toUpperCase() !== 'NONE';
 export const ASKED_TEXT = {
   type: 'string',
   domain: { text: { askable: isPlain } },
@@ -37,7 +31,7 @@ export const PREFIXED = {
   ...ASKED_TEXT,
   filter: can.only('superset', '=', 'LIKE'),
   likeForms: ['prefix'],
-  likeExcept: ' ;*,&|!<>="\'`\\%_\t\r\n',
+  likeExcept: ' ;*,=<>!\\\t\r\n',
 } as const satisfies FieldSpec;
 
 export const FLAG = { type: 'boolean' } as const;

@@ -49,17 +49,14 @@ export function filterBy(table: Table, absences: Absences = {}): Translator<Inpu
     ...base,
     // Whether the ends of a range belong to it is not documented, so it is asked for with a second more on both sides.
     compare: (field, operator, value) => {
-      if (!isSpan(table[field.name])) return compare(field, operator, value);
-      const ends = operator === '=' ? (['>=', '<='] as const) : [operator];
+      const input = table[field.name];
+      if (typeof input !== 'object' || !('from' in input)) return compare(field, operator, value);
+      const ends = operator !== '=' ? [operator] : input.to === undefined ? (['>='] as const) : (['>=', '<='] as const);
       return join(ends.map((end) => compare(field, end, widen(value, end.startsWith('>') ? -1 : 1))));
     },
     like: ({ name }, { text }) => ({ [String(table[name])]: `${text}*` }),
     isNull: ({ name }, negated) => absences[name]?.[negated ? 1 : 0] ?? {},
   };
-}
-
-function isSpan(input: Input | undefined): boolean {
-  return typeof input === 'object' && ('from' in input || 'to' in input);
 }
 
 const SECOND_MS = 1000;

@@ -11,19 +11,7 @@ import {
   records,
   type UpdateInput,
 } from '#connector';
-import {
-  ASKED_FLAG,
-  ASKED_REFERENCE,
-  ASKED_TIME,
-  ID,
-  LIST,
-  NUMBER,
-  numbered,
-  REFERENCE,
-  TEXT,
-  TIME,
-  WRITTEN,
-} from './fields.ts';
+import { ASKED_FLAG, ASKED_REFERENCE, ASKED_TIME, ID, LIST, NUMBER, REFERENCE, TEXT, TIME, WRITTEN } from './fields.ts';
 import { compared, equal, filterBy } from './filter.ts';
 import { firstVersionListOf, listOf } from './lists.ts';
 
@@ -33,12 +21,12 @@ const COMMISSION_FIELDS = {
   date_earned: ASKED_TIME,
   amount_earned: NUMBER,
   description: TEXT,
-  invoice_id: numbered(REFERENCE),
+  invoice_id: REFERENCE,
   product_name: TEXT,
-  contact_id: numbered(REFERENCE),
+  contact_id: REFERENCE,
   contact_first_name: TEXT,
   contact_last_name: TEXT,
-  sales_affiliate_id: numbered(ASKED_REFERENCE),
+  sales_affiliate_id: ASKED_REFERENCE,
   sold_by_first_name: TEXT,
   sold_by_last_name: TEXT,
 } as const satisfies Fields;
@@ -52,13 +40,13 @@ export const commissions = defineObject<Inputs>({
 });
 
 const TRANSACTION_FIELDS = {
-  id: numbered({ ...ID, filter: {} }),
+  id: { ...ID, filter: {} },
   transaction_date: ASKED_TIME,
   amount: NUMBER,
   currency: TEXT,
   type: TEXT,
   status: TEXT,
-  contact_id: numbered(ASKED_REFERENCE),
+  contact_id: ASKED_REFERENCE,
   order_ids: { ...TEXT, label: 'Ids of the orders, with commas between them' },
   orders: LIST,
   gateway: TEXT,
@@ -82,7 +70,7 @@ export const transactions = defineObject<Inputs>({
 const SUPERSET = can.only('superset', '=');
 
 const OWN_TASK_FIELDS = {
-  id: numbered({ ...ID, filter: {} }),
+  id: { ...ID, filter: {} },
   title: TEXT,
   description: TEXT,
   type: TEXT,
@@ -91,8 +79,8 @@ const OWN_TASK_FIELDS = {
   due_time: { ...TIME, native: 'due_date', filter: can.only('superset', 'IS NULL', 'IS NOT NULL') },
   completion_time: { ...TIME, native: 'completion_date' },
   remind_time_mins: { type: 'integer', native: 'remind_time' },
-  assigned_to_user_id: { ...numbered(REFERENCE), native: 'user_id', filter: SUPERSET },
-  contact_id: { ...numbered(REFERENCE), native: 'contact.id', filter: SUPERSET },
+  assigned_to_user_id: { ...REFERENCE, native: 'user_id', filter: SUPERSET },
+  contact_id: { ...REFERENCE, native: 'contact.id', filter: SUPERSET },
   create_time: { ...TIME, native: 'creation_date' },
   modification_time: { ...TIME, native: 'modification_date' },
   url: TEXT,
@@ -188,14 +176,10 @@ async function findAppointment({ send }: ConnectorContext, id: string): Promise<
     id,
     start_time: start,
     end_time: end_date,
-    user_id: textOf(user),
-    contact_id: textOf(contact_id),
+    user_id: user,
+    contact_id,
     ...rows.find((row) => row.id === id),
   };
-}
-
-function textOf(id: unknown): unknown {
-  return typeof id === 'number' ? String(id) : id;
 }
 
 const FIRST_NAMES: Readonly<Record<string, string>> = {
@@ -209,7 +193,7 @@ function toFirst(values: UpdateInput['values']): Json {
   return Object.fromEntries(
     Object.entries(values).map(([name, value]) => [
       FIRST_NAMES[name] ?? name,
-      NUMBERS.has(name) && value !== null ? Number(value) : value,
+      NUMBERS.has(name) && /^\d{1,15}$/.test(String(value)) ? Number(value) : value,
     ]),
   );
 }

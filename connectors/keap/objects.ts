@@ -343,7 +343,7 @@ export const opportunities = defineObject<Inputs>({
   changes: { updated: 'last_updated_time', created: 'created_time' },
   ...recordOperations('opportunities', {
     fields: OPPORTUNITY_EXTRAS,
-    names: { 'contact.id': 'contact_id', 'stage.id': 'stage_id', 'user.id': 'user_id' },
+    names: { contact: 'contact_id', stage: 'stage_id', user: 'user_id' },
   }),
 });
 
@@ -413,7 +413,7 @@ export const orders = defineObject<Inputs>({
   }),
   list: listOf({ path: 'orders', rows: ['orders'] }),
   changes: { updated: 'modification_time', created: 'creation_time' },
-  ...recordOperations('orders', { names: { title: 'order_title', 'contact.id': 'contact_id' } }),
+  ...recordOperations('orders', { names: { title: 'order_title', contact: 'contact_id' } }),
 });
 
 const FILE_FIELDS = {

@@ -32,12 +32,14 @@ export function recordsOf(collection: string, { fields = [], names = {} }: Optio
   } satisfies RecordsOptions;
 }
 
-/** `category.id` is a member of a member. */
+/** Of another record the id is enough, which has a name of its own in some requests; none of it is no record. */
 function bodyOf(values: Values, names: NonNullable<Options['names']>): Json {
   return Object.fromEntries(
-    Object.entries(values).map(([native, value]) => {
-      const [name = native, inner] = (names[native] ?? native).split('.');
-      return [name, inner === undefined || value === null ? value : { [inner]: value }];
+    Object.entries(values).map(([member, value]) => {
+      const id = json.at(value, 'id');
+      const name = names[member];
+      if (name !== undefined) return [name, id === undefined ? value : id];
+      return [member, id === null ? null : value];
     }),
   );
 }

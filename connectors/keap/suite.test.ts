@@ -47,8 +47,8 @@ describeConnector(keap, createSimulator, {
     opportunities: {
       create: (number) => ({
         opportunity_title: `Deal ${number}`,
-        contact: { id: '1' },
-        stage: { id: '18' },
+        'contact.id': '1',
+        'stage.id': '18',
         projected_revenue_low: 12.5,
         next_action_time: START,
       }),
@@ -56,7 +56,7 @@ describeConnector(keap, createSimulator, {
     orders: {
       create: (number) => ({
         title: `Order ${number}`,
-        contact: { id: '1' },
+        'contact.id': '1',
         order_time: START,
         order_type: 'ONLINE',
         notes: "O'Neil",
