@@ -14,6 +14,9 @@ import type {
   Operation,
   ProviderRequest,
   ProviderResponse,
+  StoredUpload,
+  UploadInput,
+  UploadOperation,
 } from '../connector/contract.ts';
 import { AppError, type ErrorCode, isAppError } from '../errors.ts';
 
@@ -62,6 +65,12 @@ export interface InstanceCall {
   readonly sendForFile: (request: ProviderRequest) => Promise<ProviderFile>;
   /** What comes back is the caller's to judge: a refusal says nothing about the credentials. */
   readonly pass: (request: PassedRequest) => Promise<PassedResponse>;
+  /** The bytes go once, whatever comes of it. */
+  readonly upload: <Input extends UploadInput>(
+    operation: UploadOperation<Input>,
+    input: Input,
+    bytes: AsyncIterable<Buffer>,
+  ) => Promise<StoredUpload>;
   readonly execute: <Input, Output>(operation: Operation<Input, Output>, input: Input) => Promise<Output>;
   /** For what only describes objects. Many providers tell that to everybody, so it proves nothing of records. */
   readonly discover: <Found>(find: (context: ConnectorContext) => Promise<Found>) => Promise<Found>;
@@ -121,6 +130,7 @@ export function startCall(
     send: (request) => judged(records, client.send(call, request)),
     pass: (request) => client.pass(call, request),
     sendForFile: (request) => judged(`${records} as a file`, client.sendForFile(call, request)),
+    upload: (operation, input, bytes) => judged(records, client.upload(operation, { input, bytes }, call)),
     execute: (operation, input) => judged(records, client.execute(operation, input, call)),
     discover: (find) => judged(DISCOVERY, client.execute({ run: find }, undefined, call)),
   };
