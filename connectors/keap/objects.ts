@@ -4,10 +4,13 @@ import {
   defineObject,
   type Fields,
   type Inputs,
+  type Json,
   json,
   type ProviderResponse,
   path,
   records,
+  type StoredUpload,
+  type UploadForm,
 } from '#connector';
 import {
   ASKED_FLAG,
@@ -418,7 +421,7 @@ export const orders = defineObject<Inputs>({
 
 const FILE_FIELDS = {
   id: { ...ID, filter: {} },
-  file_name: ASKED_TEXT,
+  file_name: { ...ASKED_TEXT, ...WRITTEN, label: 'Name; that of the file unless it is given' },
   category: asked(
     oneOf('ATTACHMENTS', 'CART', 'DOCUMENTS', 'HIDDEN', 'INVOICE', 'LOGO', 'TICKETS', 'WEB_FORM', 'FUNNEL'),
   ),
@@ -443,8 +446,14 @@ const FILE_FIELDS = {
       'BRANDING_CENTER_LOGO',
     ),
   ),
-  is_public: ASKED_FLAG,
-  contact_id: ASKED_REFERENCE,
+  is_public: { ...ASKED_FLAG, ...WRITTEN },
+  contact_id: { ...ASKED_REFERENCE, createable: true },
+  file_association: {
+    ...oneOf('CONTACT', 'USER', 'COMPANY'),
+    createable: true,
+    unlisted: true,
+    label: 'Whose file it becomes: of the contact if there is one, otherwise of the user. It is not shown again',
+  },
   created_by_id: REFERENCE,
   remote_file_key: TEXT,
   file_size: { type: 'integer', label: 'Bytes' },
@@ -472,7 +481,27 @@ export const files = defineObject<Inputs>({
     request: ({ id }) => ({ path: path`/rest/v2/files/${id}:data` }),
     about: { request: ({ id }) => fileOf(id), read: describeFile },
   },
+  upload: {
+    create: {
+      request: ({ values, file }) => {
+        const file_association = values.contact_id == null ? 'USER' : 'CONTACT';
+        return { path: '/rest/v2/files', form: formOf({ file_name: file.name, file_association, ...values }) };
+      },
+      read: readStored,
+    },
+    // A new version keeps its name unless another is given. The change of a file is a POST, too.
+    replace: { request: ({ id, values }) => ({ ...fileOf(id), form: formOf(values) }), read: readStored },
+  },
 });
+
+function formOf(values: Json): UploadForm {
+  const given = Object.entries(values).filter(([, value]) => value !== null);
+  return { parts: given.map(([name, value]) => ({ name, value: String(value) })), file: 'file' };
+}
+
+function readStored({ body }: ProviderResponse): StoredUpload {
+  return { record: json.object(body, 'the stored file') };
+}
 
 function fileOf(id: string) {
   return { path: path`/rest/v2/files/${id}` };

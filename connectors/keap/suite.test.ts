@@ -44,6 +44,7 @@ describeConnector(keap, createSimulator, {
         sent_time: START,
       }),
     },
+    files: { create: () => ({ contact_id: '1', is_public: false }) },
     opportunities: {
       create: (number) => ({
         opportunity_title: `Deal ${number}`,
