@@ -25,7 +25,6 @@ export default defineConnector({
     tokenUrl: () => `https://${API}/token`,
     scopes: ['full'],
     pkce: false,
-    clientAuthentication: 'body',
     setup: [
       'Log in to the developer portal of Keap and create an application.',
       'Copy its client id to `oauth.api.key`, and its secret to `oauth.api.secret`.',
