@@ -1,8 +1,11 @@
 import { expect } from 'chai';
 import type { WebhookCall } from '#connector';
 import { type Connection, failureOf, type Provider, startProvider } from '#connector/testing';
+import { QUICK, useReceiver } from '../../test/api/events/receiving.ts';
+import { waitUntil } from '../../test/api/support/wait-until.ts';
+import { useApp } from '../../test/support/app.ts';
 import keap from './index.ts';
-import { createSimulator, DEMO_ACCESS_TOKEN } from './simulator.ts';
+import { CLIENTS, createSimulator, DEMO_ACCESS_TOKEN } from './simulator.ts';
 import { restHooks } from './webhooks.ts';
 
 const URL_OF_EVENTS = 'https://events.example.com/e/1';
@@ -81,5 +84,32 @@ describe('REST hooks of Keap', () => {
       await simulator.command('/simulate/hooks', { status: 'Inactive', echo: false });
       expect((await failureOf(subscribe())).message).to.match(/could not verify/);
     });
+  });
+});
+
+describe('an instance of Keap with hooks', () => {
+  const service = useApp({}, { engineOptions: QUICK });
+  const receiver = useReceiver();
+
+  it('answers the handshake, and tells of a change with the record', async () => {
+    const callback = receiver.open('keap');
+    const { token } = await service.createInstance('keap', {
+      'oauth.user.token': DEMO_ACCESS_TOKEN,
+      'oauth.api.key': 'demo-client',
+      'oauth.api.secret': CLIENTS['demo-client']?.secret,
+      'oauth.callback.url': 'https://app.example.com/callback',
+      simulator: true,
+      'event.notification.enabled': true,
+      'event.notification.callback.url': callback,
+      'event.vendor.type': 'webhook',
+    });
+    await waitUntil(async () => {
+      const { body } = await service.call('/passthrough/rest/v1/hooks', { token });
+      return body.length === 18 && body.every(({ status }: { status: string }) => status === 'Verified');
+    });
+    const { body: tag } = await service.call('/tags', { token, method: 'POST', body: { name: 'Told of' } });
+    const find = () => receiver.at(callback).find(({ body }) => body.type === 'tags.created');
+    await waitUntil(async () => find() !== undefined);
+    expect(find()?.body.data).to.deep.include({ objectId: tag.id, object: tag });
   });
 });
