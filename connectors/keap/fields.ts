@@ -1,6 +1,12 @@
-import { can, codec, type FieldSpec } from '#connector';
+import { can, codec, type FieldSpec, type Fields } from '#connector';
 
+export const GIVEN = { createable: true } as const;
 export const WRITTEN = { createable: true, updateable: true } as const;
+
+/** Fields that are alike, by their names with blanks between them. */
+export function all(spec: FieldSpec, names: string): Fields {
+  return Object.fromEntries(names.split(' ').map((name) => [name, spec]));
+}
 
 /** Ids are whole numbers, which the first version of the API writes as numbers, the second as text. */
 const isId = (text: string) => /^(?:0|[1-9]\d{0,18})$/.test(text);
@@ -53,8 +59,9 @@ export const ASKED_TIME = {
 /** A list that comes with the latest first ends where they are too old. */
 export const LATEST_TIME = { ...ASKED_TIME, filter: can.only('superset', '=', '>', '>=') } as const satisfies FieldSpec;
 
-/** Only the words that are documented are asked for. */
-export function oneOf(...values: readonly string[]) {
+/** One of some words, with blanks between them. Only those that are documented are asked for. */
+export function oneOf(words: string) {
+  const values = words.split(' ');
   return {
     type: 'string',
     values,

@@ -11,7 +11,19 @@ import {
   records,
   type UpdateInput,
 } from '#connector';
-import { ASKED_FLAG, ASKED_REFERENCE, ASKED_TIME, ID, LIST, NUMBER, REFERENCE, TEXT, TIME, WRITTEN } from './fields.ts';
+import {
+  ASKED_FLAG,
+  ASKED_REFERENCE,
+  ASKED_TIME,
+  all,
+  ID,
+  LIST,
+  NUMBER,
+  REFERENCE,
+  TEXT,
+  TIME,
+  WRITTEN,
+} from './fields.ts';
 import { compared, equal, filterBy } from './filter.ts';
 import { firstVersionListOf, listOf } from './lists.ts';
 
@@ -20,15 +32,9 @@ import { firstVersionListOf, listOf } from './lists.ts';
 const COMMISSION_FIELDS = {
   date_earned: ASKED_TIME,
   amount_earned: NUMBER,
-  description: TEXT,
-  invoice_id: REFERENCE,
-  product_name: TEXT,
-  contact_id: REFERENCE,
-  contact_first_name: TEXT,
-  contact_last_name: TEXT,
   sales_affiliate_id: ASKED_REFERENCE,
-  sold_by_first_name: TEXT,
-  sold_by_last_name: TEXT,
+  ...all(REFERENCE, 'invoice_id contact_id'),
+  ...all(TEXT, 'description product_name contact_first_name contact_last_name sold_by_first_name sold_by_last_name'),
 } as const satisfies Fields;
 
 /** They have no ids. The second version lists those of one affiliate only. */
@@ -43,16 +49,10 @@ const TRANSACTION_FIELDS = {
   id: { ...ID, filter: {} },
   transaction_date: ASKED_TIME,
   amount: NUMBER,
-  currency: TEXT,
-  type: TEXT,
-  status: TEXT,
   contact_id: ASKED_REFERENCE,
   order_ids: { ...TEXT, label: 'Ids of the orders, with commas between them' },
   orders: LIST,
-  gateway: TEXT,
-  gateway_account_name: TEXT,
-  collection_method: TEXT,
-  errors: TEXT,
+  ...all(TEXT, 'currency type status gateway gateway_account_name collection_method errors'),
   test: { type: 'boolean' },
 } as const satisfies Fields;
 
@@ -71,9 +71,7 @@ const SUPERSET = can.only('superset', '=');
 
 const OWN_TASK_FIELDS = {
   id: { ...ID, filter: {} },
-  title: TEXT,
-  description: TEXT,
-  type: TEXT,
+  ...all(TEXT, 'title description type url'),
   priority: { type: 'integer' },
   completed: ASKED_FLAG,
   due_time: { ...TIME, native: 'due_date', filter: can.only('superset', 'IS NULL', 'IS NOT NULL') },
@@ -83,7 +81,6 @@ const OWN_TASK_FIELDS = {
   contact_id: { ...REFERENCE, native: 'contact.id', filter: SUPERSET },
   create_time: { ...TIME, native: 'creation_date' },
   modification_time: { ...TIME, native: 'modification_date' },
-  url: TEXT,
 } as const satisfies Fields;
 
 export const ownTasks = defineObject<Inputs>({

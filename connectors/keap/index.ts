@@ -1,6 +1,9 @@
 import { defineConnector, errors, json, type ProviderResponse, type RateLimitState } from '#connector';
+import { contacts, emails } from './contacts.ts';
+import { files } from './files.ts';
 import { appointments, commissions, ownTasks, transactions } from './first-version.ts';
-import { contacts, emails, files, opportunities, orders, tags, tasks } from './objects.ts';
+import { opportunities, orders } from './sales.ts';
+import { tags, tasks } from './tasks.ts';
 import { restHooks } from './webhooks.ts';
 
 const LOGIN = 'accounts.infusionsoft.com';

@@ -1,4 +1,4 @@
-import { type Json, json, path, type RecordsOptions, records } from '#connector';
+import { type Json, json, path, records } from '#connector';
 import { fieldsOf, type Source } from './lists.ts';
 
 interface Options extends Pick<Source, 'fields'> {
@@ -10,7 +10,7 @@ type Values = Readonly<Record<string, unknown>>;
 
 /** Records of the second version. A change names the members that it sets, so that null empties them; all that is written is read back. */
 export function recordsOf(collection: string, { fields = [], names = {} }: Options = {}) {
-  return {
+  return records({
     get: (id, natives) => ({
       path: path`/rest/v2/${collection}/${id}`,
       query: { fields: fieldsOf(natives, fields) },
@@ -29,7 +29,7 @@ export function recordsOf(collection: string, { fields = [], names = {} }: Optio
       };
     },
     remove: (id) => ({ method: 'DELETE', path: path`/rest/v2/${collection}/${id}` }),
-  } satisfies RecordsOptions;
+  });
 }
 
 /** Of another record the id is enough, which has a name of its own in some requests; none of it is no record. */
@@ -43,5 +43,3 @@ function bodyOf(values: Values, names: NonNullable<Options['names']>): Json {
     }),
   );
 }
-
-export const recordOperations = (collection: string, options?: Options) => records(recordsOf(collection, options));
