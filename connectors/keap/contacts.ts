@@ -16,7 +16,7 @@ import {
   WRITTEN,
 } from './fields.ts';
 import { between, equal, filterBy, parameterSpecs } from './filter.ts';
-import { listOf } from './lists.ts';
+import { LIMITS, listOf } from './lists.ts';
 import { recordsOf } from './records.ts';
 
 const CONTACT_FIELDS = {
@@ -96,7 +96,7 @@ export const contacts = defineObject<Inputs>({
     lead_source_name: 'Of the lead source, or its beginning with * behind it.',
     ...Object.fromEntries(ADDRESS_PARAMETERS),
   }),
-  limits: { maxSortFields: 1 },
+  limits: LIMITS,
   translator: filterBy({
     id: { by: { '=': 'contact_id==', IN: 'ids==' } },
     given_name: equal('given_name'),

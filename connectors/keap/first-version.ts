@@ -25,7 +25,7 @@ import {
   WRITTEN,
 } from './fields.ts';
 import { compared, equal, filterBy } from './filter.ts';
-import { firstVersionListOf, listOf } from './lists.ts';
+import { firstVersionListOf, LIMITS, listOf } from './lists.ts';
 
 /** What only the first version of the API has, or has more of. */
 
@@ -120,7 +120,7 @@ export const appointments = defineObject<Inputs>({
   label: 'Appointments',
   description: 'Of Keap Max Classic. Those of other editions are not in the API.',
   fields: APPOINTMENT_FIELDS,
-  limits: { maxSortFields: 1 },
+  limits: LIMITS,
   translator: filterBy({
     contact_id: equal('contact_id'),
     user_id: equal('user_id'),

@@ -14,6 +14,9 @@ export interface Source {
   readonly orders?: Readonly<Record<string, string>>;
 }
 
+/** A list of ids must fit in an address; that of opportunities is said to hold 100. */
+export const LIMITS = { maxSortFields: 1, maxInSize: 100 } as const;
+
 /** Lists of the second version: 1,000 rows at most, and a token of the next ones. */
 export function listOf({ path, rows, fields = [], conditions, orders = {} }: Source) {
   return list<Inputs>({

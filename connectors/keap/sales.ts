@@ -19,7 +19,7 @@ import {
   WRITTEN,
 } from './fields.ts';
 import { between, compared, equal, filterBy, parameterSpecs } from './filter.ts';
-import { latestFirst, listOf, SINCE } from './lists.ts';
+import { LIMITS, latestFirst, listOf, SINCE } from './lists.ts';
 import { recordsOf } from './records.ts';
 
 const AMOUNT = { ...NUMBER, ...WRITTEN, filter: { ...can.only('superset', '='), ...can.order('superset') } } as const;
@@ -69,7 +69,7 @@ const opportunityFilter = filterBy({
 export const opportunities = defineObject<Inputs>({
   label: 'Opportunities',
   fields: OPPORTUNITY_FIELDS,
-  limits: { maxSortFields: 1, maxInSize: 100 },
+  limits: LIMITS,
   translator: {
     ...opportunityFilter,
     fault: (native) =>
@@ -127,7 +127,7 @@ export const orders = defineObject<Inputs>({
       shipping_country_code: 'The country that the order is shipped to, such as USA.',
     }),
   },
-  limits: { maxSortFields: 1 },
+  limits: LIMITS,
   translator: filterBy({
     id: compared('id', 'ids'),
     title: equal('title'),

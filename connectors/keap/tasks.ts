@@ -17,7 +17,7 @@ import {
   WRITTEN,
 } from './fields.ts';
 import { between, equal, filterBy } from './filter.ts';
-import { latestFirst, listOf, SINCE } from './lists.ts';
+import { LIMITS, latestFirst, listOf, SINCE } from './lists.ts';
 import { recordsOf } from './records.ts';
 
 const TAG_FIELDS = {
@@ -32,7 +32,7 @@ const TAG_FIELDS = {
 export const tags = defineObject<Inputs>({
   label: 'Tags',
   fields: TAG_FIELDS,
-  limits: { maxSortFields: 1 },
+  limits: LIMITS,
   translator: filterBy(
     {
       id: equal('tag_ids'),
@@ -77,7 +77,7 @@ const TASK_FIELDS = {
 export const tasks = defineObject<Inputs>({
   label: 'Tasks',
   fields: TASK_FIELDS,
-  limits: { maxSortFields: 1 },
+  limits: LIMITS,
   translator: filterBy(
     {
       id: equal('task_ids'),

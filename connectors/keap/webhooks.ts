@@ -53,9 +53,13 @@ function readEvents(call: WebhookCall): readonly ProviderEvent[] {
   if (objectName === undefined || action === undefined) return [];
   return json.objects(json.at(body, 'object_keys'), 'the objects of the event').map((raw) => {
     const objectId = json.key(raw.id, 'the id of an object');
-    const at = json.findText(raw.timestamp);
-    const told = at === undefined ? {} : { id: `${eventKey}:${objectId}:${at}`, at: new Date(at) };
-    return { ...told, action, objectName, objectId, raw };
+    const time = json.findText(raw.timestamp);
+    const at = new Date(time ?? Number.NaN);
+    return {
+      ...(time !== undefined && { id: `${eventKey}:${objectId}:${time}` }),
+      ...(!Number.isNaN(at.getTime()) && { at }),
+      ...{ action, objectName, objectId, raw },
+    };
   });
 }
 
