@@ -4,243 +4,219 @@ import { BoxClient, BoxDeveloperTokenAuth, BoxOAuth, OAuthConfig } from 'box-nod
 import { WebhooksManager } from 'box-node-sdk/managers';
 import { NetworkSession } from 'box-node-sdk/networking';
 import { expect } from 'chai';
-import { HOSTILE_TEXTS } from '#connector/simulator';
 import { type ServedSimulator, serveSimulator } from '#connector/testing';
-import { CLIENTS, createSimulator, DEMO_ACCESS_TOKEN, SIGNATURE_KEYS } from './simulator.ts';
+import { createSimulator, DEMO_ACCESS_TOKEN, SIGNATURE_KEYS } from './simulator.ts';
 
 const HEADERS = { authorization: `Bearer ${DEMO_ACCESS_TOKEN}` };
 const { primary, secondary: secondaryKey } = SIGNATURE_KEYS;
+const UPLOAD = '/api/2.0/files/content';
 
 describe('the Box simulator', () => {
   let simulator: ServedSimulator;
   let client: BoxClient;
-  const sent: SentWebhook[] = [];
+  const sent: { readonly body: string; readonly headers: Readonly<Record<string, string>> }[] = [];
 
   before(async () => {
     simulator = await serveSimulator('box', (options) =>
       createSimulator({ ...options, send: (webhook) => void sent.push(webhook) }),
     );
-    client = new BoxClient({ auth: new BoxDeveloperTokenAuth({ token: DEMO_ACCESS_TOKEN }) }).withCustomBaseUrls(
-      urls(),
-    );
+    client = new BoxClient({
+      auth: new BoxDeveloperTokenAuth({ token: DEMO_ACCESS_TOKEN }),
+      networkSession: session(),
+    });
   });
   after(() => simulator.stop());
-  beforeEach(async () => {
-    sent.length = 0;
-    await simulator.reset();
-  });
+  beforeEach(() => simulator.reset());
 
-  const urls = () => ({
-    baseUrl: simulator.url,
-    uploadUrl: `${simulator.url}/api`,
-    oauth2Url: `${simulator.url}/api/oauth2`,
-  });
+  function session(): NetworkSession {
+    const { url } = simulator;
+    return new NetworkSession({ baseUrls: { baseUrl: url, uploadUrl: `${url}/api`, oauth2Url: `${url}/api/oauth2` } });
+  }
 
-  async function call(path: string, { method = 'GET', body, headers = HEADERS }: CallOptions = {}) {
-    const init = { method, headers, redirect: 'manual' as const, ...(body !== undefined && { body }) };
-    const response = await fetch(simulator.url + path, init);
+  async function call(path: string, body?: string | FormData | URLSearchParams, more: More = {}) {
+    const { method = body === undefined ? 'GET' : 'POST', headers } = more;
+    const init = { method, headers: { ...HEADERS, ...headers }, redirect: 'manual' as const };
+    const response = await fetch(simulator.url + path, { ...init, ...(body !== undefined && { body }) });
     const text = await response.text();
     const parsed: Answered = text.startsWith('{') ? JSON.parse(text) : {};
     return { status: response.status, headers: response.headers, text, body: parsed };
   }
 
-  const found = async (parameters: Readonly<Record<string, string>>) => {
-    const query = new URLSearchParams({ limit: '200', fields: 'name,tags,size,created_at,parent', ...parameters });
-    return (await call(`/2.0/search?${query}`)).body;
-  };
-  const upload = (name: string, text: string, parent = '0') =>
-    client.uploads.uploadFile({
-      attributes: { name, parent: { id: parent } },
-      file: Readable.from([Buffer.from(text)]),
-    });
+  const find = async (query: string, more: Readonly<Record<string, string>> = {}) =>
+    ((await call(`/2.0/search?${new URLSearchParams({ query, ...more })}`)).body.entries ?? []).map(({ name }) => name);
+  const fileOf = (text: string) => Readable.from([Buffer.from(text)]);
+  const upload = (name: string, text: string, id = '0') =>
+    client.uploads.uploadFile({ attributes: { name, parent: { id } }, file: fileOf(text) });
 
   it("lets Box's SDK log in, use a refresh token once, and go on", async () => {
-    const [[clientId = '', { secret: clientSecret = '' } = {}] = []] = Object.entries(CLIENTS);
+    const [clientId, clientSecret] = ['demo-client', 'demo-secret'];
+    const query = `client_id=${clientId}&response_type=code&redirect_uri=https://app.example/&auto=approve`;
+    const { headers } = await call(`/api/oauth2/authorize?${query}`);
     const auth = new BoxOAuth({ config: new OAuthConfig({ clientId, clientSecret }) });
-    const session = new NetworkSession({ baseUrls: urls() });
-    const authorize = await call(
-      `/api/oauth2/authorize?client_id=${clientId}&response_type=code&redirect_uri=https://app.example/&auto=approve`,
-    );
-    const code = new URL(authorize.headers.get('location') ?? '').searchParams.get('code') ?? '';
-    const first = await auth.getTokensAuthorizationCodeGrant(code, session);
+    const code = new URL(headers.get('location') ?? '').searchParams.get('code') ?? '';
+    const first = await auth.getTokensAuthorizationCodeGrant(code, session());
     expect(first).to.include({ expiresIn: 3600, tokenType: 'bearer' });
-    await auth.refreshToken(session);
-    const { name } = await new BoxClient({ auth, networkSession: session }).users.getUserMe();
+    await auth.refreshToken(session());
+    const { name } = await new BoxClient({ auth, networkSession: session() }).users.getUserMe();
     expect(name).to.equal("Dana O'Neil & Söhne");
     const form = { grant_type: 'refresh_token', client_id: clientId, client_secret: clientSecret };
-    const body = new URLSearchParams({ ...form, refresh_token: first.refreshToken ?? '' });
-    const again = await call('/oauth2/token', { method: 'POST', body });
-    expect([again.status, again.body.error]).to.deep.equal([400, 'invalid_grant']);
+    const again = new URLSearchParams({ ...form, refresh_token: first.refreshToken ?? '' });
+    expect((await call('/oauth2/token', again)).body.error).to.equal('invalid_grant');
   });
 
   it('says in a header what is wrong with a token, and answers nothing elsewhere', async () => {
-    const [bad, elsewhere] = await Promise.all([
-      call('/2.0/users/me', { headers: { authorization: 'Bearer nope' } }),
-      call('/2.0/users/me', { headers: { ...HEADERS, forwarded: 'host=upload.box.com' } }),
-    ]);
+    const ask = (headers: Readonly<Record<string, string>>) => call('/2.0/users/me', undefined, { headers });
+    const [bad, elsewhere] = [
+      await ask({ authorization: 'Bearer x' }),
+      await ask({ forwarded: 'host=upload.box.com' }),
+    ];
     expect([bad.status, bad.text, elsewhere.status]).to.deep.equal([401, '', 404]);
     expect(bad.headers.get('www-authenticate')).to.include('error="invalid_token"');
   });
 
   it("gives Box's SDK items by offset and by marker, folders first", async () => {
-    const all = await client.folders.getFolderItems('0', { queryParams: { limit: 1000 } });
-    const kinds = (all.entries ?? []).map(({ type }) => type);
-    expect(kinds).to.deep.equal(kinds.toSorted((a, b) => ORDER.indexOf(a) - ORDER.indexOf(b)));
+    const { totalCount, entries: all = [] } = await client.folders.getFolderItems('0', {
+      queryParams: { limit: 1000 },
+    });
+    const order = ['folder', 'file', 'web_link'];
+    expect(all.map(({ type }) => order.indexOf(type))).to.deep.equal(all.map(({ type }) => order.indexOf(type)).sort());
     const paged: unknown[] = [];
-    for (let marker = ''; ; ) {
-      const query = { usemarker: true, limit: 7, ...(marker !== '' && { marker }) };
-      const page = await client.folders.getFolderItems('0', { queryParams: query });
+    for (let marker: string | undefined; marker !== ''; ) {
+      const queryParams = { usemarker: true, limit: 7, ...(marker !== undefined && { marker }) };
+      const page = await client.folders.getFolderItems('0', { queryParams });
       paged.push(...(page.entries ?? []).map(({ id }) => id));
       marker = page.nextMarker ?? '';
-      if (marker === '') break;
     }
-    expect(paged).to.deep.equal((all.entries ?? []).map(({ id }) => id));
+    expect(paged).to.deep.equal(all.map(({ id }) => id));
     const { body } = await call('/2.0/folders/0/items?offset=50&limit=2000&sort=date&direction=DESC&fields=size,nope');
-    expect(body).to.include({ total_count: all.totalCount, offset: 50, limit: 1000 });
+    expect(body).to.include({ total_count: totalCount, offset: 50, limit: 1000 });
     expect(Object.keys(body.entries?.[0] ?? {})).to.have.members(['type', 'id', 'etag', 'size']);
   });
 
   it("takes and gives bytes through Box's SDK, and says what has the name already", async () => {
-    const name = `${HOSTILE_TEXTS.find((text) => text.includes('日'))} "a" %.txt`;
-    const file = (await upload(name, 'first')).entries?.[0];
-    expect(file).to.include({ name, size: 5, sha1: createHash('sha1').update('first').digest('hex') });
+    const name = '日本 "a" %27.txt';
+    const [file] = (await upload(name, 'first')).entries ?? [];
     const id = file?.id ?? '';
-    await client.uploads.uploadFileVersion(id, { attributes: { name }, file: Readable.from([Buffer.from('second')]) });
+    expect(file).to.include({ name, size: 5, sha1: createHash('sha1').update('first').digest('hex') });
+    await client.uploads.uploadFileVersion(id, { attributes: { name }, file: fileOf('second') });
     const stream = await client.downloads.downloadFile(id);
     expect(Buffer.concat(await Readable.from(stream ?? []).toArray()).toString()).to.equal('second');
-    expect(await client.files.getFileById(id, { queryParams: { fields: ['version_number', 'etag'] } })).to.include({
-      versionNumber: '2',
-      etag: '1',
-    });
-    const taken = await call('/api/2.0/files/content', { method: 'POST', body: formOf(name.toUpperCase(), 'x') });
+    const shown = await client.files.getFileById(id, { queryParams: { fields: ['version_number', 'etag'] } });
+    expect(shown).to.include({ versionNumber: '2', etag: '1' });
+    const taken = await call(UPLOAD, formOf(name.toUpperCase(), 'x'));
     expect([taken.status, taken.body.code]).to.deep.equal([409, 'item_name_in_use']);
     expect(taken.body.context_info?.conflicts).to.include({ type: 'file', id });
-    const redirected = await call(`/2.0/files/${id}/content`, {
-      headers: { ...HEADERS, forwarded: 'host=api.box.com' },
-    });
-    expect(redirected.headers.get('location')).to.match(/^https:\/\/dl\.boxcloud\.com\/d\/1\/[\w-]+\/download$/);
+    const api = { headers: { forwarded: 'host=api.box.com' } };
+    const { headers } = await call(`/2.0/files/${id}/content`, undefined, api);
+    expect(headers.get('location')).to.match(/^https:\/\/dl\.boxcloud\.com\/d\/1\/[\w-]+\/download$/);
   });
 
   it('holds no more than its limit, and wants the attributes first', async () => {
-    const post = (body: FormData) => call('/api/2.0/files/content', { method: 'POST', body });
     const backwards = new FormData();
-    backwards.set('file', new Blob(['x']), 'x');
-    backwards.set('attributes', JSON.stringify({ name: 'x', parent: { id: '0' } }));
-    const tooLarge = await post(formOf('large', 'x'.repeat(21_000_000)));
-    const half = [await post(formOf('a', 'x'.repeat(11_000_000))), await post(formOf('b', 'x'.repeat(11_000_000)))];
-    expect([await post(backwards), tooLarge, ...half].map(({ status, body }) => [status, body.code])).to.deep.equal([
-      [400, 'metadata_after_file_contents'],
-      [413, 'request_entity_too_large'],
-      [201, undefined],
-      [403, 'storage_limit_exceeded'],
+    for (const [part, value] of [...formOf('x', 'x')].reverse()) backwards.append(part, value);
+    const forms = [backwards, ...[21, 11, 11].map((size, index) => formOf(`${index}`, 'x'.repeat(size * 1_000_000)))];
+    const answers: unknown[] = [];
+    for (const form of forms) answers.push((await call(UPLOAD, form)).body.code);
+    expect(answers).to.deep.equal([
+      ...['metadata_after_file_contents', 'request_entity_too_large', undefined, 'storage_limit_exceeded'],
     ]);
   });
 
-  it("creates, changes, moves and trashes folders through Box's SDK", async () => {
-    const folder = await client.folders.createFolder({ name: 'Näme', parent: { id: '0' } });
-    const inner = await client.folders.createFolder({ name: 'inner', parent: { id: folder.id } });
-    await client.folders.updateFolderById(folder.id, { requestBody: { description: 'd', tags: ['a b', "O'Neil"] } });
-    const { body } = await call(`/2.0/folders/${folder.id}?fields=tags,description,path_collection`);
-    expect(body).to.deep.include({ etag: '1', tags: ['a b', "O'Neil"], description: 'd' });
+  it("creates, changes and trashes folders through Box's SDK, and refuses what Box refuses", async () => {
+    const { id } = await client.folders.createFolder({ name: 'Näme', parent: { id: '0' } });
+    const inner = await client.folders.createFolder({ name: 'inner', parent: { id } });
+    await client.folders.updateFolderById(id, { requestBody: { description: 'd', tags: ['a b', "O'Neil"] } });
+    const { body } = await call(`/2.0/folders/${id}?fields=tags,description`);
+    expect(body).to.deep.equal({ type: 'folder', id, etag: '1', tags: ['a b', "O'Neil"], description: 'd' });
     expect(inner.pathCollection?.entries.map(({ name }) => name)).to.deep.equal(['All Files', 'Näme']);
-    const put = (id: string, value: object, headers = {}) =>
-      call(`/2.0/folders/${id}`, { method: 'PUT', body: JSON.stringify(value), headers: { ...HEADERS, ...headers } });
-    const refused = await Promise.all([
-      put(folder.id, { parent: { id: inner.id } }),
-      put(folder.id, { name: 'a/b' }),
-      put(folder.id, { name: 'x' }, { 'if-match': '0' }),
-      put('0', { name: 'x' }),
-      put('x', { name: 'x' }),
-      put('99', { name: 'x' }),
-      call(`/2.0/folders/${folder.id}`, { method: 'DELETE' }),
-    ]);
-    expect(refused.map(({ status }) => status)).to.deep.equal([400, 400, 412, 403, 405, 404, 400]);
-    await client.folders.deleteFolderById(folder.id, { queryParams: { recursive: true } });
-    const gone = await call(`/2.0/folders/${inner.id}`);
-    expect([gone.status, gone.body.code]).to.deep.equal([404, 'trashed']);
-    expect((await found({ query: 'inner', trash_content: 'trashed_only' })).total_count).to.equal(1);
+    const put = async (folder: string, value: object, headers = {}) =>
+      (await call(`/2.0/folders/${folder}`, JSON.stringify(value), { method: 'PUT', headers })).status;
+    const cycle = put(id, { parent: { id: inner.id } });
+    const bad = [cycle, put(id, { name: 'a/b' }), put(id, { name: 'x' }, { 'if-match': '0' })];
+    const wrong = ['0', 'x', '99'].map((folder) => put(folder, { name: 'x' }));
+    expect(await Promise.all([...bad, ...wrong])).to.deep.equal([400, 400, 412, 403, 405, 404]);
+    expect((await call(`/2.0/folders/${id}`, undefined, { method: 'DELETE' })).body.code).to.equal('folder_not_empty');
+    await client.folders.deleteFolderById(id, { queryParams: { recursive: true } });
+    expect((await call(`/2.0/folders/${inner.id}`)).body).to.include({ status: 404, code: 'trashed' });
+    expect(await find('inner', { trash_content: 'trashed_only' })).to.deep.equal(['inner']);
   });
 
   it("searches by words, phrases and operators, as Box's guide has them", async () => {
-    const top = (await client.folders.createFolder({ name: 'Top', parent: { id: '0' } })).id;
-    for (const name of ['Blue-Box.txt', 'box of blue.md', 'California.pdf', 'decal.pdf', 'running.TXT']) {
-      await upload(name, name.startsWith('d') ? 'body of California' : '', top);
-    }
-    const names = async (query: string, more = {}) =>
-      ((await found({ query, ancestor_folder_ids: top, ...more })).entries ?? []).map(({ name }) => name);
-    expect(await names('"blue box"')).to.deep.equal(['Blue-Box.txt']);
-    expect(await names('blue AND NOT md')).to.deep.equal(['Blue-Box.txt']);
-    expect(await names('cal')).to.deep.equal(['California.pdf']);
-    expect(await names('california')).to.deep.equal(['California.pdf', 'decal.pdf']);
-    expect(await names('california', { content_types: 'name' })).to.deep.equal(['California.pdf']);
-    expect(await names('run OR decal', { file_extensions: 'txt' })).to.deep.equal(['running.TXT']);
-    expect(await names('pdf', { size_range: '1,', type: 'file' })).to.deep.equal(['decal.pdf']);
-    expect(await names('pdf', { created_at_range: ',2020-01-01T00:00:00Z' })).to.deep.equal([]);
+    const { id } = await client.folders.createFolder({ name: 'Top', parent: { id: '0' } });
+    for (const name of ['Blue-Box.txt', 'box of blue.md', 'California.pdf', 'running.TXT']) await upload(name, '', id);
+    await upload('decal.pdf', 'body of California', id);
+    const here = (query: string, more = {}) => find(query, { ancestor_folder_ids: id, ...more });
+    expect(await here('"blue box"')).to.deep.equal(['Blue-Box.txt']);
+    expect(await here('blue AND NOT md')).to.deep.equal(['Blue-Box.txt']);
+    expect(await here('cal')).to.deep.equal(['California.pdf']);
+    expect(await here('california')).to.deep.equal(['California.pdf', 'decal.pdf']);
+    expect(await here('california', { content_types: 'name' })).to.deep.equal(['California.pdf']);
+    expect(await here('run OR decal', { file_extensions: 'txt' })).to.deep.equal(['running.TXT']);
+    expect(await here('pdf', { size_range: '1,', type: 'file' })).to.deep.equal(['decal.pdf']);
+    expect(await here('pdf', { created_at_range: ',2020-01-01T00:00:00Z' })).to.deep.equal([]);
+    expect(await find('approved', { content_types: 'tags' })).to.have.length(30);
     const page = await client.search.searchForContent({ query: 'report', limit: 3, offset: 2, contentTypes: ['name'] });
     expect(page).to.include({ limit: 3, offset: 2, type: 'search_results_items' });
     expect(page.entries).to.have.length(3);
-    expect((await found({ query: 'approved', content_types: 'tags' })).entries).not.to.have.length(0);
   });
 
   it('refuses searches that say nothing, or what Box does not take', async () => {
-    const refused = [
-      ...['', 'query=x&type=nope', 'query=x&created_at_range=2020-01-01', 'query=x&created_at_range=x,'],
-      ...['query=x&limit=a', 'query=x&offset=10001', 'query=x&content_types=nope', 'query=x&size_range=a,b'],
-      ...['query=x&scope=enterprise_content', 'query=x&ancestor_folder_ids=12'],
-    ];
-    const answers = await Promise.all(refused.map((query) => call(`/2.0/search?${query}`)));
-    expect(answers.map(({ status }) => status)).to.deep.equal([...Array(8).fill(400), 403, 404]);
-    expect(new Set(answers.map(({ body }) => body.type))).to.deep.equal(new Set(['error']));
+    const bad = [
+      ...['', 'type=nope', 'created_at_range=2020-01-01', 'created_at_range=x,', 'limit=a', 'offset=10001'],
+      ...['content_types=nope', 'size_range=a,b', 'scope=enterprise_content', 'ancestor_folder_ids=12'],
+    ].map((query, index) => call(`/2.0/search?${index > 0 ? 'query=x&' : ''}${query}`));
+    expect((await Promise.all(bad)).map(({ body }) => body.status)).to.deep.equal([...Array(8).fill(400), 403, 404]);
   });
 
-  it('is slow to find, and counts calls, where it is told to', async () => {
+  it('finds late, and counts calls, where it is told to', async () => {
     const options = { indexDelayMs: 600_000, callsPerMinute: 2 };
     const other = await serveSimulator('box', (given) => createSimulator({ ...given, ...options }));
-    const folder = JSON.stringify({ name: 'fresh', parent: { id: '0' } });
-    const made = await fetch(`${other.url}/2.0/folders`, { method: 'POST', headers: HEADERS, body: folder });
-    const search = () => fetch(`${other.url}/2.0/search?query=fresh`, { headers: HEADERS });
-    const [early, refused] = [await search(), await search()];
+    const body = JSON.stringify({ name: 'fresh', parent: { id: '0' } });
+    await fetch(`${other.url}/2.0/folders`, { method: 'POST', headers: HEADERS, body });
+    const search = async () =>
+      Object(await (await fetch(`${other.url}/2.0/search?query=fresh`, { headers: HEADERS })).json());
+    const answers = [await search(), await search()];
     await other.command('/simulate/clock', { byMs: 660_000 });
-    const bodies = [early, refused, await search()].map(async (each) => Object(await each.json()));
+    answers.push(await search());
     await other.stop();
-    expect((await Promise.all(bodies)).map((body) => body.total_count ?? body.code)).to.deep.equal([
-      ...[0, 'rate_limit_exceeded', 1],
-    ]);
-    expect([made.status, refused.headers.get('retry-after')]).to.deep.equal([201, '60']);
+    expect(answers.map(({ code, total_count }) => code ?? total_count)).to.deep.equal([0, 'rate_limit_exceeded', 1]);
   });
 
   it("tells of what happens by events and by webhooks that Box's SDK verifies", async () => {
-    const now = (await client.events.getEvents({ streamPosition: 'now' })).nextStreamPosition;
-    const target = await client.folders.createFolder({ name: 'watched 日', parent: { id: '0' } });
-    const address = 'https://app.example/hook';
+    sent.length = 0;
+    const { nextStreamPosition } = await client.events.getEvents({ streamPosition: 'now' });
+    const { id } = await client.folders.createFolder({ name: 'watched 日', parent: { id: '0' } });
     const triggers = ['FILE.UPLOADED', 'FILE.RENAMED', 'FILE.TRASHED'] as const;
-    const hook = { target: { id: target.id, type: 'folder' as const }, address, triggers: [...triggers] };
-    const { id } = await client.webhooks.createWebhook(hook);
-    expect((await client.webhooks.getWebhooks()).entries?.map((each) => each.id)).to.deep.equal([id]);
-    const again = await call('/2.0/webhooks', { method: 'POST', body: JSON.stringify(hook) });
-    expect(again.status).to.equal(409);
-    const file = (await upload('new', 'x', target.id)).entries?.[0]?.id ?? '';
+    const hook = {
+      target: { id, type: 'folder' as const },
+      address: 'https://app.example/hook',
+      triggers: [...triggers],
+    };
+    const webhook = await client.webhooks.createWebhook(hook);
+    expect((await client.webhooks.getWebhooks()).entries?.map((each) => each.id)).to.deep.equal([webhook.id]);
+    expect((await call('/2.0/webhooks', JSON.stringify(hook))).status).to.equal(409);
+    const file = (await upload('new', 'x', id)).entries?.[0]?.id ?? '';
     await client.files.updateFileById(file, { requestBody: { name: 'renamed 日本' } });
     await client.files.deleteFileById(file);
     expect(sent.map(({ body }) => JSON.parse(body).trigger)).to.deep.equal(triggers);
     for (const { body, headers } of sent) {
+      const verify = (text: string, key: string, other: string) =>
+        WebhooksManager.validateMessage(text, headers, key, { secondaryKey: other });
       const verdicts = [
-        WebhooksManager.validateMessage(body, headers, primary, { secondaryKey: 'rotated' }),
-        WebhooksManager.validateMessage(body, headers, 'rotated', { secondaryKey }),
-        WebhooksManager.validateMessage(`${body} `, headers, primary, { secondaryKey }),
+        verify(body, primary, 'old'),
+        verify(body, 'old', secondaryKey),
+        verify(`${body} `, primary, 'old'),
       ];
       expect(await Promise.all(verdicts)).to.deep.equal([true, true, false]);
     }
-    const { entries = [] } = await client.events.getEvents({ streamPosition: String(now) });
+    const { entries = [] } = await client.events.getEvents({ streamPosition: String(nextStreamPosition) });
     const types = new Map(entries.map(({ eventId, eventType }) => [eventId, eventType]));
     expect([...types.values()]).to.deep.equal(['ITEM_CREATE', 'ITEM_UPLOAD', 'ITEM_RENAME', 'ITEM_TRASH']);
     expect(entries).to.have.length(types.size + 1);
-    await client.webhooks.deleteWebhookById(id ?? '');
+    await client.webhooks.deleteWebhookById(webhook.id ?? '');
     expect((await client.webhooks.getWebhooks()).entries).to.deep.equal([]);
   });
 });
-
-const ORDER = ['folder', 'file', 'web_link'];
 
 function formOf(name: string, text: string): FormData {
   const form = new FormData();
@@ -249,11 +225,8 @@ function formOf(name: string, text: string): FormData {
   return form;
 }
 
-type SentWebhook = Parameters<NonNullable<Parameters<typeof createSimulator>[0]['send']>>[0];
-
-interface CallOptions {
+interface More {
   readonly method?: string;
-  readonly body?: string | FormData | URLSearchParams;
   readonly headers?: Readonly<Record<string, string>>;
 }
 

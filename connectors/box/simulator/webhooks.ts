@@ -31,29 +31,17 @@ interface Webhook {
 const DONE: Readonly<Partial<Record<Happening, string>>> = {
   ...{ uploaded: 'UPLOADED', moved: 'MOVED', renamed: 'RENAMED', trashed: 'TRASHED', downloaded: 'DOWNLOADED' },
 };
-/** Those of files and folders; nothing here causes the others. */
-const TRIGGERS = [
-  ...[
-    'UPLOADED',
-    'PREVIEWED',
-    'DOWNLOADED',
-    'TRASHED',
-    'DELETED',
-    'RESTORED',
-    'COPIED',
-    'MOVED',
-    'LOCKED',
-    'UNLOCKED',
-    'RENAMED',
-  ].map((done) => `FILE.${done}`),
-  ...['CREATED', 'RENAMED', 'DOWNLOADED', 'RESTORED', 'DELETED', 'COPIED', 'MOVED', 'TRASHED'].map(
-    (done) => `FOLDER.${done}`,
-  ),
-  ...['METADATA_INSTANCE', 'COMMENT', 'COLLABORATION', 'SHARED_LINK', 'TASK_ASSIGNMENT'].flatMap((noun) => [
-    `${noun}.CREATED`,
-    `${noun}.UPDATED`,
-  ]),
-];
+/** Here those of the first two kinds happen. */
+const TRIGGERS = Object.entries({
+  FILE: 'UPLOADED PREVIEWED DOWNLOADED TRASHED DELETED RESTORED COPIED MOVED LOCKED UNLOCKED RENAMED',
+  FOLDER: 'CREATED RENAMED DOWNLOADED RESTORED DELETED COPIED MOVED TRASHED',
+  COMMENT: 'CREATED UPDATED DELETED',
+  TASK_ASSIGNMENT: 'CREATED UPDATED',
+  METADATA_INSTANCE: 'CREATED UPDATED DELETED',
+  COLLABORATION: 'CREATED ACCEPTED REJECTED REMOVED UPDATED',
+  SHARED_LINK: 'CREATED UPDATED DELETED',
+  WEBHOOK: 'DELETED',
+}).flatMap(([noun, done]) => done.split(' ').map((each) => `${noun}.${each}`));
 
 interface Surroundings extends Pick<SimulatorOptions, 'send'> {
   readonly drive: Drive;
@@ -95,14 +83,8 @@ export function createWebhooks({ drive, clock, memory, send }: Surroundings) {
     const absent = ['target', 'address', 'triggers'].find((name) => given[name] === undefined);
     if (absent !== undefined) throw missing(absent);
     const id = String(webhooks.keys().reduce((most, each) => Math.max(most, Number(each)), 3_321_122) + 1);
-    const nothing = {
-      id,
-      target: { id: '', type: 'file' },
-      address: '',
-      triggers: [],
-      createdMs: wholeSecond(clock.now()),
-    } as const;
-    return json(present(put(nothing, given)), 201);
+    const nothing = { target: { id: '', type: 'file' }, address: '', triggers: [] } as const;
+    return json(present(put({ id, ...nothing, createdMs: wholeSecond(clock.now()) }, given)), 201);
   }
 
   function find({ params: { id = '' } }: Call): Webhook {
