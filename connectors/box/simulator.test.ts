@@ -20,10 +20,8 @@ describe('the Box simulator', () => {
     simulator = await serveSimulator('box', (options) =>
       createSimulator({ ...options, send: (webhook) => void sent.push(webhook) }),
     );
-    client = new BoxClient({
-      auth: new BoxDeveloperTokenAuth({ token: DEMO_ACCESS_TOKEN }),
-      networkSession: session(),
-    });
+    const auth = new BoxDeveloperTokenAuth({ token: DEMO_ACCESS_TOKEN });
+    client = new BoxClient({ auth, networkSession: session() });
   });
   after(() => simulator.stop());
   beforeEach(() => simulator.reset());
@@ -66,18 +64,15 @@ describe('the Box simulator', () => {
 
   it('says in a header what is wrong with a token, and answers nothing elsewhere', async () => {
     const ask = (headers: Readonly<Record<string, string>>) => call('/2.0/users/me', undefined, { headers });
-    const [bad, elsewhere] = [
-      await ask({ authorization: 'Bearer x' }),
-      await ask({ forwarded: 'host=upload.box.com' }),
-    ];
+    const bad = await ask({ authorization: 'Bearer x' });
+    const elsewhere = await ask({ forwarded: 'host=upload.box.com' });
     expect([bad.status, bad.text, elsewhere.status]).to.deep.equal([401, '', 404]);
     expect(bad.headers.get('www-authenticate')).to.include('error="invalid_token"');
   });
 
   it("gives Box's SDK items by offset and by marker, folders first", async () => {
-    const { totalCount, entries: all = [] } = await client.folders.getFolderItems('0', {
-      queryParams: { limit: 1000 },
-    });
+    const whole = await client.folders.getFolderItems('0', { queryParams: { limit: 1000 } });
+    const { totalCount, entries: all = [] } = whole;
     const order = ['folder', 'file', 'web_link'];
     expect(all.map(({ type }) => order.indexOf(type))).to.deep.equal(all.map(({ type }) => order.indexOf(type)).sort());
     const paged: unknown[] = [];
@@ -187,11 +182,8 @@ describe('the Box simulator', () => {
     const { nextStreamPosition } = await client.events.getEvents({ streamPosition: 'now' });
     const { id } = await client.folders.createFolder({ name: 'watched 日', parent: { id: '0' } });
     const triggers = ['FILE.UPLOADED', 'FILE.RENAMED', 'FILE.TRASHED'] as const;
-    const hook = {
-      target: { id, type: 'folder' as const },
-      address: 'https://app.example/hook',
-      triggers: [...triggers],
-    };
+    const target = { id, type: 'folder' as const };
+    const hook = { target, address: 'https://app.example/hook', triggers: [...triggers] };
     const webhook = await client.webhooks.createWebhook(hook);
     expect((await client.webhooks.getWebhooks()).entries?.map((each) => each.id)).to.deep.equal([webhook.id]);
     expect((await call('/2.0/webhooks', JSON.stringify(hook))).status).to.equal(409);
@@ -200,14 +192,10 @@ describe('the Box simulator', () => {
     await client.files.deleteFileById(file);
     expect(sent.map(({ body }) => JSON.parse(body).trigger)).to.deep.equal(triggers);
     for (const { body, headers } of sent) {
-      const verify = (text: string, key: string, other: string) =>
-        WebhooksManager.validateMessage(text, headers, key, { secondaryKey: other });
-      const verdicts = [
-        verify(body, primary, 'old'),
-        verify(body, 'old', secondaryKey),
-        verify(`${body} `, primary, 'old'),
-      ];
-      expect(await Promise.all(verdicts)).to.deep.equal([true, true, false]);
+      const verify = (text: string, first: string, second: string) =>
+        WebhooksManager.validateMessage(text, headers, first, { secondaryKey: second });
+      const good = [verify(body, primary, 'old'), verify(body, 'old', secondaryKey)];
+      expect(await Promise.all([...good, verify(`${body} `, primary, 'old')])).to.deep.equal([true, true, false]);
     }
     const { entries = [] } = await client.events.getEvents({ streamPosition: String(nextStreamPosition) });
     const types = new Map(entries.map(({ eventId, eventType }) => [eventId, eventType]));
@@ -225,10 +213,7 @@ function formOf(name: string, text: string): FormData {
   return form;
 }
 
-interface More {
-  readonly method?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-}
+type More = { readonly method?: string; readonly headers?: Readonly<Record<string, string>> };
 
 /** The tests compare every member they read. */
 interface Answered {

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { type Answer, type Call, json, type MovableClock } from '#connector/simulator';
 import { type Drive, type ItemChange, isThere, wholeSecond } from './drive.ts';
 import { BoxFault, badPage, invalid } from './faults.ts';
@@ -58,7 +58,7 @@ export function createEvents(drive: Drive, clock: MovableClock) {
   function add(happening: Happening, row: Row): void {
     const type = happening === 'created' && row.type === 'file' ? 'ITEM_UPLOAD' : TYPES[happening];
     const at = printTime(wholeSecond(clock.now()));
-    const event_id = randomUUID().replaceAll('-', '').padEnd(40, '0');
+    const event_id = randomBytes(20).toString('hex');
     events.push({
       ...{
         type: 'event',

@@ -27,6 +27,7 @@ export const ROOT: Row = {
   ...{ created_by: NOBODY, modified_by: ME },
 };
 
+/** The steps from here on lead over the turn to daylight saving. */
 const FIRST_MS = Date.parse('2024-02-28T22:10:00Z');
 const HOUR_MS = 3_600_000;
 
@@ -62,7 +63,7 @@ function common(type: Kind, first: number, step: number) {
   };
 }
 
-const folderColumns = common('folder', 8_290_186_265, 11 * HOUR_MS);
+const folderColumns = common('folder', 8_290_186_265, 123 * HOUR_MS);
 
 export function makeFolders(): readonly Row[] {
   return makeRows(66, {
@@ -77,10 +78,10 @@ export function makeFolders(): readonly Row[] {
 /** Most are in one folder. */
 export function makeFiles(): readonly Row[] {
   return makeRows(130, {
-    ...common('file', 73_835_521_473, 5 * HOUR_MS),
+    ...common('file', 73_835_521_473, 71 * HOUR_MS),
     name: (index) => {
       const text = index % 3 === 0 ? pick(NAMES, index / 3) : pick(WORDS, index);
-      return withExtension(`${text.slice(0, 200)} ${index}`, pick(EXTENSIONS, index));
+      return withExtension(`${text.slice(0, 200)}-${index}`, pick(EXTENSIONS, index));
     },
     parent: (index) => (index % 3 === 0 ? ROOT_ID : folderColumns.id(index % 3 === 1 ? 2 : index % 40)),
     version: (index) => 1 + (index % 4),
@@ -104,7 +105,7 @@ export function measure(content: Uint8Array): { readonly size: number; readonly 
 
 export function makeWebLinks(): readonly Row[] {
   return makeRows(6, {
-    ...common('web_link', 11_446_400_000, 50 * HOUR_MS),
+    ...common('web_link', 11_446_400_000, 500 * HOUR_MS),
     name: (index) => `example${index}.com`,
     parent: (index) => (index % 2 === 0 ? ROOT_ID : folderColumns.id(1)),
     url: cycle(['https://example.com/', "https://example.com/?q=O'Neil&x=%20"]),
