@@ -55,8 +55,11 @@ const OF_FILES: Fields = {
   version_number: TEXT,
 };
 
+/** What every one of them has, and the same. */
+const { type, item_status: _, ...OWN } = ITEM_FIELDS;
+
 export const FILE_FIELDS: Fields = {
-  ...ITEM_FIELDS,
+  ...OWN,
   ...OF_FILES,
   comment_count: NUMBER,
   lock: OBJECT,
@@ -67,7 +70,7 @@ export const FILE_FIELDS: Fields = {
 };
 
 export const FOLDER_FIELDS: Fields = {
-  ...ITEM_FIELDS,
+  ...OWN,
   has_collaborations: { type: 'boolean' },
   name: { ...TEXT, ...WRITTEN, nullable: false, required: true },
   description: DESCRIPTION,
@@ -97,7 +100,7 @@ export const FOUND_FIELDS: Fields = {
   tag_names: { ...tags, type: 'array', native: 'tags' },
   ...OF_FILES,
   type: {
-    ...ITEM_FIELDS.type,
+    ...type,
     type: 'string',
     domain: { text: { askable: isType } },
     filter: can.only('superset', '='),
