@@ -1367,6 +1367,9 @@ export interface paths {
         /**
          * Create a record
          * @description Creates a record at the provider and answers it as stored.
+         *
+         *     Where the `operations` of an object have `upload`, its records are files, sent as `multipart/form-data`: the fields first, then the part `file`. The file goes to the provider as it comes.
+         *     Where they have none, a form is a 415. An `Idempotency-Key` is not taken with a form.
          */
         post: operations["createRecord"];
         delete?: never;
@@ -1404,6 +1407,8 @@ export interface paths {
         /**
          * Replace a record
          * @description Makes the record what is given and answers it as stored.
+         *
+         *     With `multipart/form-data`, where the object takes it, the file becomes a new version: the fields that change first, then the part `file`.
          */
         put: operations["replaceRecord"];
         post?: never;
@@ -1646,6 +1651,9 @@ export interface paths {
         /**
          * Create a record, by hub
          * @description Creates a record at the provider and answers it as stored. Answers only when the element is in this hub.
+         *
+         *     Where the `operations` of an object have `upload`, its records are files, sent as `multipart/form-data`: the fields first, then the part `file`. The file goes to the provider as it comes.
+         *     Where they have none, a form is a 415. An `Idempotency-Key` is not taken with a form.
          */
         post: operations["createHubRecord"];
         delete?: never;
@@ -1688,6 +1696,8 @@ export interface paths {
         /**
          * Replace a record, by hub
          * @description Makes the record what is given and answers it as stored. Answers only when the element is in this hub.
+         *
+         *     With `multipart/form-data`, where the object takes it, the file becomes a new version: the fields that change first, then the part `file`.
          */
         put: operations["replaceHubRecord"];
         post?: never;
@@ -3012,10 +3022,10 @@ export interface components {
             config: components["schemas"]["DeliveryTarget"];
         };
         /**
-         * @description Something that can be done with the records of an object.
+         * @description Something that can be done with the records of an object. `upload` is to send a file; `uploads` in the metadata says with which methods.
          * @enum {string}
          */
-        ObjectOperation: "list" | "get" | "create" | "update" | "delete";
+        ObjectOperation: "list" | "get" | "create" | "update" | "delete" | "upload";
         /**
          * @description A change of a record.
          * @enum {string}
@@ -3153,6 +3163,8 @@ export interface components {
             fields: components["schemas"]["ObjectField"][];
             /** @description Inputs that are no fields but may stand in a `where`, with `=` and at its top level only. */
             parameters: components["schemas"]["ObjectParameter"][];
+            /** @description What a form with a file may do; left out when its records take no files. `create` is POST, `replace` is PUT, a new version of the file. */
+            uploads?: ("create" | "replace")[];
             limits: components["schemas"]["ObjectLimits"];
         };
         /**
@@ -3306,6 +3318,17 @@ export interface components {
          */
         ObjectRecord: {
             [key: string]: unknown;
+        };
+        /** @description A record with its file, up to 100 MB. The fields come before the file: each in a part of its name, as text, or all of them in one part `metadata`, as a JSON object. Together they are at most 64 kB. */
+        RecordForm: {
+            metadata?: components["schemas"]["ObjectRecord"];
+            /**
+             * Format: binary
+             * @description The last part of the form, with its filename and content type.
+             */
+            file: string;
+        } & {
+            [key: string]: string;
         };
         /**
          * @description The record that was deleted.
@@ -7026,6 +7049,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["ObjectRecord"];
+                "multipart/form-data": components["schemas"]["RecordForm"];
             };
         };
         responses: {
@@ -7105,6 +7129,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["ObjectRecord"];
+                "multipart/form-data": components["schemas"]["RecordForm"];
             };
         };
         responses: {
@@ -7681,6 +7706,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["ObjectRecord"];
+                "multipart/form-data": components["schemas"]["RecordForm"];
             };
         };
         responses: {
@@ -7770,6 +7796,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["ObjectRecord"];
+                "multipart/form-data": components["schemas"]["RecordForm"];
             };
         };
         responses: {

@@ -1,3 +1,4 @@
+import type { ObjectSpec } from '#connector';
 import { followChanges } from './changes.ts';
 import { callUndeclared, compareDiscovery } from './discovery.ts';
 import { askForNothing, makeMistakes } from './errors.ts';
@@ -9,6 +10,7 @@ import { assertSound, measureClaims, shareOfTellingFilters, spread } from './sou
 import type { Subject } from './subject.ts';
 import { getOk, type Listing } from './target.ts';
 import { meetTroubles } from './troubles.ts';
+import { uploadFiles } from './uploads.ts';
 import { forgeWebhooks } from './webhooks.ts';
 import { writeHostileIds, writeRecords } from './writes.ts';
 
@@ -64,6 +66,7 @@ export const CHECKS: readonly Check[] = [
     name: 'stores records as they are given, and nothing of a request that fails',
     find: async ({ target, effort: { listings, mostTexts }, samples: { writes = {} } }) =>
       faultsOf(spread(Object.entries(writes), listings), async ([name, sample]) => [
+        ...(await uploadFiles(target, { name, sample })),
         ...(await writeRecords(target, { name, sample, mostTexts })),
         ...(await writeHostileIds(target, { name, sample, mostTexts })),
       ]),
@@ -130,8 +133,12 @@ async function mistakeTokens({ target, large }: Subject): Promise<readonly strin
   });
 }
 
+function isCreatable(object: ObjectSpec | undefined): boolean {
+  return object?.create !== undefined || object?.upload?.create !== undefined;
+}
+
 async function compareSamples({ target, samples: { writes = {} } }: Subject): Promise<readonly string[]> {
-  const creatable = Object.keys(target.objects).filter((name) => target.objects[name]?.create !== undefined);
+  const creatable = Object.keys(target.objects).filter((name) => isCreatable(target.objects[name]));
   return [
     ...creatable.filter((name) => writes[name] === undefined).map((name) => `'${name}' has no sample`),
     ...Object.keys(writes)

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import type {
   Config,
   Connector,
@@ -10,6 +11,9 @@ import type {
   ProviderRequest,
   ProviderResponse,
   PushedField,
+  StoredUpload,
+  UploadInput,
+  UploadOperation,
 } from '#connector';
 import { SYSTEM_CLOCK } from '../src/clock.ts';
 import { type AccessTokens, createProviderClient, type ProviderCall } from '../src/connector/client/index.ts';
@@ -35,6 +39,12 @@ export interface Connection {
   readonly requests: readonly string[];
   /** @throws AppError as the API answers it */
   readonly run: <Input, Output>(operation: Operation<Input, Output> | undefined, input: Input) => Promise<Output>;
+  /** Sends a file. @throws AppError as the API answers it */
+  readonly upload: <Input extends UploadInput>(
+    operation: UploadOperation<Input> | undefined,
+    input: Input,
+    bytes: Uint8Array,
+  ) => Promise<StoredUpload>;
   /** One page of the provider's records; unless given, with the fields that a caller gets who names none. */
   readonly list: (object: ObjectSpec, input?: Partial<ListInput<unknown>>) => Promise<ListPage>;
   /** All rows under our names, page by page. */
@@ -97,7 +107,11 @@ export function connect(connector: Connector, options: ConnectOptions): Connecti
     },
   });
   const context = told({ config, signal: call.signal, send: (request) => client.send(call, request) });
-  return createConnection({ connector, context, requests }, (operation, input) =>
+  const upload: Connection['upload'] = async (operation, input, bytes) => {
+    if (operation === undefined) throw new Error('There is no such operation.');
+    return client.upload(operation, { input, bytes: Readable.from([Buffer.from(bytes)]) }, call);
+  };
+  return createConnection({ connector, context, requests, upload }, (operation, input) =>
     client.execute({ run: (given) => runIn(told(given), operation, input) }, input, call),
   );
 }
@@ -117,9 +131,10 @@ interface Parts {
   readonly connector: Connector;
   readonly context: ConnectorContext;
   readonly requests: readonly string[];
+  readonly upload: Connection['upload'];
 }
 
-function createConnection({ connector, context, requests }: Parts, execute: Execute): Connection {
+function createConnection({ connector, context, requests, upload }: Parts, execute: Execute): Connection {
   const run: Connection['run'] = async (operation, input) => {
     if (operation === undefined) throw new Error('There is no such operation.');
     return execute(operation, input);
@@ -129,6 +144,7 @@ function createConnection({ connector, context, requests }: Parts, execute: Exec
     context,
     requests,
     run,
+    upload,
     list,
     listAll: (object, input) => listAll(list, object, input),
     discover: async () => {

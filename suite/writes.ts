@@ -6,7 +6,7 @@ import { getOk, type Row, type Target } from './target.ts';
 
 /** How records of an object can be made. */
 export interface WriteSample {
-  /** A valid body; another one for each number. */
+  /** A valid body; another one for each number. Of an object that takes files: what goes with the file, where its name does not say it. */
   readonly create: (number: number) => Row;
   /** Texts that may be anything. Default: every text that can be set and has no list of values and no format. */
   readonly freeTexts?: readonly string[];
@@ -31,6 +31,7 @@ interface Written {
 export async function writeRecords(target: Target, { name, sample, mostTexts }: Written): Promise<readonly string[]> {
   const object = target.objects[name];
   if (object === undefined) throw new Error(`There is no object '${name}'.`);
+  if (object.create === undefined) return [];
   const body = sample.create(1);
   const created = await getOk(target, `/${name}`, { method: 'POST', body });
   const path = `/${name}/${encodeURIComponent(String(created.body[object.idField ?? 'id']))}`;
@@ -59,7 +60,7 @@ function freeTexts(
     .map(([name]) => name);
 }
 
-function compareValues(what: string, expected: Row, found: Row): string[] {
+export function compareValues(what: string, expected: Row, found: Row): string[] {
   return Object.entries(expected)
     .filter(([name, value]) => JSON.stringify(readField(found, name)) !== JSON.stringify(value))
     .map(
@@ -181,7 +182,13 @@ export async function writeHostileIds(
   const object = target.objects[name];
   const idField = object?.idField ?? 'id';
   const field = object?.fields[idField];
-  if (object?.get === undefined || field?.type !== 'string' || field.createable !== true || field.format !== undefined)
+  if (
+    object?.create === undefined ||
+    object.get === undefined ||
+    field?.type !== 'string' ||
+    field.createable !== true ||
+    field.format !== undefined
+  )
     return [];
   const faults: string[] = [];
   for (const text of spread(TEXTS, mostTexts).filter((id) => id !== '' && !sample.alteredTexts?.includes(id))) {

@@ -35,6 +35,7 @@ const LEVELS: readonly (readonly string[])[] = [
 const RESERVED_LIBRARIES: Readonly<Record<string, (file: string) => boolean>> = {
   express: (file) => file.startsWith('src/api/'),
   'express-openapi-validator': (file) => file.startsWith('src/api/'),
+  '@fastify/busboy': (file) => file.startsWith('src/api/'),
   'pg-boss': (file) => file.startsWith('src/jobs/'),
   chevrotain: (file) => file.startsWith('src/where/'),
   undici: (file) => file.startsWith('src/egress/'),

@@ -30,6 +30,9 @@ const TOLD: ReadonlySet<string> = new Set([
   'SimulatorOptions',
   'SortTerm',
   'UpdateInput',
+  'UploadInput',
+  'UploadVersionInput',
+  'UploadedFile',
   'Value',
 ]);
 

@@ -17,6 +17,7 @@ const signal = new AbortController().signal;
 const client: ProviderClient = {
   send: () => Promise.reject(new Error('Discovery runs in execute.')),
   sendForFile: () => Promise.reject(new Error('There are no files.')),
+  upload: () => Promise.reject(new Error('There are no files.')),
   pass: () => Promise.reject(new Error('Nothing is passed on.')),
   preview: () => ({ method: 'GET', url: '' }),
   execute: async (operation, input, { config }) => {

@@ -13,6 +13,9 @@ export const MB = 1024 * KB;
 /** Everyday bodies are smaller. They are not counted, and not worked on in steps. */
 export const LARGE_BYTES = 64 * 1024;
 
+/** Of what is passed on as it comes, and never here as a whole. */
+export const MOST_STREAMED_BYTES = 100 * MB;
+
 /** A body in chunks of one byte is hundreds of thousands of them: then the bodies that come so take turns, as each brings ten thousand at a time. */
 const PIECES_A_TURN = 512;
 
@@ -113,7 +116,8 @@ function collect(request: IncomingMessage, maxBytes: number, room: BodyRoom): Pr
   });
 }
 
-function flowOf({ socket }: IncomingMessage): Flow {
+/** How reading from a caller is put off. */
+export function flowOf({ socket }: IncomingMessage): Flow {
   let goOn: (() => void) | undefined;
   return {
     pause: () => {
@@ -131,14 +135,14 @@ export function sizeText(bytes: number): string {
   return bytes % MB === 0 ? `${bytes / MB} MB` : `${Math.round(bytes / KB)} kB`;
 }
 
-function tooLarge(maxBytes: number): AppError {
+export function tooLarge(maxBytes: number): AppError {
   return new AppError('PAYLOAD_TOO_LARGE', `The body is larger than ${sizeText(maxBytes)}.`);
 }
 
 /** Others end within seconds. */
 const RETRY_AFTER_SECONDS = 2;
 
-function noRoom(): AppError {
+export function noRoom(): AppError {
   return new AppError(
     'OVERLOADED',
     'There is no room at the moment for the body: those of others, or other bodies of this account, take it up. Try again later, or send less at a time.',
@@ -146,7 +150,7 @@ function noRoom(): AppError {
   );
 }
 
-function brokenOff(cause?: unknown): AppError {
+export function brokenOff(cause?: unknown): AppError {
   return new AppError('REQUEST_INVALID', 'The body breaks off.', { cause });
 }
 

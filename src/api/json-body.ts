@@ -57,7 +57,7 @@ export async function readJsonBody(request: Request, response: Response, bounds:
   await assertJsonShape(bytes, limits, response);
   if (isLarge) await takeTurnOf(response);
   const text = utf8.decode(bytes);
-  return text === '' ? undefined : parseBody(text);
+  return text === '' ? undefined : parseText(text);
 }
 
 /** Of bytes that may be JSON. @throws AppError REQUEST_INVALID, PAYLOAD_TOO_LARGE */
@@ -77,14 +77,15 @@ async function takeTurnOf(response: Response): Promise<void> {
 /** Leaves out the byte order mark. */
 const utf8 = new TextDecoder();
 
-function parseBody(text: string): unknown {
+/** @throws AppError REQUEST_INVALID that begins with `what` the text is */
+export function parseText(text: string, what = 'The body'): unknown {
   try {
     return parseJson(text);
   } catch (error) {
     // The parser's own words quote the body, which may hold secrets: only the position is passed on.
     const [, position] = / position (\d+)/.exec(error instanceof SyntaxError ? error.message : '') ?? [];
     const place = position === undefined ? '' : `: it breaks at position ${position}`;
-    throw new AppError('REQUEST_INVALID', `The body is not JSON${place}.`);
+    throw new AppError('REQUEST_INVALID', `${what} is not JSON${place}.`);
   }
 }
 

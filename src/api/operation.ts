@@ -2,6 +2,7 @@ import type { operations } from '../../generated/openapi-types.ts';
 import type { OPERATIONS, OperationId } from '../../generated/operations.ts';
 import type { Principal } from '../accounts/accounts.ts';
 import type { Instance } from '../instances/instance.ts';
+import type { FileForm } from '../resources/upload.ts';
 
 type ScopeOf<Id extends OperationId> = (typeof OPERATIONS)[Id]['scopes'][number];
 
@@ -18,6 +19,8 @@ export interface OperationRequest<Id extends OperationId> {
   /** The `Accept` header. Only operations that may respond with a file need to look: for the others it takes JSON. */
   readonly accept: string | undefined;
   readonly body: OperationBody<Id>;
+  /** The body as it came, where that is a form with a file. Only operations that take one in the spec have it. */
+  readonly form: FileForm | undefined;
   readonly principal: Principal;
   readonly instance: InstanceOf<Id>;
   /** Aborts when the caller hangs up, and when it has its response. */

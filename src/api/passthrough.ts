@@ -5,7 +5,7 @@ import { AppError } from '../errors.ts';
 import type { Resources } from '../resources/index.ts';
 import { withTrace } from '../trace.ts';
 import type { Authorized } from './authorization.ts';
-import { askForBody, hasBody, MB, sizeText } from './body-bytes.ts';
+import { askForBody, hasBody, MB, MOST_STREAMED_BYTES, sizeText, tooLarge } from './body-bytes.ts';
 import type { PassthroughOperationId } from './operation.ts';
 import { notFound, wrongMethod } from './problem.ts';
 import { callHeaders } from './records.ts';
@@ -23,7 +23,6 @@ const METHODS: Readonly<Record<Method, PassthroughOperationId>> = {
   DELETE: 'passDelete',
 };
 
-const MOST_BYTES = 100 * MB;
 /** A body that can be sent again with another access token is kept; a larger one is only passed on. */
 const MOST_KEPT_BYTES = MB;
 
@@ -94,7 +93,7 @@ async function takeBody(request: Request, response: Response): Promise<TakenBody
   if (!hasBody(request.headers)) return {};
   const told = request.headers['content-length'];
   const length = told === undefined ? undefined : Number(told);
-  if (length !== undefined && length > MOST_BYTES) throw tooMuchSent();
+  if (length !== undefined && length > MOST_STREAMED_BYTES) throw tooMuchSent();
   askForBody(request, response);
   // Ending the request early must not end the connection: the caller is still to be told why.
   const pieces = limited(request.iterator({ destroyOnReturn: false }), tooMuchSent);
@@ -107,21 +106,24 @@ async function* limited(pieces: AsyncIterable<Buffer>, excess: () => AppError): 
   let taken = 0;
   for await (const piece of pieces) {
     taken += piece.length;
-    if (taken > MOST_BYTES) throw excess();
+    if (taken > MOST_STREAMED_BYTES) throw excess();
     yield piece;
   }
 }
 
 function tooMuchSent(): AppError {
-  return new AppError('PAYLOAD_TOO_LARGE', `The body is larger than ${sizeText(MOST_BYTES)}.`);
+  return tooLarge(MOST_STREAMED_BYTES);
 }
 
 function tooMuchReceived(): AppError {
-  return new AppError('PROVIDER_PROTOCOL', `The answer of the provider is larger than ${sizeText(MOST_BYTES)}.`);
+  return new AppError(
+    'PROVIDER_PROTOCOL',
+    `The answer of the provider is larger than ${sizeText(MOST_STREAMED_BYTES)}.`,
+  );
 }
 
 function assertLength(headers: Readonly<Record<string, string>>, cancel: () => void): void {
-  if (!(Number(headers['content-length']) > MOST_BYTES)) return;
+  if (!(Number(headers['content-length']) > MOST_STREAMED_BYTES)) return;
   cancel();
   throw tooMuchReceived();
 }

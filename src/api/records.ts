@@ -83,12 +83,21 @@ export function createRecordHandlers(resources: Resources, clock: Clock): Record
       const { file, headers } = fileResponse(found);
       return { file, headers: { ...headers, ...callHeaders(request.instance, found) } };
     },
-    createRecord: async (request) =>
-      recordResponse(request, await resources.createRecord(target(request), request.body)),
+    createRecord: async (request) => {
+      const { form, body } = request;
+      const at = target(request);
+      const stored = form === undefined ? resources.createRecord(at, body) : resources.uploadRecord(at, form);
+      return recordResponse(request, await stored);
+    },
     updateRecord: async (request) =>
       recordResponse(request, await resources.updateRecord(target(request), request.path.objectId, request.body)),
-    replaceRecord: async (request) =>
-      recordResponse(request, await resources.replaceRecord(target(request), request.path.objectId, request.body)),
+    replaceRecord: async (request) => {
+      const { form, body } = request;
+      const { objectId: id } = request.path;
+      const at = target(request);
+      const stored = form === undefined ? resources.replaceRecord(at, id, body) : resources.uploadVersion(at, id, form);
+      return recordResponse(request, await stored);
+    },
     deleteRecord: async (request) => {
       const report = await resources.deleteRecord(target(request), request.path.objectId);
       return { body: { id: request.path.objectId }, headers: callHeaders(request.instance, report) };

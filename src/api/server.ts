@@ -8,6 +8,7 @@ import type { Platform } from '../platform.ts';
 import { withTrace } from '../trace.ts';
 import type { ApiScope, Authorize, Caller } from './authorization.ts';
 import { createCors } from './cors.ts';
+import { isForm, readFileForm } from './file-form.ts';
 import { bodyLimitsOf, readJsonBody } from './json-body.ts';
 import { sendJson } from './json-response.ts';
 import type { ApiOperationId, Handlers } from './operation.ts';
@@ -83,8 +84,12 @@ function createApi(api: ApiParts): RequestHandler {
     if (scope !== 'platform') joinName(request, caller.instance?.connector);
     const { findRoute, operations } = scopes[scope];
     const route = findRoute(request.path);
-    const limits = bodyLimitsOf(route?.operations[request.method]);
-    request.body = await readJsonBody(request, response, { limits, budget: api.bodyBudget });
+    const signal = signalEnd(response);
+    const wanted = route?.operations[request.method];
+    const budget = api.bodyBudget;
+    const form = takesForm(wanted, request) ? await readFileForm(request, response, { budget, signal }) : undefined;
+    const limits = bodyLimitsOf(wanted);
+    request.body = form === undefined ? await readJsonBody(request, response, { limits, budget }) : form.values;
     const { id, validate } = findOperation(request, route, operations);
     response.locals.sought = id;
     const input = await validate(request, response, { params: route?.params ?? {}, query });
@@ -93,10 +98,11 @@ function createApi(api: ApiParts): RequestHandler {
     assertBody(id, request);
     const call = {
       ...input,
+      form,
       accept: request.headers.accept,
       principal: caller.principal,
       instance: scope === 'platform' ? undefined : caller.instance,
-      signal: signalEnd(response),
+      signal,
       url: publicUrl() + request.originalUrl,
     };
     // The table's type ties each handler to its operation; here any of them is called with what the validator let through.
@@ -164,18 +170,27 @@ function findOperation(
   return operations.get(id) ?? notFound(request);
 }
 
-/** Every operation that takes a body needs it. The validator asks for one only where its schema has required members. */
-const TAKES_BODY: ReadonlySet<OperationId> = new Set(
-  (Object.keys(OPERATIONS) as OperationId[]).filter((id) => {
+/** The media types that each operation takes a body in; none where it takes no body. */
+const BODY_TYPES: ReadonlyMap<OperationId, readonly string[]> = new Map(
+  (Object.keys(OPERATIONS) as OperationId[]).map((id) => {
     const { path, method } = OPERATIONS[id];
     const item: Readonly<Record<string, unknown>> = document.paths[path];
-    return Object.hasOwn(Object(item[method]), 'requestBody');
+    return [id, Object.keys(Object(Object(Object(item[method]).requestBody).content))];
   }),
 );
 
-/** @throws AppError REQUEST_INVALID */
+/** @throws AppError REQUEST_INVALID for an Idempotency-Key: whether a file is the same again shows when it has been sent again */
+function takesForm(id: OperationId | undefined, request: Request): boolean {
+  if (id === undefined || !isForm(request) || BODY_TYPES.get(id)?.includes('multipart/form-data') !== true)
+    return false;
+  if (request.get('idempotency-key') === undefined) return true;
+  const message = 'An Idempotency-Key is not taken with a file: send JSON, or leave it out.';
+  throw new AppError('REQUEST_INVALID', message, { details: [{ path: '/headers/idempotency-key', message }] });
+}
+
+/** Every operation that takes a body needs it. The validator asks for one only where its schema has required members. @throws AppError REQUEST_INVALID */
 function assertBody(id: OperationId, { body }: Request): void {
-  if (body !== undefined || !TAKES_BODY.has(id)) return;
+  if (body !== undefined || BODY_TYPES.get(id)?.length === 0) return;
   throw new AppError('REQUEST_INVALID', 'body is missing.', { details: [{ path: '/body', message: 'is missing' }] });
 }
 

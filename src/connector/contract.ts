@@ -194,6 +194,8 @@ export interface ObjectSpec<Native = unknown> extends Queryable<Native> {
   readonly changes?: Changes;
   /** The file of a record: what `GET /{objectName}/{objectId}` answers when `Accept` asks for one of its types. */
   readonly media?: Media;
+  /** Records that are files: what makes one, or a new version of one, from bytes. It needs `get`. */
+  readonly upload?: Upload;
   /**
    * For providers with more objects than can be described at once: the discovered object is an outline (operations, but no
    * fields), and this completes it when it is first used. The outcome is kept as long as the discovery. Children may be outlines too.
@@ -250,7 +252,7 @@ export interface RecordChange extends RecordKey {
 }
 
 export interface Outline {
-  readonly operations: readonly OperationName[];
+  readonly operations: readonly (OperationName | 'upload')[];
   /** Names of the children. */
   readonly children: readonly string[];
 }
@@ -272,6 +274,65 @@ export interface FileDescription {
   /** Without parameters. A file of a known type is answered as that, or as `application/octet-stream`, and as nothing else. */
   readonly type?: string;
 }
+
+/** How files get to the provider. At least one of the two. */
+export interface Upload {
+  /** `POST` with a file. */
+  readonly create?: UploadOperation<UploadInput>;
+  /** `PUT` with a file: a new version of it. Fields are those that can be updated. */
+  readonly replace?: UploadOperation<UploadVersionInput>;
+}
+
+/**
+ * One call of the provider in two pure halves. The bytes are in neither: they go from the caller to the provider as they come, once, so
+ * that the call is never tried again.
+ */
+export interface UploadOperation<Input> {
+  readonly request: (input: Input, config: Config) => UploadRequest;
+  /** @throws Error when nothing was stored, see `rejected` */
+  readonly read: (response: ProviderResponse, input: Input) => StoredUpload;
+}
+
+export interface UploadInput extends CreateInput {
+  readonly file: UploadedFile;
+}
+
+export interface UploadVersionInput extends UploadInput, RecordKey {}
+
+/** What the caller says of a file. Its length is not known. */
+export interface UploadedFile {
+  /** Without folders and control characters; anything else may be in it, quotes and all. Never empty. */
+  readonly name: string;
+  /** A media type in lower case, without parameters. */
+  readonly type: string;
+}
+
+/**
+ * Where the bytes go: to a `path`, or with an absolute `url` to another of the connector's hosts. It is a POST with the file as its body,
+ * of the file's own type, unless it says otherwise. It is sent in chunks, without a length.
+ */
+export interface UploadRequest extends Pick<ProviderRequest, 'path' | 'url' | 'query' | 'headers'> {
+  readonly method?: 'POST' | 'PUT' | 'PATCH';
+  /** The body is multipart/form-data, and the file its last part. */
+  readonly form?: UploadForm;
+}
+
+export interface UploadForm {
+  /** What comes before the file, in this order. */
+  readonly parts: readonly FormPart[];
+  /** The name of the part with the file. It says the file's own name and type. */
+  readonly file: string;
+}
+
+export interface FormPart {
+  readonly name: string;
+  readonly value: string;
+  /** Its media type. Default: none is said, which means text. */
+  readonly type?: string;
+}
+
+/** The native record, or by which id it is read back. */
+export type StoredUpload = { readonly record: unknown } | { readonly id: string };
 
 /** By name: letters, digits, `_`, `.` and `-`. A name may have two words with a slash between them, as `affiliates/commissions`. */
 export type Objects = Readonly<Record<string, ObjectSpec>>;

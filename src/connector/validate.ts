@@ -133,7 +133,7 @@ const NAME = /^\w[\w.-]*(?:\/\w[\w.-]*)?$/;
 
 function objectProblems(name: string, object: ObjectSpec): readonly string[] {
   const idField = object.idField ?? 'id';
-  const byId = object.get ?? object.update ?? object.replace ?? object.remove;
+  const byId = object.get ?? object.update ?? object.replace ?? object.remove ?? object.upload;
   const isField = (field: string) => Object.hasOwn(object.fields, field);
   const isOutline = object.describe !== undefined;
   const parameters = Object.keys(object.parameters ?? {});
@@ -153,6 +153,7 @@ function objectProblems(name: string, object: ObjectSpec): readonly string[] {
     ...parameters.filter(isField).map((parameter) => `the parameter '${parameter}' has the name of a field`),
     ...shapeProblems(object),
     ...mediaProblems(object),
+    ...uploadProblems(object),
     ...changesProblems(object),
     ...Object.entries(object.fields).flatMap(([field, spec]) =>
       fieldProblems(spec, object.translator).map((problem) => `${field}: ${problem}`),
@@ -176,6 +177,14 @@ function mediaProblems({ media }: ObjectSpec): readonly string[] {
     ...when(media.types.length === 0, 'its media has no type'),
     ...bad.map((type) => `'${type}' is not a media type in lower case without parameters`),
     ...json.map((type) => `the media type '${type}' is JSON, which is how records are answered`),
+  ];
+}
+
+function uploadProblems({ upload, get }: ObjectSpec): readonly string[] {
+  if (upload === undefined) return [];
+  return [
+    ...when(upload.create === undefined && upload.replace === undefined, 'its upload neither creates nor replaces'),
+    ...when(get === undefined, 'its upload needs a get'),
   ];
 }
 

@@ -14,8 +14,12 @@ import type {
   Operation,
   ProviderRequest,
   ProviderResponse,
+  StoredUpload,
+  UploadInput,
+  UploadOperation,
 } from '../connector/contract.ts';
 import { AppError, type ErrorCode, isAppError } from '../errors.ts';
+import type { RateLimits } from './rate-limits.ts';
 
 /** An instance as far as a call to its provider needs it. */
 export interface ConnectedInstance {
@@ -62,6 +66,12 @@ export interface InstanceCall {
   readonly sendForFile: (request: ProviderRequest) => Promise<ProviderFile>;
   /** What comes back is the caller's to judge: a refusal says nothing about the credentials. */
   readonly pass: (request: PassedRequest) => Promise<PassedResponse>;
+  /** The bytes go once, whatever comes of it. */
+  readonly upload: <Input extends UploadInput>(
+    operation: UploadOperation<Input>,
+    input: Input,
+    bytes: AsyncIterable<Buffer>,
+  ) => Promise<StoredUpload>;
   readonly execute: <Input, Output>(operation: Operation<Input, Output>, input: Input) => Promise<Output>;
   /** For what only describes objects. Many providers tell that to everybody, so it proves nothing of records. */
   readonly discover: <Found>(find: (context: ConnectorContext) => Promise<Found>) => Promise<Found>;
@@ -80,7 +90,7 @@ const DISCOVERY = 'describe objects';
  * @throws AppError FORBIDDEN for a disabled instance, unless the call only describes it; the fault of one that cannot be called
  */
 export function startCall(
-  { client, budget, tokensOf, noteCredentials }: CallNeighbours,
+  { client, budget, tokensOf, noteCredentials, rateLimits }: CallNeighbours & { readonly rateLimits: RateLimits },
   instance: ConnectedInstance,
   signal: AbortSignal,
   work: string | undefined,
@@ -99,9 +109,20 @@ export function startCall(
   const { connector, config } = instance;
   const call = { connector, config, tokens: tokensOf(instance), signal, hold, tally };
 
+  /** Polls leave what is left of the provider's limit to callers, whichever call was told of it. */
+  async function noted<Result>(result: Promise<Result>): Promise<Result> {
+    const before = tally.rateLimit;
+    try {
+      return await result;
+    } finally {
+      const { rateLimit } = tally;
+      if (rateLimit !== undefined && rateLimit !== before) rateLimits.note(instance, rateLimit);
+    }
+  }
+
   async function judged<Result>(what: string, result: Promise<Result>): Promise<Result> {
     try {
-      const found = await result;
+      const found = await noted(result);
       if (!instance.valid) await noteCredentials(instance, { kind: 'accepted', work: what });
       return found;
     } catch (error) {
@@ -119,8 +140,9 @@ export function startCall(
     tally,
     keep: hold.keep,
     send: (request) => judged(records, client.send(call, request)),
-    pass: (request) => client.pass(call, request),
+    pass: (request) => noted(client.pass(call, request)),
     sendForFile: (request) => judged(`${records} as a file`, client.sendForFile(call, request)),
+    upload: (operation, input, bytes) => judged(records, client.upload(operation, { input, bytes }, call)),
     execute: (operation, input) => judged(records, client.execute(operation, input, call)),
     discover: (find) => judged(DISCOVERY, client.execute({ run: find }, undefined, call)),
   };

@@ -1,6 +1,6 @@
 import type { PassedRequest, PassedResponse } from '../connector/client/index.ts';
 import type { ChangesInput, RecordChange } from '../connector/contract.ts';
-import type { ListOperation, ObjectSpec, Objects } from '../connector/index.ts';
+import type { ListOperation, ObjectSpec, Objects, StoredUpload } from '../connector/index.ts';
 import type { PlatformKeys } from '../db/platform-keys.ts';
 import { AppError, isAppError, pointer } from '../errors.ts';
 import type { Platform } from '../platform.ts';
@@ -11,8 +11,10 @@ import { chooseFile, describeFile, fetchFile, type RecordFile } from './media.ts
 import { getChild, requireOperation } from './objects.ts';
 import { explainQuery, firstPosition, openPosition, type QueryExplanation, sealPosition } from './page.ts';
 import { createQueryCache, wholeRecord } from './query.ts';
+import { createRateLimits, type TimedRateLimit } from './rate-limits.ts';
 import { holdsReadOnly, sizeOf, writeRecord } from './record.ts';
 import { type PartialReason, scan } from './scan.ts';
+import { assertTakesJson, type FileForm, readTexts, refuseFile } from './upload.ts';
 
 /** Which record or list of an instance a request is about. */
 export interface ObjectTarget {
@@ -85,9 +87,15 @@ export interface Resources {
     accept: string | undefined,
   ) => Promise<OneRecord | RecordFile>;
   readonly createRecord: (target: ObjectTarget, body: Row) => Promise<OneRecord>;
+  /** @throws AppError UNSUPPORTED_MEDIA_TYPE for an object that takes no files */
+  readonly uploadRecord: (target: ObjectTarget, form: FileForm) => Promise<OneRecord>;
+  /** The file becomes this one. @throws as `uploadRecord` */
+  readonly uploadVersion: (target: ObjectTarget, id: string, form: FileForm) => Promise<OneRecord>;
   readonly updateRecord: (target: ObjectTarget, id: string, body: Row) => Promise<OneRecord>;
   readonly replaceRecord: (target: ObjectTarget, id: string, body: Row) => Promise<OneRecord>;
   readonly deleteRecord: (target: ObjectTarget, id: string) => Promise<CallReport>;
+  /** What the provider told last of its limit, to whatever call of this process, as long as it holds. */
+  readonly rateLimitOf: (instance: ConnectedInstance) => TimedRateLimit | undefined;
   /** Any request to the provider, made as the instance. */
   readonly pass: (
     target: Omit<ObjectTarget, 'objectName'>,
@@ -98,8 +106,10 @@ export interface Resources {
 /** Normalised calls on an instance: each finds the object, does its work at the provider and gives our records. */
 export function composeResources(
   { clock, keys }: Pick<Platform, 'clock'> & { readonly keys: Pick<PlatformKeys, 'seal' | 'open'> },
-  neighbours: CallNeighbours,
+  given: CallNeighbours,
 ): Resources {
+  const rateLimits = createRateLimits(clock);
+  const neighbours = { ...given, rateLimits };
   const catalog = createCatalog(clock);
   const prepare = createQueryCache();
 
@@ -163,15 +173,27 @@ export function composeResources(
     return toRecord(call, object, await onRecord(target, id, call.execute(operation, { id, fields })));
   }
 
-  async function write(target: ObjectTarget, action: 'update' | 'replace', id: string, body: Row): Promise<OneRecord> {
-    const { call, object } = await open(target, action);
-    const operation = requireOperation(target, object, action);
+  /** What an update sets. A record may be sent back as it was read. */
+  async function judgeUpdate(target: ObjectTarget, id: string, body: Row, { call, object }: Opened): Promise<Row> {
     const isJudged = object.get !== undefined && holdsReadOnly(body, object);
     const stored = isJudged ? (await readRecord(target, id, { call, object })).record : undefined;
-    const values = writeRecord(body, object, 'update', stored);
+    return writeRecord(body, object, 'update', stored);
+  }
+
+  async function write(target: ObjectTarget, action: 'update' | 'replace', id: string, body: Row): Promise<OneRecord> {
+    const { call, object } = await open(target, action);
+    if (action === 'replace') assertTakesJson(target.objectName, object, action);
+    const operation = requireOperation(target, object, action);
+    const values = await judgeUpdate(target, id, body, { call, object });
     const { fields } = wholeRecord(object);
     const record = await onRecord(target, id, call.execute(operation, { id, values, fields }));
     return toRecord(call, object, record);
+  }
+
+  /** The record as stored, which some providers tell by its id only. */
+  async function readUploaded(target: ObjectTarget, opened: Opened, stored: StoredUpload): Promise<OneRecord> {
+    if ('record' in stored) return toRecord(opened.call, opened.object, stored.record);
+    return readRecord(target, stored.id, opened);
   }
 
   return {
@@ -234,10 +256,29 @@ export function composeResources(
 
     createRecord: async (target, body) => {
       const { call, object } = await open(target, 'create');
+      assertTakesJson(target.objectName, object, 'create');
       const operation = requireOperation(target, object, 'create');
       const values = writeRecord(body, object, 'create');
       const { fields } = wholeRecord(object);
       return toRecord(call, object, await call.execute(operation, { values, fields }));
+    },
+
+    uploadRecord: async (target, { values: given, isText, file, bytes }) => {
+      const opened = await open(target, 'upload');
+      const { call, object } = opened;
+      const operation = object.upload?.create ?? refuseFile(target, object, 'create');
+      const values = writeRecord(isText ? readTexts(given, object) : given, object, 'create');
+      const input = { values, fields: wholeRecord(object).fields, file };
+      return readUploaded(target, opened, await call.upload(operation, input, bytes));
+    },
+
+    uploadVersion: async (target, id, { values: given, isText, file, bytes }) => {
+      const opened = await open(target, 'upload');
+      const { call, object } = opened;
+      const operation = object.upload?.replace ?? refuseFile(target, object, 'replace');
+      const values = await judgeUpdate(target, id, isText ? readTexts(given, object) : given, opened);
+      const input = { id, values, fields: wholeRecord(object).fields, file };
+      return readUploaded(target, opened, await onRecord(target, id, call.upload(operation, input, bytes)));
     },
 
     updateRecord: (target, id, body) => write(target, 'update', id, body),
@@ -248,6 +289,8 @@ export function composeResources(
       const response = await call.pass(request);
       return { response, report: call.tally };
     },
+
+    rateLimitOf: rateLimits.find,
 
     deleteRecord: async (target, id) => {
       const { call, object } = await open(target, 'delete');
@@ -279,7 +322,16 @@ function parametersAsFilter(
   return terms.map(({ name, value }) => `\`${name}\` = '${value.replaceAll("'", "''")}'`).join(' AND ');
 }
 
-type Action = 'list' | 'list changes of' | 'get' | 'create' | 'update' | 'replace' | 'delete' | `list ${string} of`;
+type Action =
+  | 'list'
+  | 'list changes of'
+  | 'get'
+  | 'create'
+  | 'update'
+  | 'replace'
+  | 'upload'
+  | 'delete'
+  | `list ${string} of`;
 
 interface Opened {
   readonly call: InstanceCall;

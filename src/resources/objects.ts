@@ -39,7 +39,7 @@ export interface ObjectSummary {
   readonly nativeName: string;
   readonly label: string;
   readonly aliases: string[];
-  readonly operations: ('list' | 'get' | 'create' | 'update' | 'delete')[];
+  readonly operations: ('list' | 'get' | 'create' | 'update' | 'delete' | 'upload')[];
   readonly children: string[];
   readonly custom: boolean;
   readonly identifier?: string;
@@ -87,13 +87,17 @@ const OPERATIONS = [
   ['create', 'create'],
   ['update', 'update'],
   ['delete', 'remove'],
+  ['upload', 'upload'],
 ] as const;
 
 function operationsOf(object: ObjectSpec): ObjectSummary['operations'] {
   const { outline } = object;
-  const has = (operation: OperationName) => outline?.operations.includes(operation) ?? object[operation] !== undefined;
+  const has = (operation: OperationName | 'upload') =>
+    outline?.operations.includes(operation) ?? object[operation] !== undefined;
   return OPERATIONS.filter(([, operation]) => has(operation)).map(([name]) => name);
 }
+
+const UPLOADS = ['create', 'replace'] as const;
 
 /** The fields and abilities of an object, as its connector declares them. */
 export function describeObject(name: string, object: ObjectSpec) {
@@ -107,6 +111,7 @@ export function describeObject(name: string, object: ObjectSpec) {
       ...(field === identifier && { identifier: true }),
     })),
     parameters: Object.entries(object.parameters ?? {}).map(([parameter, spec]) => describeParameter(parameter, spec)),
+    ...(object.upload !== undefined && { uploads: UPLOADS.filter((name) => object.upload?.[name] !== undefined) }),
     limits: describeLimits(object),
   };
 }
@@ -146,7 +151,7 @@ function describeLimits({ limits, list, requiredFilters }: ObjectSpec) {
   };
 }
 
-interface Addressee {
+export interface Addressee {
   readonly instance: ConnectedInstance;
   readonly objectName: string;
 }
@@ -170,7 +175,9 @@ export function requireOperation<Name extends OperationName>(
   if (operation !== undefined) return operation;
   const onCollection = name === 'list' || name === 'create';
   const names: readonly OperationName[] = onCollection ? ['list', 'create'] : ['get', 'update', 'replace', 'remove'];
-  const allow = names.filter((other) => object[other] !== undefined).map((other) => METHODS[other]);
+  const isTaken = (other: OperationName) =>
+    object[other] !== undefined || UPLOADS.some((upload) => upload === other && object.upload?.[upload] !== undefined);
+  const allow = names.filter(isTaken).map((other) => METHODS[other]);
   const path = onCollection ? `/${objectName}` : `/${objectName}/{objectId}`;
   const supported = allow.length === 0 ? 'nothing' : allow.join(', ');
   const message = `${instance.connector.name} cannot ${METHODS[name]} ${path}; it supports ${supported} there.`;

@@ -253,6 +253,15 @@ describe('the problems of an object', () => {
     }
   });
 
+  it('include uploads of nothing, and of what cannot be read back', () => {
+    const create = { request: () => ({}), read: () => ({ id: '1' }) };
+    const { get: _get, ...unread } = createObject();
+    const things = { ...unread, upload: { create } };
+    expect(problemsOf({ upload: { create } })).to.deep.equal([]);
+    expect(problemsOf({ upload: {} })).to.deep.equal(['things: its upload neither creates nor replaces']);
+    expect(findObjectProblems({ things })).to.deep.equal(['things: its upload needs a get']);
+  });
+
   it('include media types that no Accept header could name, and JSON', () => {
     const media = (types: readonly string[]) => ({ media: { types, request: () => ({}) } });
     expect(problemsOf(media(['application/pdf', 'image/svg+xml', '*']))).to.deep.equal([]);

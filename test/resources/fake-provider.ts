@@ -197,6 +197,9 @@ function createClient(onSend: (request: unknown) => Promise<void>): ProviderClie
     sendForFile: () => {
       throw new Error('There are no files here.');
     },
+    upload: () => {
+      throw new Error('There are no files here.');
+    },
     pass: () => {
       throw new Error('Nothing is passed on here.');
     },

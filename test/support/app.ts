@@ -16,8 +16,10 @@ export interface ApiAnswer {
 export interface ApiCall {
   readonly method?: string;
   readonly query?: Readonly<Record<string, string | number | readonly string[] | undefined>>;
-  /** Sent as JSON; a string is sent as it is. */
+  /** Sent as JSON; a string and a form are sent as they are. */
   readonly body?: unknown;
+  /** The body of the answer becomes a Buffer. */
+  readonly asBytes?: boolean;
   readonly headers?: Readonly<Record<string, string>>;
   /** With the token of an instance: the call is on the instance. */
   readonly token?: string;
@@ -138,21 +140,27 @@ function testConfig(environment: Readonly<Record<string, string>>): ServiceConfi
 
 async function callApi(
   url: string,
-  { method = 'GET', query = {}, body, headers = {}, token }: ApiCall,
+  { method = 'GET', query = {}, body, headers = {}, token, asBytes = false }: ApiCall,
 ): Promise<ApiAnswer> {
   const partner = token === undefined ? `Organization ${ORGANIZATION_SECRET}` : `Element ${token}`;
   const response = await fetch(url + queryText(query), {
     method,
     headers: {
       authorization: `User ${USER_SECRET}, ${partner}`,
-      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...(body !== undefined && !(body instanceof FormData) && { 'content-type': 'application/json' }),
       ...headers,
     },
-    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    ...(body !== undefined && { body: isSentAsItIs(body) ? body : JSON.stringify(body) }),
   });
+  const { status } = response;
+  if (asBytes) return { status, headers: response.headers, body: Buffer.from(await response.arrayBuffer()) };
   const text = await response.text();
   const isJson = response.headers.get('content-type')?.includes('json') ?? false;
-  return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
+  return { status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
+}
+
+function isSentAsItIs(body: unknown): body is string | FormData {
+  return typeof body === 'string' || body instanceof FormData;
 }
 
 function queryText(query: NonNullable<ApiCall['query']>): string {

@@ -2,7 +2,7 @@ import type { Clock } from '../../clock.ts';
 import type { Egress } from '../../egress/index.ts';
 import { AppError } from '../../errors.ts';
 import { currentTrace } from '../../trace.ts';
-import type { Config, Connector, ProviderRequest, ProviderResponse, RateLimitState } from '../contract.ts';
+import type { Config, Connector, Failure, ProviderRequest, ProviderResponse, RateLimitState } from '../contract.ts';
 import type { Binding, Outgoing } from './binding.ts';
 import type { Hold } from './byte-budget.ts';
 import {
@@ -57,9 +57,9 @@ export interface ExchangePorts extends TellingPorts {
 
 export const DEFAULT_TIMEOUT_MS = 30_000;
 
-const MAX_BYTES = 32 * 1024 * 1024;
+export const MAX_BYTES = 32 * 1024 * 1024;
 /** Plenty for words. */
-const FAILURE_BYTES = 256 * 1024;
+export const FAILURE_BYTES = 256 * 1024;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /** A request as it is sent until there is a response, however often. */
@@ -119,7 +119,10 @@ export async function exchange(ports: ExchangePorts, errand: Errand, url: URL): 
     const read = await (isFile ? readFileResponse(reading, raw) : readResponse(reading, raw, headers.accept));
     // A file is its bytes: they stay counted. Of the others, what they were parsed to.
     if (read.file !== undefined) taken = 0;
-    return judge(ports.clock, errand, read, url);
+    const said = call.connector.classify?.(read.response);
+    const location = redirectOf(errand, read, said);
+    if (location !== undefined) return { kind: 'redirected', location };
+    return judge(ports.clock, errand, read, { said, url });
   } catch (error) {
     call.signal.throwIfAborted();
     if (!isEgressError(error)) throw error;
@@ -158,7 +161,7 @@ function undertakingOf({ binding, request, target }: Errand, url: URL) {
 }
 
 /** A redirect to another origin, though among the hosts, does not get the credentials. */
-function getsCredentials({ target }: Errand, url: URL): boolean {
+function getsCredentials({ target }: Pick<Errand, 'target'>, url: URL): boolean {
   return url.origin === target.origin;
 }
 
@@ -168,15 +171,27 @@ function chooseHeaders(errand: Errand, url: URL): Readonly<Record<string, string
   return binding.simulator === undefined ? headers : { ...headers, forwarded: binding.simulator.forwarded(url) };
 }
 
-function judge(clock: Clock, errand: Errand, read: ReadResponse, url: URL): ExchangeOutcome {
+/** Where a response leads that is none yet; undefined for any other, and where the connector says what it is. */
+function redirectOf({ outgoing }: Errand, { response }: ReadResponse, said: Said): string | undefined {
+  if (said === null || said?.kind !== undefined || outgoing.method !== 'GET') return undefined;
+  return REDIRECTS.has(response.status) ? response.headers.location : undefined;
+}
+
+type Said = Failure | null | undefined;
+
+/** What came of a request, for good or until another try. */
+export type Verdict = Exclude<ExchangeOutcome, { readonly kind: 'redirected' }>;
+
+/** What a response means, as its connector said or by its status. @throws AppError PROVIDER_PROTOCOL where `url` was not shown the credentials that it wants */
+export function judge(
+  clock: Clock,
+  errand: Pick<Errand, 'binding' | 'outgoing' | 'target'>,
+  read: ReadResponse,
+  { said, url }: { readonly said: Said; readonly url: URL },
+): Verdict {
   const { binding, outgoing } = errand;
   const { response, misshapen, quotable } = read;
-  const said = binding.connector.classify?.(response);
   if (said === null) return accept(read);
-  const location = REDIRECTS.has(response.status) ? response.headers.location : undefined;
-  if (said?.kind === undefined && location !== undefined && outgoing.method === 'GET') {
-    return { kind: 'redirected', location };
-  }
   const failure = judgeResponse(said, response.status, outgoing.method);
   if (failure?.kind === 'credentials' && !getsCredentials(errand, url)) throw credentialsWithheld(errand, url);
   if (failure !== undefined) {
@@ -186,12 +201,12 @@ function judge(clock: Clock, errand: Errand, read: ReadResponse, url: URL): Exch
   return accept(read);
 }
 
-function accept({ response, file }: ReadResponse): ExchangeOutcome {
+function accept({ response, file }: ReadResponse): Verdict {
   return { kind: 'answered', response: file === undefined ? response : { ...response, body: file } };
 }
 
 /** Nobody refused the instance's credentials, as nobody was shown any. */
-function credentialsWithheld({ binding, target }: Errand, { host }: URL): AppError {
+function credentialsWithheld({ binding, target }: Pick<Errand, 'binding' | 'target'>, { host }: URL): AppError {
   return new AppError(
     'PROVIDER_PROTOCOL',
     `${binding.connector.name} redirected to ${host}, which wants credentials. Causeway shows them to ${target.host} only, where the call was made.`,

@@ -4,7 +4,14 @@ import type { Egress } from '../../egress/index.ts';
 import { AppError, isAppError } from '../../errors.ts';
 import type { Logger } from '../../log.ts';
 import type { Metrics } from '../../metrics.ts';
-import type { Operation, ProviderRequest, ProviderResponse } from '../contract.ts';
+import type {
+  Operation,
+  ProviderRequest,
+  ProviderResponse,
+  StoredUpload,
+  UploadInput,
+  UploadOperation,
+} from '../contract.ts';
 import { createBindings, prepareOutgoing } from './binding.ts';
 import { type ByteBudget, createByteBudget } from './byte-budget.ts';
 import {
@@ -18,6 +25,7 @@ import {
 import { type FailedCall, isIdempotent, planRetry } from './failure.ts';
 import { type PassedRequest, type PassedResponse, pass } from './passthrough.ts';
 import { logProviderCalls, measureBudget, measureProviderCalls, type Tell } from './telling.ts';
+import { sendFile } from './upload.ts';
 import { followLink, resolveTarget } from './url.ts';
 
 export { type ByteBudget, createByteBudget, type Hold } from './byte-budget.ts';
@@ -31,6 +39,15 @@ export interface ProviderClient {
   readonly sendForFile: (call: ProviderCall, request: ProviderRequest) => Promise<ProviderFile>;
   /** Passes a request on as it is, but for the authentication. @returns what the provider says, whatever that is. @throws AppError where it says nothing */
   readonly pass: (call: ProviderCall, request: PassedRequest) => Promise<PassedResponse>;
+  /**
+   * Sends a file as it comes, once: nothing of it is kept to be sent again. Where the provider refuses an access token, the next call has another.
+   * @throws as `execute`; PROVIDER_UNAVAILABLE where an access token was refused; what reading the bytes throws
+   */
+  readonly upload: <Input extends UploadInput>(
+    operation: UploadOperation<Input>,
+    file: { readonly input: Input; readonly bytes: AsyncIterable<Buffer> },
+    call: ProviderCall,
+  ) => Promise<StoredUpload>;
   /** What `send` would send first, with every secret masked; nothing is sent. */
   readonly preview: (call: Pick<ProviderCall, 'connector' | 'config'>, request: ProviderRequest) => RequestPreview;
   /** @throws as `send`, and AppError PROVIDER_PROTOCOL when the connector cannot read the response */
@@ -174,6 +191,18 @@ export function createProviderClient(ports: ClientPorts): ProviderClient {
       return pass(ports, { call, tokens, bind }, request);
     },
 
+    upload: async (operation, { input, bytes }, call) => {
+      const tokens = call.connector.auth.type === 'oauth2' ? tokensOf(call) : undefined;
+      const hold = call.hold ?? budget.open(call.accountId);
+      try {
+        const request = operation.request(input, call.config);
+        const response = await sendFile(ports, { call, tokens, bind, hold }, request, { ...input.file, bytes });
+        return readAs(call, () => operation.read(response, input));
+      } finally {
+        if (call.hold === undefined) hold.close();
+      }
+    },
+
     preview: ({ connector, config }, request) => {
       const binding = bind(connector, config);
       const { method, body } = prepareOutgoing(binding, request);
@@ -193,13 +222,18 @@ export function createProviderClient(ports: ClientPorts): ProviderClient {
         }
       }
       const response = await send(call, operation.request(input, config));
-      try {
-        return operation.read(response, input);
-      } catch (error) {
-        throw toUnreadable(call, error);
-      }
+      return readAs(call, () => operation.read(response, input));
     },
   };
+}
+
+/** @throws AppError PROVIDER_PROTOCOL where the connector cannot read the response */
+function readAs<Output>(call: ProviderCall, read: () => Output): Output {
+  try {
+    return read();
+  } catch (error) {
+    throw toUnreadable(call, error);
+  }
 }
 
 function tokensOf({ tokens, connector }: ProviderCall): AccessTokens {

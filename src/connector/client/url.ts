@@ -12,11 +12,13 @@ export interface UrlBinding {
   readonly simulator: SimulatorRoute | undefined;
 }
 
+type Addressed = Pick<ProviderRequest, 'path' | 'url' | 'query'>;
+
 /**
  * The provider's URL of a request. A simulator's links are turned back into the provider's, so that the same rules hold for both.
  * @throws AppError PROVIDER_PROTOCOL when a URL from a response leaves the connector's hosts.
  */
-export function resolveTarget(place: UrlBinding, request: ProviderRequest): URL {
+export function resolveTarget(place: UrlBinding, request: Addressed): URL {
   if (request.url === undefined) return resolvePath(place, request);
   const url = followLink(place, request.url, `${place.base}/`);
   const query = appendQuery(url.search, request.query);
@@ -24,7 +26,7 @@ export function resolveTarget(place: UrlBinding, request: ProviderRequest): URL 
 }
 
 /** Below the base URL: as the path begins with a slash, it cannot change the host. */
-function resolvePath(place: UrlBinding, request: ProviderRequest): URL {
+function resolvePath(place: UrlBinding, request: Addressed): URL {
   const path = request.path ?? '';
   if (path !== '' && !path.startsWith('/')) throw new Error(`A provider path must begin with '/': '${path}'`);
   return new URL(appendQuery(place.base + path, request.query));

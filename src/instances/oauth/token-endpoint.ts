@@ -140,7 +140,8 @@ export function toHttpRequest(request: TokenRequest, { url, simulator }: TokenAd
     method: 'POST',
     headers: {
       accept: 'application/json',
-      'content-type': isJson ? 'application/json' : 'application/x-www-form-urlencoded;charset=UTF-8',
+      // The type has no parameters (RFC 6749, appendix B), and some providers refuse one.
+      'content-type': isJson ? 'application/json' : 'application/x-www-form-urlencoded',
       'user-agent': `Causeway/${manifest.version}`,
       ...(!inBody && { authorization: basicOf(clientId, clientSecret) }),
       ...(simulator !== undefined && { forwarded: simulator.forwarded(url) }),

@@ -1,4 +1,4 @@
-import { defineConnector, defineObject, type ProviderResponse } from '#connector';
+import { defineConnector, defineObject, type ProviderResponse, path } from '#connector';
 
 /** The API beside the authorization server of the tests (`startAuthorizationServer`); `siteAddress` says where it runs. */
 export default defineConnector({
@@ -26,6 +26,13 @@ export default defineConnector({
     items: defineObject<never>({
       fields: { id: { type: 'integer', nullable: false }, name: { type: 'string' } },
       list: { request: () => ({ path: '/items' }), read: readPage, maxPageSize: 100 },
+      get: { request: ({ id }) => ({ path: path`/items/${id}` }), read: ({ body }) => body },
+      upload: {
+        create: {
+          request: () => ({ path: '/items' }),
+          read: (response) => ({ record: readPage(response).records[0] }),
+        },
+      },
     }),
   },
 });

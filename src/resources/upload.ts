@@ -1,0 +1,79 @@
+import type { ObjectSpec, Upload, UploadedFile } from '../connector/contract.ts';
+import { AppError, type ErrorDetail, invalidRequest, pointer } from '../errors.ts';
+import { readDecimal } from '../numbers/number-value.ts';
+import type { FieldType, Row } from '../where/index.ts';
+import { type Addressee, requireOperation } from './objects.ts';
+
+/** A record with its file. */
+export interface FileForm {
+  readonly values: Row;
+  /** The values are text whatever their fields are: they came as the fields of a form. */
+  readonly isText: boolean;
+  readonly file: UploadedFile;
+  /** They come once. @throws AppError for what is wrong with the form behind them */
+  readonly bytes: AsyncIterable<Buffer>;
+}
+
+const FORM = 'multipart/form-data';
+
+/** For an object that takes no files there. @throws AppError UNSUPPORTED_MEDIA_TYPE; OPERATION_UNSUPPORTED where it takes nothing */
+export function refuseFile(target: Addressee, object: ObjectSpec, name: keyof Upload): never {
+  requireOperation(target, object, name);
+  const message = `'${target.objectName}' takes no file here: send the record as application/json.`;
+  throw new AppError('UNSUPPORTED_MEDIA_TYPE', message);
+}
+
+/** For an object that takes files, and nothing else there. @throws AppError UNSUPPORTED_MEDIA_TYPE */
+export function assertTakesJson(objectName: string, object: ObjectSpec, name: keyof Upload): void {
+  if (object[name] !== undefined || object.upload?.[name] === undefined) return;
+  const message = `'${objectName}' takes files here: send ${FORM} with a part 'file'.`;
+  throw new AppError('UNSUPPORTED_MEDIA_TYPE', message);
+}
+
+interface TextForm {
+  /** @returns undefined for a text that is no such value */
+  readonly read: (text: string) => string | boolean | undefined;
+  readonly expected: string;
+}
+
+const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
+  ['true', true],
+  ['false', false],
+]);
+
+const TEXT: TextForm = { read: (text) => text, expected: 'text' };
+const NUMBER: TextForm = {
+  // Text that is a number becomes one as in JSON, where its range is known.
+  read: (text) => (readDecimal(text) === undefined ? undefined : text),
+  expected: 'a number',
+};
+const STRUCTURE: TextForm = {
+  read: () => undefined,
+  expected: "JSON, which goes with all other fields into one part called 'metadata'",
+};
+
+const TEXT_FORMS: Readonly<Record<FieldType, TextForm>> = {
+  string: TEXT,
+  date: TEXT,
+  datetime: TEXT,
+  integer: NUMBER,
+  number: NUMBER,
+  boolean: { read: (text) => BOOLEANS.get(text), expected: "'true' or 'false'" },
+  object: STRUCTURE,
+  array: STRUCTURE,
+};
+
+/** The fields of a form as JSON would have them. Those that are unknown stay as they are. @throws AppError REQUEST_INVALID */
+export function readTexts(texts: Row, { fields }: ObjectSpec): Row {
+  const faults: ErrorDetail[] = [];
+  const values = Object.entries(texts).map(([name, text]) => {
+    const type = Object.hasOwn(fields, name) ? (fields[name]?.type ?? 'string') : 'string';
+    const { read, expected } = TEXT_FORMS[type];
+    const value = read(String(text));
+    const message = `'${name}' is of type ${type}: expected ${expected}.`;
+    if (value === undefined) faults.push({ path: pointer('body', name), message });
+    return [name, value] as const;
+  });
+  if (faults.length > 0) throw invalidRequest(faults);
+  return Object.fromEntries(values);
+}
