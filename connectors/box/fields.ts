@@ -63,10 +63,12 @@ export const FILE_FIELDS: Fields = {
   ...OF_FILES,
   comment_count: NUMBER,
   lock: OBJECT,
-  name: { ...TEXT, ...CHANGED, nullable: false },
+  name: { ...TEXT, ...WRITTEN, nullable: false },
   description: DESCRIPTION,
-  'parent.id': { ...TEXT, ...CHANGED, label: 'Folder' },
+  'parent.id': { ...TEXT, ...WRITTEN, label: 'Folder that it is in; `0` is the root' },
   tags: { type: 'array', ...CHANGED },
+  content_created_at: { ...INSTANT, createable: true, label: 'Created where it came from' },
+  content_modified_at: { ...INSTANT, createable: true, label: 'Changed where it came from' },
 };
 
 export const FOLDER_FIELDS: Fields = {

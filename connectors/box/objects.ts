@@ -2,6 +2,7 @@ import { defineObject, type Fields, type Inputs, json, type ObjectSpec, path, re
 import { allOf, FILE_FIELDS, FOLDER_FIELDS, FOUND_FIELDS, ITEM_FIELDS, membersOf } from './fields.ts';
 import { contents, listAll, ROOT } from './folders.ts';
 import { found, MOST_FOUND, PARAMETERS, translator } from './search.ts';
+import { uploads } from './uploads.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -36,6 +37,7 @@ const files = defineObject({
   ...recordsOf('files', FILE_FIELDS),
   // Box leads to another host, which the credentials do not go to. Source: "Download file".
   media: { types: ['*'], request: ({ id }) => ({ path: path`/files/${id}/content` }) },
+  upload: uploads,
 });
 
 const folders = defineObject({

@@ -12,6 +12,10 @@ describeConnector(box, createSimulator, {
     'oauth.callback.url': 'https://app.example.com/callback',
   },
   writes: {
+    files: {
+      create: () => ({ 'parent.id': '0', content_modified_at: '2020-02-29T12:00:00Z' }),
+      freeTexts: ['description'],
+    },
     // Names take few characters, and the parent is a folder.
     folders: { create: (number) => ({ name: `New ${number} O'Neil`, 'parent.id': '0' }), freeTexts: ['description'] },
   },
