@@ -54,26 +54,21 @@ interface Cursor {
   readonly kept?: Json;
 }
 
-/** Parts without rows are passed over, unless there are many of them: what is asked for one answer is counted elsewhere. */
-const MOST_EMPTY = 10;
-
-/** A list of parts that may be empty. @param read the part at a place; the first where there is none */
+/**
+ * A list of parts, a call for each: what is asked for one answer is counted elsewhere. Parts may be empty.
+ * @param read the part at a place; the first where there is none
+ */
 export function listParts<Native>(
   read: (context: ConnectorContext, input: ListInput<Native>, place: string | undefined) => Promise<Part>,
 ): ListOperation<Native> {
   return {
     maxPageSize: PAGE,
     run: async (context, input) => {
-      const cursor: Cursor | undefined = input.cursor === undefined ? undefined : JSON.parse(input.cursor);
-      const rows = cursor?.kept === undefined ? [] : [cursor.kept];
-      let place = cursor?.place;
-      for (let parts = 0; parts < MOST_EMPTY && rows.length < 2; parts++) {
-        if (place === undefined && (cursor !== undefined || parts > 0)) break;
-        const part = await read(context, input, place);
-        rows.push(...part.rows);
-        place = part.next;
-      }
-      return toPage(rows, place, input);
+      const { place, kept }: Cursor = input.cursor === undefined ? {} : JSON.parse(input.cursor);
+      const rows = kept === undefined ? [] : [kept];
+      if (place === undefined && kept !== undefined) return { records: rows };
+      const part = await read(context, input, place);
+      return toPage([...rows, ...part.rows], part.next, input);
     },
   };
 }
