@@ -22,7 +22,7 @@ import { CANNOT_ROUTE, notFound, print } from './simulator/fault.ts';
 import { findRows, readAsked, show, showPage } from './simulator/lists.ts';
 import { API_MEMBER, createTables } from './simulator/rows.ts';
 import { SCHEMAS, type Schema, type TableName } from './simulator/schema.ts';
-import { BASE, showRow, type World } from './simulator/show.ts';
+import { BASE, createWorlds, showRow, type World } from './simulator/show.ts';
 import { readObject, readPatch, readReplacement } from './simulator/writes.ts';
 
 export { COMPANY, SIGNING_KEY, signCallback } from './simulator/callbacks.ts';
@@ -65,7 +65,7 @@ const TABLES: readonly TableName[] = [
 export function createSimulator(options: ConnectWiseSimulatorOptions): Simulator {
   const { text = 'ignoring case', callsPerMinute: calls } = options;
   const clock = createMovableClock();
-  const worldAt = (origin: string): World => ({ tables, origin });
+  const worldAt = createWorlds(() => tables);
   const callbacks = createCallbacks({ ...options, clock }, worldAt);
   const tables = createTables(clock, callbacks.tell);
   return simulate(

@@ -17,83 +17,59 @@ import { SCHEMAS, type TableName } from './schema.ts';
 
 export type Tables = Readonly<Record<TableName, Table>>;
 
-/** An entry of a setup table: its name, and the word that some have besides. */
-type Entry = readonly [name: string, identifier?: string];
+/** A setup table: where it lies, what links to it are called, and its entries from the number 1 on. */
+export interface Setup {
+  readonly path: string;
+  readonly link: string;
+  readonly entries: readonly { readonly name: string; readonly identifier?: string }[];
+}
 
-/** By what schemas refer to: where it lies, what links to it are called, and its entries from the number 1 on. */
-export const SETUP: Readonly<
-  Record<string, { readonly path: string; readonly link: string; readonly entries: readonly Entry[] }>
-> = {
-  boards: {
-    path: 'service/boards',
-    link: 'board',
-    entries: [['Service A'], ['Ops\' & "Net" Security'], ['Integration']],
-  },
-  statuses: {
-    path: 'service/boards/1/statuses',
-    link: 'status',
-    entries: [['New'], ['In Progress'], ['Waiting %'], ['>Closed']],
-  },
-  types: { path: 'service/boards/1/types', link: 'type', entries: [['Admin'], ['Störung'], ['Break_Fix']] },
-  teams: { path: 'service/boards/1/teams', link: 'team', entries: [['Windows Team'], ['Linux Team']] },
-  priorities: {
-    path: 'service/priorities',
-    link: 'priority',
-    entries: [['Priority 1 - Critical'], ['Priority 3 - Medium'], ['Priority 4 - Low']],
-  },
-  sources: { path: 'service/sources', link: 'source', entries: [['Call'], ['Email Connector']] },
-  members: {
-    path: 'system/members',
-    link: 'member',
-    entries: [
-      ['Causeway Integration', 'causeway'],
-      ["Dana O'Brien", 'DObrien'],
-      ['Zoë Brandt', 'zbrandt'],
-    ],
-  },
-  locations: { path: 'system/locations', link: 'location', entries: [['Tampa Office'], ['Example South']] },
-  departments: {
-    path: 'system/departments',
-    link: 'department',
-    entries: [
-      ['Engineering', 'Engineering'],
-      ['Admin', 'Admin'],
-    ],
-  },
-  countries: { path: 'company/countries', link: 'country', entries: [['United States'], ['Österreich']] },
-  companyStatuses: {
-    path: 'company/companies/statuses',
-    link: 'status',
-    entries: [['Active'], ['Inactive'], ['Not Approved']],
-  },
-  contactDepartments: { path: 'company/contacts/departments', link: 'department', entries: [['Accounting'], ['IT']] },
-  communicationTypes: {
-    path: 'company/communicationTypes',
-    link: 'type',
-    entries: [['Email'], ['Direct'], ['Fax']],
-  },
-  workTypes: { path: 'time/workTypes', link: 'workType', entries: [['Regular'], ['After Hours']] },
-  workRoles: { path: 'time/workRoles', link: 'workRole', entries: [['Engineer'], ['System Engineer']] },
-  configurationTypes: {
-    path: 'company/configurations/types',
-    link: 'type',
-    entries: [['Managed Workstation'], ['Server'], ['Switch']],
-  },
-  configurationStatuses: {
-    path: 'company/configurations/statuses',
-    link: 'status',
-    entries: [['Active'], ['Retired']],
-  },
-  opportunityTypes: { path: 'sales/opportunities/types', link: 'type', entries: [['Projects'], ['Managed Services']] },
-  stages: { path: 'sales/stages', link: 'stage', entries: [['1.Prospect'], ['2.Quote'], ['3.Close']] },
-  opportunityStatuses: {
-    path: 'sales/opportunities/statuses',
-    link: 'status',
-    entries: [['Open'], ['Won'], ['Lost']],
-  },
-  opportunityPriorities: { path: 'sales/priorities', link: 'priority', entries: [['High'], ['Low']] },
-  probabilities: { path: 'sales/probabilities', link: 'probability', entries: [['10'], ['50'], ['90']] },
-  ratings: { path: 'sales/opportunities/ratings', link: 'rating', entries: [['Hot'], ['Cold']] },
+const setup = (path: string, link: string, ...names: readonly string[]): Setup => ({
+  path,
+  link,
+  entries: names.map((text) => {
+    const [name = '', identifier] = text.split('|');
+    return { name, ...(identifier !== undefined && { identifier }) };
+  }),
+});
+
+/** By what schemas refer to. Some entries have an identifier besides their name. */
+export const SETUP: Readonly<Record<string, Setup>> = {
+  boards: setup('service/boards', 'board', 'Service A', 'Ops\' & "Net" Security', 'Integration'),
+  statuses: setup('service/boards/1/statuses', 'status', 'New', 'In Progress', 'Waiting %', '>Closed'),
+  types: setup('service/boards/1/types', 'type', 'Admin', 'Störung', 'Break_Fix'),
+  teams: setup('service/boards/1/teams', 'team', 'Windows Team', 'Linux Team'),
+  priorities: setup(
+    'service/priorities',
+    'priority',
+    'Priority 1 - Critical',
+    'Priority 3 - Medium',
+    'Priority 4 - Low',
+  ),
+  sources: setup('service/sources', 'source', 'Call', 'Email Connector'),
+  members: setup(
+    'system/members',
+    'member',
+    'Causeway Integration|causeway',
+    "Dana O'Brien|DObrien",
+    'Zoë Brandt|zbrandt',
+  ),
+  locations: setup('system/locations', 'location', 'Tampa Office', 'Example South'),
+  departments: setup('system/departments', 'department', 'Engineering|Engineering', 'Admin|Admin'),
+  countries: setup('company/countries', 'country', 'United States', 'Österreich'),
+  companyStatuses: setup('company/companies/statuses', 'status', 'Active', 'Inactive', 'Not Approved'),
+  contactDepartments: setup('company/contacts/departments', 'department', 'Accounting', 'IT'),
+  communicationTypes: setup('company/communicationTypes', 'type', 'Email', 'Direct', 'Fax'),
+  workTypes: setup('time/workTypes', 'workType', 'Regular', 'After Hours'),
+  workRoles: setup('time/workRoles', 'workRole', 'Engineer', 'System Engineer'),
+  configurationTypes: setup('company/configurations/types', 'type', 'Managed Workstation', 'Server', 'Switch'),
+  configurationStatuses: setup('company/configurations/statuses', 'status', 'Active', 'Retired'),
+  opportunityTypes: setup('sales/opportunities/types', 'type', 'Projects', 'Managed Services'),
+  stages: setup('sales/stages', 'stage', '1.Prospect', '2.Quote', '3.Close'),
+  opportunityStatuses: setup('sales/opportunities/statuses', 'status', 'Open', 'Won', 'Lost'),
+  opportunityPriorities: setup('sales/priorities', 'priority', 'High', 'Low'),
+  probabilities: setup('sales/probabilities', 'probability', '10', '50', '90'),
+  ratings: setup('sales/opportunities/ratings', 'rating', 'Hot', 'Cold'),
 };
 
 /** Of the member whose keys everybody here uses. */

@@ -9,6 +9,22 @@ export interface World {
   readonly tables: Tables;
   /** Where the caller takes ConnectWise to be. */
   readonly origin: string;
+  /** What rows look like, as long as no table changes. */
+  readonly shown: WeakMap<TableRow, TableRow>;
+}
+
+/** A world for each caller; that of the last one is kept until something changes. */
+export function createWorlds(tables: () => Tables): (origin: string) => World {
+  let kept: World | undefined;
+  let version = -1;
+  return (origin) => {
+    const now = Object.values(tables()).reduce((sum, table) => sum + table.version(), 0);
+    if (kept === undefined || kept.origin !== origin || version !== now) {
+      kept = { tables: tables(), origin, shown: new WeakMap() };
+      version = now;
+    }
+    return kept;
+  };
 }
 
 /** How references to records are shown, by what schemas refer to. */
@@ -31,8 +47,7 @@ export function candidates({ tables }: Pick<World, 'tables'>, { refersTo }: Refe
   if (record !== undefined && isTable(refersTo)) {
     return tables[refersTo].rows(true).map((row) => ({ id: row.id, ...record.read(row) }));
   }
-  const entries = SETUP[refersTo]?.entries ?? [];
-  return entries.map(([name, identifier], index) => ({ id: index + 1, name, ...(identifier && { identifier }) }));
+  return (SETUP[refersTo]?.entries ?? []).map((entry, index) => ({ id: index + 1, ...entry }));
 }
 
 function resolve(world: World, reference: Reference, id: unknown): TableRow | undefined {
@@ -40,9 +55,9 @@ function resolve(world: World, reference: Reference, id: unknown): TableRow | un
   const { refersTo } = reference;
   const record = RECORDS[refersTo];
   if (record === undefined || !isTable(refersTo)) {
-    const found = candidates(world, reference)[Number(id) - 1];
-    const { path = '', link = '' } = SETUP[refersTo] ?? {};
-    return found && { ...found, _info: { [`${link}_href`]: hrefOf(world, `${path}/${id}`) } };
+    const { path, link, entries } = SETUP[refersTo] ?? {};
+    const entry = entries?.[Number(id) - 1];
+    return entry && { id, ...entry, _info: { [`${link}_href`]: hrefOf(world, `${path}/${id}`) } };
   }
   const row = world.tables[refersTo].find(String(id));
   const href = hrefOf(world, `${SCHEMAS[refersTo].path}/${id}`);
@@ -56,6 +71,12 @@ function hrefOf({ origin }: World, path: string): string {
 
 /** A record as answers have it: members without a value are not there, but for those of custom fields. */
 export function showRow(world: World, name: TableName, row: TableRow): TableRow {
+  const kept = world.shown.get(row) ?? makeShown(world, name, row);
+  world.shown.set(row, kept);
+  return kept;
+}
+
+function makeShown(world: World, name: TableName, row: TableRow): TableRow {
   const { members, screen, isDated, path }: Schema = SCHEMAS[name];
   const shown = Object.entries(members).map(([member, spec]): [string, unknown] => [
     member,
@@ -66,6 +87,7 @@ export function showRow(world: World, name: TableName, row: TableRow): TableRow 
   return {
     ...Object.fromEntries(shown.filter(([, value]) => value != null)),
     ...(name === 'contacts' && phoneOf(row)),
+    ...(row.deletedFlag === true && { dateDeleted: lastUpdated, deletedBy: updatedBy }),
     ...showArrays(world, name, row),
     ...(screen !== undefined && { customFields: showCustomFields(world, screen, row) }),
     _info: { ...info, ...(name === 'tickets' && { notes_href: hrefOf(world, `${path}/${row.id}/notes`) }) },
