@@ -142,7 +142,7 @@ function writesOf(name: TableName, worldAt: WorldAt): Routes {
     [`POST ${all}`]: (call) => {
       const world = worldAt(call.origin);
       const parent = parentOf(world, call);
-      const values = completed(name, readObject(world, name, call.body.object()));
+      const values = completed(world, name, readObject(world, name, call.body.object()));
       const row = world.tables[name].insert({ ...values, ...(parent && { ticketId: parent.id }) });
       const location = `${call.origin}${call.path.replace(/\/$/, '')}/${row.id}`;
       return show(call, showRow(world, name, row), 201, { location });
@@ -158,8 +158,13 @@ function writesOf(name: TableName, worldAt: WorldAt): Routes {
 }
 
 /** What ConnectWise works out of a new record. */
-function completed(name: TableName, values: TableRow): TableRow {
-  const { chargeToId = null, timeStart, timeEnd, actualHours } = values;
+function completed({ tables }: World, name: TableName, values: TableRow): TableRow {
+  const { chargeToId = null, timeStart, timeEnd, actualHours, podId } = values;
+  if (name === 'fields') {
+    const { podDescription, screenId, screenDescription } =
+      tables.fields.rows().find((row) => row.podId === podId) ?? {};
+    return { ...values, podDescription, screenId, screenDescription };
+  }
   if (name !== 'timeEntries') return values;
   const hours = (Date.parse(String(timeEnd)) - Date.parse(String(timeStart))) / 3_600_000;
   const isKnown = actualHours != null || Number.isNaN(hours);
