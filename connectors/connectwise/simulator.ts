@@ -32,7 +32,7 @@ export const CLIENT_ID = '4c0de5a1-0000-4000-8000-00000000c11e';
 
 /** The configuration of an instance on this simulator. */
 export const DEMO_CONFIGURATION: Config = {
-  baseUrl: `https://api-na.myconnectwise.net${BASE}`,
+  site: 'na',
   company: COMPANY,
   'public.key': PUBLIC_KEY,
   'private.key': PRIVATE_KEY,

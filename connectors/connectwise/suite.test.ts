@@ -2,11 +2,9 @@ import { describeConnector } from '#connector/suite';
 import connectwise from './index.ts';
 import { createSimulator, DEMO_CONFIGURATION } from './simulator.ts';
 
-const { baseUrl: _, ...configuration } = DEMO_CONFIGURATION;
-
 describeConnector(connectwise, createSimulator, {
   folder: import.meta.dirname,
-  configuration,
+  configuration: DEMO_CONFIGURATION,
   writes: {
     incidents: {
       create: (number) => ({
