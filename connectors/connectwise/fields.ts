@@ -86,7 +86,6 @@ const SHOWN_OF_REFERENCE: Readonly<Record<string, readonly string[]>> = {
   primarySalesRep: ['identifier', 'name'],
   closedBy: ['identifier', 'name'],
   territoryManager: ['identifier', 'name'],
-  department: ['identifier', 'name'],
   parentCompany: ['identifier', 'name'],
   ticket: ['summary'],
 };

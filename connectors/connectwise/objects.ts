@@ -143,6 +143,7 @@ const incidents = entity('/service/tickets', {
     ...references.required('company'),
     ...references.written('board', 'status', 'priority', 'type', 'team', 'owner', 'contact', 'source', 'country'),
     ...references.written('location', 'department'),
+    'department.identifier': shown.text,
     ...each(written.text, 'siteName', 'addressLine1', 'city', 'zip', 'contactName', 'contactPhoneNumber'),
     contactEmailAddress: written.email,
     requiredDate: written.instant,

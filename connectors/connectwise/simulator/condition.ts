@@ -190,7 +190,7 @@ const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
 
 function readValue({ kind, text }: Token, field: Field): FilterLiteral {
   if (kind !== KINDS[field.type]) throw badCondition(`Expected a ${KINDS[field.type]} value, not a ${kind}.`);
-  if (kind === 'datetime' && !(MOMENT.test(text) && Date.parse(text) > 0)) {
+  if (kind === 'datetime' && !(MOMENT.test(text) && !Number.isNaN(Date.parse(text)))) {
     throw badCondition(`'${text}' is not a datetime.`);
   }
   // No document says how a quote gets into a string; some clients write a backslash in front, and nobody tells what becomes of it.
