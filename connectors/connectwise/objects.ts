@@ -105,7 +105,8 @@ const TIME_FIELDS = {
 const timesOfTicket = defineObject<string>({
   label: 'Time spent on the ticket',
   native: 'time/entries',
-  fields: TIME_FIELDS,
+  // They are few.
+  fields: { ...unasked(TIME_FIELDS), ...OWN },
   ...FILTERS,
   list: listOf((ticketId) => {
     // It becomes part of a condition.
@@ -123,7 +124,8 @@ const notesOfTicket = defineObject<string>({
     ticketId: shown.integer,
     text: shown.memo,
     ...each(shown.flag, 'detailDescriptionFlag', 'internalAnalysisFlag', 'resolutionFlag', 'issueFlag'),
-    ...each(shown.flag, 'customerUpdatedFlag', 'internalFlag', 'externalFlag'),
+    ...each(shown.flag, 'internalFlag', 'externalFlag'),
+    ...unasked({ customerUpdatedFlag: shown.flag }),
     ...references.shown('member', 'contact'),
     dateCreated: shown.moment,
     createdBy: shown.text,
@@ -139,7 +141,7 @@ const incidents = entity('/service/tickets', {
     ...OWN,
     ...ENTERED,
     summary: written.name,
-    recordType: oneOf('ProjectTicket', 'ServiceTicket'),
+    recordType: oneOf('ServiceTicket', 'ProjectTicket', 'ProjectIssue'),
     ...references.required('company'),
     ...references.written('board', 'status', 'priority', 'type', 'team', 'owner', 'contact', 'source', 'country'),
     ...references.written('location', 'department'),

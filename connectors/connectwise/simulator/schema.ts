@@ -62,7 +62,11 @@ const TICKETS: Schema = {
     levels: { owner: '', board: 'board', location: 'location', status: 'status', company: 'company', ticket: 'id' },
   },
   members: {
-    ...{ id: ID, summary: required(text(100)), recordType: shown(oneOf('ServiceTicket', 'ProjectTicket')) },
+    ...{
+      id: ID,
+      summary: required(text(100)),
+      recordType: shown(oneOf('ServiceTicket', 'ProjectTicket', 'ProjectIssue')),
+    },
     ...{ board: to('boards'), status: to('statuses'), company: to('companies'), siteName: text(50) },
     ...{ addressLine1: text(50), city: text(50), zip: text(12), country: to('countries') },
     ...{ contact: to('contacts'), contactName: text(62), contactPhoneNumber: text(20), contactEmailAddress: text(250) },
@@ -112,7 +116,12 @@ const TIME_ENTRIES: Schema = {
     },
     ...{ billableOption: oneOf(...BILLS), notes: text(), internalNotes: text(), hoursBilled: NUMBER },
     ...{ enteredBy: shown(text()), dateEntered: shown(TIME), hourlyRate: NUMBER, mobileGuid: text() },
-    status: shown(oneOf('Open', 'Rejected', 'PendingApproval', 'ApprovedByTierOne', 'ReadyToBill', 'Billed')),
+    status: shown(
+      oneOf(
+        ...['Open', 'Rejected', 'PendingApproval', 'ErrorsCorrected', 'PendingProjectApproval', 'ApprovedByTierOne'],
+        ...['RejectBySecondTier', 'ApprovedByTierTwo', 'ReadyToBill', 'Billed', 'WrittenOff', 'BilledAgreement'],
+      ),
+    ),
     ticket: to('tickets'),
   },
 };
