@@ -48,6 +48,8 @@ function writeLike(field: PushedField, { form, text, parts }: LikePattern): stri
     case 'contains':
       return contains(field, text);
     case 'pattern':
+      // Of texts that are nothing in the database this would not be true.
+      if (parts.every(({ kind }) => kind === 'any')) return 'id > 0';
       return contains(field, parts.map((part) => (part.kind === 'text' ? part.text : SIGNS[part.kind])).join(''));
   }
 }

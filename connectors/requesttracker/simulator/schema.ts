@@ -121,8 +121,8 @@ export function readLocal(text: string): string | undefined {
   return Number.isNaN(ms) ? undefined : new Date(ms).toISOString().replace('.000', '');
 }
 
-/** Databases compare texts without cases, and some of them without blanks at the end. */
-const fold = (text: string) => text.toLowerCase().trimEnd();
+/** As most databases compare texts. */
+const fold = (text: string) => text.toLowerCase();
 
 const TYPES = { id: 'integer', integer: 'number', queue: 'integer', date: 'datetime' } as const;
 
