@@ -8,6 +8,7 @@ import {
   type Fault,
   fault,
   json,
+  type MovableClock,
   type Simulator,
   type SimulatorOptions,
   simulate,
@@ -83,7 +84,7 @@ export function createSimulator(options: Partial<SimulatorOptions> = {}): Simula
   );
 }
 
-function makeDesk(clock: { readonly now: () => number }): Desk {
+function makeDesk(clock: MovableClock): Desk {
   const keep = (rows: readonly TableRow[], initial: TableRow = {}, changed: readonly string[] = []) =>
     createTable({
       rows,
