@@ -11,8 +11,11 @@ import { WRITES } from './simulator/samples.ts';
 const { REQUESTTRACKER_URL: url } = process.env;
 
 const CONFIGURATION = { url, username: 'root', password: 'password' };
-const FILTERS = 300;
-const TICKETS = 100;
+const TICKETS = 72;
+/** Of so many random filters each. */
+const ROUNDS = { tickets: 3, transactions: 1 };
+const FILTERS = 100;
+const CLAIMS = { claims: Number.POSITIVE_INFINITY, literalsPerClaim: 3 };
 
 if (url === undefined) {
   it('skipped: Request Tracker is tested live where REQUESTTRACKER_URL names a server');
@@ -28,19 +31,23 @@ if (url === undefined) {
     }));
 
     describe('with many filters', () => {
-      let subject: Subject;
+      let subject: Subject | undefined;
       before(async () => {
         subject = await startSubject({ connector: requesttracker, samples: { configuration: CONFIGURATION } });
       });
-      after(() => subject.target.stop());
+      after(() => subject?.target.stop());
 
-      for (const name of ['tickets', 'transactions']) {
-        it(`finds what is meant by ${FILTERS} random filters on ${name}, and by every declared operator`, async () => {
-          const listing = subject.listings.find((each) => each.name === name);
-          if (listing === undefined) throw new Error(`There are no ${name}.`);
-          await assertSound(subject.target, listing, { filters: FILTERS, seed: Date.now() % 2 ** 31 });
-          const effort = { claims: Number.POSITIVE_INFINITY, literalsPerClaim: 4 };
-          const faults = await measureClaims(subject.target, listing, effort);
+      for (const [name, rounds] of Object.entries(ROUNDS)) {
+        it(`finds what is meant by ${rounds * FILTERS} random filters on ${name}, and by every declared operator`, async () => {
+          const listing = subject?.listings.find((each) => each.name === name);
+          if (subject === undefined || listing === undefined) throw new Error(`There are no ${name}.`);
+          const { target } = subject;
+          const seed = Date.now() % 2 ** 30;
+          // Side by side, as the server has several processes.
+          const rest = Array.from({ length: rounds }, (_, round) =>
+            assertSound(target, listing, { filters: FILTERS, seed: seed + round }),
+          );
+          const [faults] = await Promise.all([measureClaims(target, listing, CLAIMS), ...rest]);
           if (faults.length > 0) throw new Error(faults.join('\n'));
         });
       }
@@ -105,7 +112,7 @@ function ticketOf(index: number) {
     TimeWorked: index % 3,
     Due: instant(0),
     Starts: instant(2),
-    Requestor: [`person${index % 6}@example.com`],
-    Content: pick(TEXTS, index + 3) || 'text',
+    ...(index % 4 === 0 && { Requestor: [`person${index % 6}@example.com`] }),
+    ...(index % 8 === 0 && { Content: pick(TEXTS, index + 3) || 'text' }),
   };
 }
