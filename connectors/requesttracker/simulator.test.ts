@@ -57,8 +57,9 @@ describe('the Request Tracker simulator', () => {
     const all = await count('id > 0');
     const open = await count("Status = 'OPEN'");
     expect(open).to.be.within(1, all - 1);
-    expect(await count("Status = 'open' OR Status = 'new' AND id = 0")).to.equal(open);
-    expect(await count("(status='open')".replace('status', 'Status'))).to.equal(open);
+    expect(await count("Status = 'open' OR Status = 'new' AND id = 0")).to.equal(0);
+    expect(await count("id = 0 AND Status = 'new' OR Status = 'open'")).to.equal(open);
+    expect(await count("(Status='open')")).to.equal(open);
     expect(await count("Subject = 'x\\' OR \\'x\\'=\\'x'")).to.be.within(1, 9);
     expect(await count('Subject LIKE "b"')).to.equal(await count("Subject LIKE 'B'"));
     expect(await count("Subject = 'CF.{Severity}'")).to.equal(0);
@@ -67,7 +68,10 @@ describe('the Request Tracker simulator', () => {
     );
     expect((await search('id IN (1,2)')).message).to.match(/^Wrong query, expecting a OPERATOR in 'id >IN<--here/);
     expect((await search('Nosuch = 1')).message).to.match(/^Unknown field: Nosuch at /);
-    expect((await search('(id = 1')).message).to.match(/^Incomplete query, /);
+    expect((await search('(id = 1')).message).to.match(/^Incomplete query, 1 unclosed paren in '\(id = 1' at /);
+    expect((await search('foo')).message).to.match(
+      /^Incomplete query, last element \(KEYWORD\) is not close paren or value in 'foo' at /,
+    );
   });
 
   it('reads instants on its own clocks, whatever zone is written, and takes = for a day', async () => {

@@ -1,8 +1,8 @@
 import { Fault, type FilterTree } from '#connector/simulator';
 
 /**
- * The grammar of "Query Builder" and its messages: comparisons joined by AND and OR, of which AND binds closer, and parentheses. There is no
- * NOT and no IN. Texts stand in single or double quotes; a backslash takes the next sign as it is. What no token begins with is passed over.
+ * The grammar of "Query Builder" and its messages: comparisons joined by AND and OR, of which neither binds closer: what stands first is
+ * joined first. There are parentheses, no NOT and no IN. Texts stand in single or double quotes; a backslash takes the next sign as it is. What no token begins with is passed over.
  */
 
 type Kind = 'AGGREGATOR' | 'OPERATOR' | 'OPEN_PAREN' | 'CLOSE_PAREN' | 'WORD';
@@ -39,7 +39,7 @@ export function parseTicketSql(query: string, compile: (comparison: Comparison) 
 
   function take(...wanted: readonly Kind[]): Token {
     const token = tokens[next++];
-    if (token === undefined) throw badQuery(`Incomplete query, last element is not close paren or value in '${query}'`);
+    if (token === undefined) throw badQuery(`Incomplete query, ${describeEnd(tokens)} in '${query}'`);
     if (wanted.includes(token.kind)) return token;
     const marked = `${query.slice(0, token.at)}>${token.text}<--here${query.slice(token.at + token.text.length)}`;
     throw badQuery(`Wrong query, expecting a ${wanted.join(' or ').replaceAll('WORD', 'KEYWORD')} in '${marked}'`);
@@ -54,28 +54,34 @@ export function parseTicketSql(query: string, compile: (comparison: Comparison) 
         value: unquote(take('WORD').text),
       });
     }
-    const inner = readOperands('OR');
+    const inner = readOperands();
     take('CLOSE_PAREN');
     return inner;
   }
 
-  function readOperands(word: 'AND' | 'OR'): FilterTree {
-    const operands: FilterTree[] = [];
-    do operands.push(word === 'OR' ? readOperands('AND') : readOperand());
-    while (takesAggregator(word));
-    const [only] = operands;
-    return operands.length === 1 && only !== undefined ? only : { kind: word === 'OR' ? 'or' : 'and', operands };
+  function readOperands(): FilterTree {
+    let tree = readOperand();
+    while (tokens[next]?.kind === 'AGGREGATOR') {
+      const kind = take('AGGREGATOR').text.toUpperCase() === 'OR' ? 'or' : 'and';
+      tree = { kind, operands: [tree, readOperand()] };
+    }
+    return tree;
   }
 
-  function takesAggregator(word: string): boolean {
-    const isIt = tokens[next]?.kind === 'AGGREGATOR' && tokens[next]?.text.toUpperCase() === word;
-    if (isIt) next++;
-    return isIt;
-  }
-
-  const tree = readOperands('OR');
+  const tree = readOperands();
   if (next < tokens.length) take('AGGREGATOR');
   return tree;
+}
+
+function describeEnd(tokens: readonly Token[]): string {
+  const last = tokens.at(-1)?.kind ?? 'KEYWORD';
+  const open = tokens.reduce(
+    (sum, { kind }) => sum + Number(kind === 'OPEN_PAREN') - Number(kind === 'CLOSE_PAREN'),
+    0,
+  );
+  const isWhole = last === 'CLOSE_PAREN' || (last === 'WORD' && tokens.at(-2)?.kind === 'OPERATOR');
+  if (isWhole) return `${open} unclosed paren${open === 1 ? '' : 's'}`;
+  return `last element (${last === 'WORD' ? 'KEYWORD' : last}) is not close paren or value`;
 }
 
 function readToken({ 0: text, index: at, groups = {} }: RegExpMatchArray): Token {
