@@ -58,7 +58,9 @@ describe('the Request Tracker simulator', () => {
     const open = await count("Status = 'OPEN'");
     expect(open).to.be.within(1, all - 1);
     expect(await count("Status = 'open' OR Status = 'new' AND id = 0")).to.equal(0);
-    expect(await count("id = 0 AND Status = 'new' OR Status = 'open'")).to.equal(open);
+    // The last word between two parentheses stands for all.
+    expect(await count("id = 0 AND Status = 'nosuch' OR Status = 'open'")).to.equal(open);
+    expect(await count('id = 1 OR id = 4 AND id = 7 OR id = 1 AND id = 1')).to.equal(0);
     expect(await count("(Status='open')")).to.equal(open);
     expect(await count("Subject = 'x\\' OR \\'x\\'=\\'x'")).to.be.within(1, 9);
     expect(await count('Subject LIKE "b"')).to.equal(await count("Subject LIKE 'B'"));

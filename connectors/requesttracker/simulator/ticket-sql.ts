@@ -1,8 +1,9 @@
 import { Fault, type FilterTree } from '#connector/simulator';
 
 /**
- * The grammar of "Query Builder" and its messages: comparisons joined by AND and OR, of which neither binds closer: what stands first is
- * joined first. There are parentheses, no NOT and no IN. Texts stand in single or double quotes; a backslash takes the next sign as it is. What no token begins with is passed over.
+ * The grammar of "Query Builder" and its messages: comparisons joined by AND and OR, and parentheses. Neither word binds closer: the last
+ * one between two parentheses stands for all. There is no NOT and no IN. Texts stand in single or double quotes; a backslash
+ * takes the next sign as it is. What no token begins with is passed over.
  */
 
 type Kind = 'AGGREGATOR' | 'OPERATOR' | 'OPEN_PAREN' | 'CLOSE_PAREN' | 'WORD';
@@ -60,12 +61,14 @@ export function parseTicketSql(query: string, compile: (comparison: Comparison) 
   }
 
   function readOperands(): FilterTree {
-    let tree = readOperand();
+    const first = readOperand();
+    const operands = [first];
+    let word: string | undefined;
     while (tokens[next]?.kind === 'AGGREGATOR') {
-      const kind = take('AGGREGATOR').text.toUpperCase() === 'OR' ? 'or' : 'and';
-      tree = { kind, operands: [tree, readOperand()] };
+      word = take('AGGREGATOR').text.toUpperCase();
+      operands.push(readOperand());
     }
-    return tree;
+    return word === undefined ? first : { kind: word === 'OR' ? 'or' : 'and', operands };
   }
 
   const tree = readOperands();
