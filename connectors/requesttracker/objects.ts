@@ -108,6 +108,7 @@ const CHANGES: Changes = { updated: 'lastUpdated', created: 'created' };
 
 /** Tickets; those that are deleted or were merged into others are not there. */
 export const tickets = defineObject<string>({
+  aliases: ['incidents'],
   label: 'Tickets',
   native: 'tickets',
   fields: {
