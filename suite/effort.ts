@@ -7,7 +7,7 @@ export interface Effort {
   readonly filtersInAll: number;
   readonly seed: number;
   readonly claims: number;
-  /** Each claim is tried with three at least, however many there are: fewer may all be decided without the provider. */
+  /** Each claim is tried with two at least, however many there are. */
   readonly literalsPerClaim: number;
   readonly literalsInAll: number;
   /** Random filters among which queries are looked for that leave few rows or some. */

@@ -93,10 +93,13 @@ export async function measureClaims(
 
 async function measureClaim(target: Target, listing: Listing, claim: Claim, most: number): Promise<readonly string[]> {
   const { name, spec, operator, exactness } = claim;
-  const filters = choose(predicatesFor(operator, name, literalsFor(name, spec, listing.rows)), most);
+  const all = predicatesFor(operator, name, literalsFor(name, spec, listing.rows));
+  const chosen = new Set(choose(all, most));
   const faults: string[] = [];
   let pushed = 0;
-  for (const filter of filters) {
+  // What is decided without the provider says nothing of its claims: others are tried until one is not.
+  for (const filter of [...chosen, ...all.filter((each) => !chosen.has(each))]) {
+    if (pushed > 0 && !chosen.has(filter)) break;
     const where = printFilter(filter);
     const query = { where, pageSize: 5000, ...idOnly(listing) };
     const { body, headers } = await getOk(target, listing.path, { query });

@@ -58,7 +58,7 @@ export async function startSubject({
   }
 }
 
-const FEWEST_LITERALS = 3;
+const FEWEST_LITERALS = 2;
 
 /** For many listings, and for many claims, as much less of each. */
 function spreadEffort(effort: Effort, large: readonly Listing[]): Effort {
