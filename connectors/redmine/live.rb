@@ -10,7 +10,7 @@ admin.pref.update!(time_zone: 'Hawaii')
 
 manager = Role.find_by!(name: 'Manager')
 # An issue may begin with any status.
-Tracker.all.product(IssueStatus.all).each do |tracker, status|
+Tracker.all.to_a.product(IssueStatus.all.to_a).each do |tracker, status|
   WorkflowTransition.create!(role: manager, tracker: tracker, old_status_id: 0, new_status: status)
 end
 people = 3.times.map do |number|

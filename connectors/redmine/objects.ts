@@ -120,12 +120,17 @@ export const timeEntries = defineObject<Conditions>({
   ...records({ all: 'time_entries', one: 'time_entry', guarded: ['user.id'] }),
 });
 
+const { filter: _, ...ISSUE } = TIME_ENTRY.issue_id;
+
 const timeEntriesOfIssue = defineObject<Conditions>({
   label: 'Time spent on the issue',
   native: 'time_entries',
-  fields: TIME_ENTRY,
+  // Which issue is asked for already.
+  fields: { ...TIME_ENTRY, issue_id: ISSUE },
+  ...ASKED,
   list: listOf('time_entries', {
-    more: ({ parentId = '' }) => parametersOf([{ field: 'issue_id', operator: '=', values: [assertId(parentId)] }]),
+    more: ({ parentId = '', filter = [] }) =>
+      parametersOf([{ field: 'issue_id', operator: '=', values: [assertId(parentId)] }, ...filter]),
   }),
 });
 
