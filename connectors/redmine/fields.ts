@@ -13,7 +13,15 @@ const BOUNDS = ['<', '<=', '>', '>='] as const;
 /** Records are numbered from 1. */
 export const ID = { ...COUNTED, nullable: false } as const satisfies FieldSpec;
 /** There is no `!=` of numbers. */
-export const FOUND_ID = { ...ID, sortable: true, filter: can.only('exact', '=', 'IN', ...BOUNDS) } as const;
+export const FOUND_ID = {
+  ...ID,
+  // Of such numbers one text holds all that are asked for.
+  nativeType: 'integer',
+  sortable: true,
+  filter: can.only('exact', '=', 'IN', ...BOUNDS),
+} as const satisfies FieldSpec;
+/** Where it is one of a list. */
+export const LISTED_ID = { ...ID, sortable: true, filter: can.only('exact', ...EQUALITIES) } as const satisfies FieldSpec;
 
 export const number = (native: string) => ({ ...NUMBER, native }) as const satisfies FieldSpec;
 

@@ -13,7 +13,10 @@ export type Conditions = readonly Condition[];
 /** Web servers in front of Redmine take addresses of about ten thousand characters. */
 const LONGEST = 6000;
 
-/** Conditions on fields, each with one operator, all of which must hold. There is no OR, and a field has one condition only. */
+/**
+ * Conditions on fields, each with one operator, all of which must hold. There is no OR, and a field has one condition only. References are
+ * shown as `{ id, name }`, and asked for by the id.
+ */
 export const conditions: Translator<Conditions> = {
   nulls: 'different',
   and: (operands) => operands.flat().reduce<Conditions>(join, []),
@@ -30,12 +33,13 @@ export const conditions: Translator<Conditions> = {
 };
 
 /** The parameters in which any text can stand; in the short ones (`subject=~x`) `|` and operators at the beginning count. */
-export function parametersOf(native: Conditions): Readonly<Record<string, string | readonly string[]>> {
+export function parametersOf(native: Conditions, idName = 'id'): Readonly<Record<string, string | readonly string[]>> {
+  const named = native.map((each) => (each.field === 'id' ? { ...each, field: idName } : each));
   return {
     // With none of its own a list shows what people mostly want, such as open issues.
-    'f[]': ['', ...native.map(({ field }) => field)],
+    'f[]': ['', ...named.map(({ field }) => field)],
     ...Object.fromEntries(
-      native.flatMap(({ field, operator, values }) => [
+      named.flatMap(({ field, operator, values }) => [
         [`op[${field}]`, operator] as const,
         ...(values.length > 0 ? [[`v[${field}][]`, values] as const] : []),
       ]),
@@ -64,11 +68,8 @@ const OPPOSITE: Readonly<Record<string, string>> = { '>=': '<=', '<=': '>=' };
 /** `a` is found among those that begin with it: texts are not compared with a whole one. */
 const LIKES = { literal: '^', prefix: '^', suffix: '$', contains: '~', pattern: '~' } as const;
 
-/** References are shown as `{ id, name }`, and asked for by the id. */
-const NAMES: Readonly<Record<string, string>> = { id: 'issue_id' };
-
 function nameOf({ native }: PushedField): string {
-  return NAMES[native] ?? native.replace('.', '_');
+  return native.replace('.', '_');
 }
 
 /** Redmine has neither `<` nor `>`: what is between is found with either, and checked again. */
@@ -86,7 +87,7 @@ function compare(field: PushedField, operator: string, value: Value): Condition 
 function listed(field: PushedField, values: readonly Value[], negated: boolean): Condition {
   const texts = values.map((value) => (value.kind === 'boolean' ? String(Number(value.value)) : plainText(value)));
   // Of numbers there is one text, which holds all of them.
-  const isNumber = field.native === 'id';
+  const isNumber = field.nativeType === 'integer';
   return { field: nameOf(field), operator: negated ? '!' : '=', values: isNumber ? [texts.join(',')] : texts };
 }
 

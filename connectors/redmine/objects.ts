@@ -20,6 +20,7 @@ import {
   foundMoment,
   hours,
   ID,
+  LISTED_ID,
   maybe,
   moment,
   nameOf,
@@ -117,7 +118,7 @@ export const timeEntries = defineObject<Conditions>({
   fields: TIME_ENTRY,
   ...ASKED,
   list: listOf('time_entries', { more: asked }),
-  ...records({ all: 'time_entries', one: 'time_entry', guarded: ['user.id'] }),
+  ...records({ all: 'time_entries', one: 'time_entry', guarded: ['user'] }),
 });
 
 const { filter: _, ...ISSUE } = TIME_ENTRY.issue_id;
@@ -137,7 +138,8 @@ const timeEntriesOfIssue = defineObject<Conditions>({
 const ISSUES: Place = {
   all: 'issues',
   one: 'issue',
-  guarded: ['status.id', 'tracker.id', 'project.id', 'priority.id', 'assigned_to.id'],
+  guarded: ['status', 'tracker', 'project', 'priority', 'assigned_to'],
+  setBy: { parent: 'parent_issue_id' },
 };
 
 export const issues = defineObject<Conditions>({
@@ -187,7 +189,7 @@ export const issues = defineObject<Conditions>({
     uploads: { type: 'array', ...UNLISTED, ...WRITABLE, label: 'Files to attach: each with `token`, `filename`' },
   },
   ...ASKED,
-  list: listOf('issues', { more: asked, idOrder: true }),
+  list: listOf('issues', { more: ({ filter = [] }) => parametersOf(filter, 'issue_id'), idOrder: true }),
   changes: { updated: 'updated_on', created: 'created_on' },
   children: {
     journals: defineObject({ label: 'Changes and comments', fields: JOURNAL, list: partsOf('journals') }),
@@ -201,7 +203,7 @@ export const projects = defineObject<Conditions>({
   label: 'Projects',
   description: 'Projects, closed ones too; archived ones are not there.',
   fields: {
-    id: { ...FOUND_ID, filter: { '=': 'exact', '!=': 'exact', IN: 'exact', 'NOT IN': 'exact' } },
+    id: LISTED_ID,
     name: { ...shown('name'), ...FOUND, ...REQUIRED, nullable: false },
     identifier: { ...shown('identifier'), ...GIVEN, required: true, nullable: false, format: 'identifier' },
     description: { ...blank('description'), ...FOUND, ...WRITABLE },

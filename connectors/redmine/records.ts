@@ -16,8 +16,10 @@ type Values = Readonly<Record<string, unknown>>;
 export interface Place {
   readonly all: string;
   readonly one: string;
-  /** Native names of what a workflow or a role may keep from being set, which is then passed over. */
+  /** References that a workflow or a role may keep from being set, which is then passed over. */
   readonly guarded?: readonly string[];
+  /** By which name a reference is set. Default: its own with `_id`. */
+  readonly setBy?: Readonly<Record<string, string>>;
 }
 
 /** @throws AppError NOT_FOUND for what is no number: of such a text the digits in front would count, or it is the name of a project */
@@ -37,14 +39,14 @@ export function records(place: Place): Operations {
     get: readOne(place),
     create: {
       run: async (context, { values }) => {
-        const made = await context.send({ method: 'POST', path: `/${all}.json`, json: { [one]: toNative(values) } });
+        const made = await context.send({ method: 'POST', path: `/${all}.json`, json: { [one]: toNative(place, values) } });
         const id = json.key(json.at(made.body, one, 'id'), 'the id of the new record');
         return read(context, place, id);
       },
     },
     update: {
       run: async (context, { id, values }) => {
-        await context.send({ ...change(place, 'PUT', id), json: { [one]: toNative(values) } });
+        await context.send({ ...change(place, 'PUT', id), json: { [one]: toNative(place, values) } });
         return assertChanged(place, values, await read(context, place, id));
       },
     },
@@ -60,21 +62,22 @@ async function read({ send }: ConnectorContext, { all, one }: Place, id: RecordI
   return json.object(json.at((await send({ path: path`/${all}/${id}.json` })).body, one), `the member '${one}'`);
 }
 
-/** `status.id` is shown, and `status_id` set. */
-function toNative(values: Values): Values {
-  const NAMES: Readonly<Record<string, string>> = { 'parent.id': 'parent_issue_id' };
+/** `{ status: { id } }` is shown, and `status_id` set. */
+function toNative({ setBy = {} }: Place, values: Values): Values {
   return Object.fromEntries(
-    Object.entries(values).map(([name, value]) => [NAMES[name] ?? name.replace('.', '_'), value]),
+    Object.entries(values).map(([name, value]) =>
+      json.isObject(value) && Object.hasOwn(value, 'id') ? [setBy[name] ?? `${name}_id`, value.id] : [name, value],
+    ),
   );
 }
 
 /** What the workflow does not allow is passed over with a success. @throws AppError PROVIDER_REJECTED */
 function assertChanged({ guarded = [] }: Place, values: Values, row: Values): Values {
   const refused = guarded.filter((name) => {
-    const wanted = values[name];
-    return wanted !== undefined && json.at(row, ...name.split('.')) !== (wanted ?? undefined);
+    const wanted = json.at(values, name, 'id');
+    return wanted !== undefined && (json.at(row, name, 'id') ?? null) !== wanted;
   });
   if (refused.length === 0) return row;
-  const names = refused.map((name) => name.replace('.', '_')).join(', ');
+  const names = refused.map((name) => `${name}_id`).join(', ');
   throw rejected(`Redmine kept ${names} as before: neither workflow nor role of this user allow the change.`);
 }
