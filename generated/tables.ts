@@ -254,6 +254,8 @@ export interface PollColumns {
   readonly provider_calls: number;
   readonly events: number;
   readonly created_at: Date;
+  /** Runs in a row that got no further, as what was left of the limit of the provider is left to callers. */
+  readonly waits: number;
 }
 
 /** Versions of records that events were made of, or that were there before: kept as long as the poller may read them again. */
@@ -265,6 +267,8 @@ export interface PollSeenColumns {
   readonly record_key: Buffer;
   readonly version: Buffer;
   readonly seen_at: Date;
+  /** Whole lists in a row, each counted in another hour, that did not show the record. */
+  readonly missed: number;
 }
 
 /** One callback URL of one account. */

@@ -24,8 +24,10 @@ export async function compareDiscovery(target: Target): Promise<readonly string[
 }
 
 function operationsOf(object: ObjectSpec): readonly string[] {
-  const { list, get, create, update, remove } = object;
-  return Object.entries({ list, get, create, update, delete: remove }).flatMap(([name, each]) => (each ? [name] : []));
+  const { list, get, create, update, remove, upload } = object;
+  return Object.entries({ list, get, create, update, delete: remove, upload }).flatMap(([name, each]) =>
+    each ? [name] : [],
+  );
 }
 
 function claimsOf([name, spec]: readonly [string, FieldSpec]) {
@@ -84,7 +86,9 @@ async function callMissing(
   object: ObjectSpec,
   { path, methods }: Resource,
 ): Promise<readonly string[]> {
-  const has = (operation: string) => Reflect.get(object, operation) !== undefined;
+  // What takes a file is no less there.
+  const has = (operation: string) =>
+    [object, object.upload ?? {}].some((each) => Reflect.get(each, operation) !== undefined);
   const entries = Object.entries(methods);
   const allow = entries.filter(([operation]) => has(operation)).map(([, method]) => method);
   const faults: string[] = [];

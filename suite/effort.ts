@@ -7,7 +7,9 @@ export interface Effort {
   readonly filtersInAll: number;
   readonly seed: number;
   readonly claims: number;
+  /** Each claim is tried with three at least, however many there are: fewer may all be decided without the provider. */
   readonly literalsPerClaim: number;
+  readonly literalsInAll: number;
   /** Random filters among which queries are looked for that leave few rows or some. */
   readonly candidates: number;
   /** Of them, how many of each kind are sent until one is of the kind. */
@@ -18,6 +20,7 @@ export interface Effort {
   readonly pagedListings: number;
   readonly walks: number;
   readonly sortedFields: number;
+  readonly sortedFieldsInAll: number;
   readonly mostTexts: number;
   /** Objects whose changes are polled for. */
   readonly followed: number;
@@ -31,12 +34,14 @@ export const QUICK: Effort = {
   seed: 20260,
   claims: 8,
   literalsPerClaim: 3,
+  literalsInAll: Number.POSITIVE_INFINITY,
   candidates: 30,
   tried: 3,
   everyKind: false,
   pagedListings: 1,
   walks: 1,
   sortedFields: 1,
+  sortedFieldsInAll: Number.POSITIVE_INFINITY,
   mostTexts: 3,
   followed: 3,
 };
@@ -48,14 +53,22 @@ export const FULL: Effort = {
   seed: 20260,
   claims: Number.POSITIVE_INFINITY,
   literalsPerClaim: 7,
+  literalsInAll: 1200,
   candidates: 400,
   tried: 25,
   everyKind: true,
   pagedListings: 6,
   walks: Number.POSITIVE_INFINITY,
   sortedFields: 12,
+  sortedFieldsInAll: 60,
   mostTexts: Number.POSITIVE_INFINITY,
   followed: Number.POSITIVE_INFINITY,
+};
+
+const BOUNDLESS = {
+  filtersInAll: Number.POSITIVE_INFINITY,
+  literalsInAll: Number.POSITIVE_INFINITY,
+  sortedFieldsInAll: Number.POSITIVE_INFINITY,
 };
 
 /**
@@ -69,7 +82,7 @@ export function readEffort(environment: Readonly<Record<string, string | undefin
     ...effort,
     ...(runs !== undefined && {
       filters: Number(runs),
-      filtersInAll: Number.POSITIVE_INFINITY,
+      ...BOUNDLESS,
       literalsPerClaim: 60,
       seed: Date.now() % 2 ** 31,
     }),

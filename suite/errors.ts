@@ -47,7 +47,7 @@ export async function askForNothing(target: Target, listings: readonly Listing[]
     return answer;
   };
   for (const [name, object] of Object.entries(target.objects)) {
-    const answer = await expectNotFound(`/${name}x`);
+    const answer = await expectNotFound(`/${encodeURIComponent(name)}x`);
     if (answer.body.details?.[0]?.nearest === undefined) faults.push(`GET /${name}x suggests no name`);
     await expectNotFound(`/objects/${name}x/metadata`);
     const listing = listings.find(({ path }) => path === `/${name}`);

@@ -5,8 +5,10 @@ import { createEgress } from '../src/egress/index.ts';
 import type { NewEvent } from '../src/events/model.ts';
 import { readPollSettings } from '../src/instances/polling/poll-settings.ts';
 import type { ClaimedPoll, NewlySeen, PollStore, Progress, SeenVersion } from '../src/polls/poll-store.ts';
-import { type RunPorts, runPoll } from '../src/polls/run.ts';
+import type { RunPorts } from '../src/polls/run.ts';
+import { runPoll } from '../src/polls/run-poll.ts';
 import { composeResources } from '../src/resources/index.ts';
+import type { Row } from '../src/where/index.ts';
 import { tokensIn, withDefaults } from './testing.ts';
 
 /** A poller of the service over a simulator, which keeps in memory what the service keeps in its database. */
@@ -15,6 +17,10 @@ export interface Follower {
   readonly poll: () => Promise<readonly NewEvent[]>;
   /** How many versions of records it remembers. */
   readonly remembered: () => number;
+  /** How many requests it has sent to the provider. */
+  readonly calls: () => number;
+  /** As the API shows it when it is read by itself. */
+  readonly read: (id: string) => Promise<Row>;
 }
 
 export interface Followed {
@@ -27,8 +33,11 @@ export interface Followed {
   readonly clock?: Clock;
 }
 
-const ONE_POLLER = { accountId: 1, instanceId: 1, settingsVersion: 1, intervalMs: 60_000, failures: 0, lease: '1' };
-const OPTIONS = { leaseMs: 60_000, mostPages: 500, mostListed: 1_000, mostPasses: 4 };
+const ONE_POLLER = {
+  ...{ accountId: 1, instanceId: 1, settingsVersion: 1, intervalMs: 60_000, failures: 0, waits: 0, lease: '1' },
+  lastSuccessAt: null,
+};
+const OPTIONS = { mostPages: 500, mostListed: 1_000, mostPasses: 4 };
 /** Runs that end early are gone on with. */
 const MOST_RUNS = 5;
 
@@ -62,8 +71,12 @@ export function createFollower(followed: Followed): Follower {
     },
   );
   const memory = createMemory();
+  const signal = new AbortController().signal;
+  const tally = { events: 0, providerCalls: 0 };
   return {
     remembered: memory.count,
+    calls: () => tally.providerCalls,
+    read: async (id) => (await resources.getRecord({ instance, objectName, signal }, id)).record,
     poll: async () => {
       const found: NewEvent[] = [];
       const prepare: RunPorts['prepare'] = async (events) => ({
@@ -79,8 +92,8 @@ export function createFollower(followed: Followed): Follower {
         };
         const end = await runPoll(
           { store: memory.store, resources, prepare, clock, options: OPTIONS },
-          { poll, instance, settings, resource, signal: new AbortController().signal },
-          { events: 0, providerCalls: 0 },
+          { poll, instance, settings, resource, signal },
+          tally,
         );
         if (end === undefined) return found;
       }
@@ -98,7 +111,7 @@ interface Memory {
 /** Everything is committed at once. */
 function createMemory(): Memory {
   let progress: Progress = { kind: null, watermark: null, feedWatermark: null };
-  let versions: readonly NewlySeen[] = [];
+  let versions: readonly (NewlySeen & { readonly missed: number })[] = [];
   const transaction: PollStore['transaction'] = (work) =>
     // There is no database, and none is asked for.
     work({} as Parameters<typeof work>[0]);
@@ -118,10 +131,24 @@ function createMemory(): Memory {
       seen: async (_key, recordKeys) => versions.filter(isOf(recordKeys)),
       see: async (_via, _key, seen, replaces) => {
         const isReplaced = isOf(seen.map(({ recordKey }) => recordKey));
-        versions = [...versions.filter((version) => !(replaces && isReplaced(version))), ...seen];
+        versions = [
+          ...versions.filter((version) => !(replaces && isReplaced(version))),
+          ...seen.map((one) => ({ ...one, missed: 0 })),
+        ];
       },
       forgetSeen: async (_key, before) => {
         versions = versions.filter(({ seenAt }) => seenAt >= before);
+      },
+      seenRecords: async (_key, { after, before, limit }) =>
+        versions
+          .filter(({ recordKey, seenAt }) => Buffer.compare(recordKey, after) > 0 && !(before && seenAt >= before))
+          .toSorted((a, b) => Buffer.compare(a.recordKey, b.recordKey))
+          .slice(0, limit),
+      noteMissed: async (_via, _key, { shown, missed, most }) => {
+        const [isShown, isMissed] = [isOf(shown), isOf(missed)];
+        versions = versions
+          .map((one) => ({ ...one, missed: isMissed(one) ? one.missed + 1 : isShown(one) ? 0 : one.missed }))
+          .filter((one) => one.missed < most);
       },
     },
   };

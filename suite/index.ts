@@ -28,8 +28,10 @@ export function describeSubject(
   prepare: () => Promise<SubjectOptions & { readonly stop?: () => Promise<void> }>,
 ): void {
   const effort = readEffort(process.env);
+  const isQuick = effort.literalsPerClaim < FULL.literalsPerClaim;
   describe(`${name} keeps what connectors promise`, function suite() {
-    this.timeout(120_000);
+    // Whatever else the machine does: how long it takes is no fault of the connector.
+    this.timeout(isQuick ? 120_000 : 900_000);
     let subject: Subject;
     let stop: (() => Promise<void>) | undefined;
 
@@ -48,7 +50,7 @@ export function describeSubject(
     }
 
     // What can be better is said, not demanded: some rows and literals do not prove what a provider does with others.
-    if (effort.literalsPerClaim < FULL.literalsPerClaim) return;
+    if (isQuick) return;
     it('is compared with what its provider could do', async () => {
       for (const line of await findBetter(subject)) console.log(`      note: ${line}`);
     });

@@ -51,10 +51,26 @@ export async function startSubject({
     const listings = await findListings(target);
     const enough = listings.filter(({ rows }) => rows.length >= ENOUGH_ROWS);
     const large = spread(enough, effort.listings);
-    const filters = Math.ceil(Math.min(effort.filters, effort.filtersInAll / Math.max(large.length, 1)));
-    return { target, samples, effort: { ...effort, filters }, listings, large, createSimulator };
+    return { target, samples, effort: spreadEffort(effort, large), listings, large, createSimulator };
   } catch (error) {
     await target.stop();
     throw error;
   }
+}
+
+const FEWEST_LITERALS = 3;
+
+/** For many listings, and for many claims, as much less of each. */
+function spreadEffort(effort: Effort, large: readonly Listing[]): Effort {
+  const claims = large.flatMap(({ object: { fields } }) =>
+    Object.values(fields).flatMap(({ filter = {} }) => Object.keys(filter)),
+  );
+  const share = (each: number, inAll: number, count: number) => Math.ceil(Math.min(each, inAll / Math.max(count, 1)));
+  const literals = share(effort.literalsPerClaim, effort.literalsInAll, claims.length);
+  return {
+    ...effort,
+    filters: share(effort.filters, effort.filtersInAll, large.length),
+    sortedFields: share(effort.sortedFields, effort.sortedFieldsInAll, large.length),
+    literalsPerClaim: Math.max(literals, Math.min(effort.literalsPerClaim, FEWEST_LITERALS)),
+  };
 }

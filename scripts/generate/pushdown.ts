@@ -3,11 +3,15 @@ import { forEachDemo } from '../demos.ts';
 
 /** What of a filter each provider answers itself, as Markdown made from the declarations of the connectors. */
 export async function describePushdown(): Promise<string> {
+  const told: Told = new Map();
   const chapters = await forEachDemo(async ({ connector, connection }) =>
-    describeElement(connector, connection.objects),
+    describeElement(connector, connection.objects, told),
   );
   return [...INTRODUCTION, ...chapters.flat(), ''].join('\n');
 }
+
+/** The table of an object → where it stands. The same one is not printed again. */
+type Told = Map<string, string>;
 
 const INTRODUCTION = [
   '# What each provider answers itself',
@@ -27,18 +31,34 @@ const SHAPES: Readonly<Record<NonNullable<ObjectSpec['shape']>['kind'], string>>
   'and-xor-or': 'takes either ANDs or ORs, never both',
 };
 
-function describeElement(connector: Connector, objects: Objects): readonly string[] {
-  return [
-    `## ${connector.name}`,
-    '',
-    ...Object.entries(objects).flatMap(([name, object]) => describeObject(name, object)),
-  ];
+function describeElement({ name: element }: Connector, objects: Objects, told: Told): readonly string[] {
+  const all = Object.entries(objects);
+  const listed = all.flatMap((entry) => [entry, ...childrenOf(entry)]).filter(([, { list }]) => list !== undefined);
+  const tables = listed.map(([name, object]) => ({
+    name,
+    place: `\`${name}\` of ${element}`,
+    lines: describeFields(object),
+  }));
+  const isChild = ({ name }: { readonly name: string }) => Number(name.includes('{id}'));
+  // An object rather than what is below another one.
+  for (const { place, lines } of tables.toSorted((a, b) => isChild(a) - isChild(b))) {
+    const text = lines.join('\n');
+    if (!told.has(text)) told.set(text, place);
+  }
+  const chapters = tables.map(({ place, name, lines }) => {
+    const first = told.get(lines.join('\n'));
+    return [`### ${name}`, '', ...(first === undefined || first === place ? lines : [`As ${first}.`]), ''];
+  });
+  return [`## ${element}`, '', ...chapters.flat()];
 }
 
-function describeObject(name: string, object: ObjectSpec): readonly string[] {
-  const children = Object.entries(object.children ?? {});
-  const table = object.list === undefined ? [] : describeFields(name, object);
-  return [...table, ...children.flatMap(([child, spec]) => describeObject(`${name}/{id}/${child}`, spec))];
+type Entry = readonly [name: string, object: ObjectSpec];
+
+function childrenOf([name, { children = {} }]: Entry): readonly Entry[] {
+  return Object.entries(children).flatMap(([child, spec]): readonly Entry[] => {
+    const entry = [`${name}/{id}/${child}`, spec] as const;
+    return [entry, ...childrenOf(entry)];
+  });
 }
 
 /** Operators that are nearly always declared together share a column. */
@@ -54,14 +74,12 @@ const COLUMNS: readonly (readonly [string, readonly Operator[]])[] = [
   ['IS NULL', ['IS NULL', 'IS NOT NULL']],
 ];
 
-function describeFields(name: string, object: ObjectSpec): readonly string[] {
+function describeFields(object: ObjectSpec): readonly string[] {
   const filterable = Object.values(object.fields).some(({ filter }) => Object.keys(filter ?? {}).length > 0);
   const shape = SHAPES[object.shape?.kind ?? (object.translator === undefined ? 'none' : 'and')];
   const parameters = Object.entries(object.parameters ?? {});
   const columns = [...COLUMNS.map(([title]) => title), 'sort'];
   return [
-    `### ${name}`,
-    '',
     filterable ? `The provider ${shape}.` : 'The provider filters nothing; all of it is checked here.',
     '',
     ...parameters.map(([parameter, { type, description }]) => `- parameter \`${parameter}\` (${type}): ${description}`),
@@ -69,7 +87,6 @@ function describeFields(name: string, object: ObjectSpec): readonly string[] {
     `| field | type | ${columns.map((title) => (title === 'sort' ? title : `\`${title}\``)).join(' | ')} |`,
     `| --- | --- |${columns.map(() => ' :-: |').join('')}`,
     ...Object.entries(object.fields).map(([field, spec]) => describeField(field, spec)),
-    '',
   ];
 }
 

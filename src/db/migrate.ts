@@ -11,6 +11,7 @@ import * as authorizations from './migrations/0005-authorizations.ts';
 import * as subscriptionFilters from './migrations/0006-subscription-filters.ts';
 import * as polls from './migrations/0007-polls.ts';
 import * as webhooks from './migrations/0008-webhooks.ts';
+import * as pollPatience from './migrations/0009-poll-patience.ts';
 
 interface Migration {
   readonly name: string;
@@ -27,6 +28,7 @@ const MIGRATIONS: readonly Migration[] = [
   { name: '0006-subscription-filters', up: subscriptionFilters.up },
   { name: '0007-polls', up: polls.up },
   { name: '0008-webhooks', up: webhooks.up },
+  { name: '0009-poll-patience', up: pollPatience.up },
 ];
 
 /** Any number, the same in every process: it names the lock within the database. */

@@ -3,6 +3,7 @@ import { type AppError, cutText, type ErrorDetail, invalidRequest, MOST_FAULTS, 
 import { ExactNumber } from '../numbers/exact-json.ts';
 import { toJsonNumber } from '../numbers/number-value.ts';
 import { EVENT_FIELDS, missingCallback } from './event-settings.ts';
+import { isMembers } from './members.ts';
 import { oauthFields } from './oauth/fields.ts';
 import type { PlatformField } from './platform-field.ts';
 import { findPollFaults, POLL_FIELDS } from './polling/poll-settings.ts';
@@ -135,14 +136,10 @@ const FORMS: Readonly<Record<PlatformField['type'], Form>> = {
     expected: `an object of at most ${MAX_OBJECT_CHARACTERS} characters, or the JSON text of one`,
     read: (value) => {
       const object = typeof value === 'string' ? parseJson(value) : value;
-      return isPlainObject(object) && JSON.stringify(object).length <= MAX_OBJECT_CHARACTERS ? object : undefined;
+      return isMembers(object) && JSON.stringify(object).length <= MAX_OBJECT_CHARACTERS ? object : undefined;
     },
   },
 };
-
-function isPlainObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber);
-}
 
 function parseJson(text: string): unknown {
   try {

@@ -6,6 +6,7 @@ import type { Platform } from '../platform.ts';
 import { createPollMetrics } from './poll-metrics.ts';
 import { createPollStore, type PollKey, type PollRow } from './poll-store.ts';
 import { createPoller, POLLER_OPTIONS, type PollerOptions, type PollerPorts } from './poller.ts';
+import { MOST_WAITS } from './run.ts';
 
 export interface PollNeighbours extends Pick<PollerPorts, 'resources' | 'prepare'> {
   readonly instances: Pick<Instances, 'get' | 'getAll'>;
@@ -153,7 +154,8 @@ export function composePolls(platform: Platform, neighbours: PollNeighbours, { p
 
     runNow: async (key) => {
       await instances.get(key.accountId, key.instanceId);
-      if (await store.runNow(key, new Date(clock.now()))) return notifier.publish(DUE_TOPIC, '');
+      // Who asks for it is a caller, and does not wait for others.
+      if (await store.runNow(key, new Date(clock.now()), MOST_WAITS)) return notifier.publish(DUE_TOPIC, '');
       const known = await store.list(key.accountId, key.instanceId);
       if (known.every(({ resource }) => resource !== key.resource)) throw noSuchPoll(key);
       const message = `The poll '${key.resource}' of instance ${key.instanceId} is stopped: the instance is disabled or not valid.`;

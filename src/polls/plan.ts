@@ -16,6 +16,8 @@ export interface PollPlan {
   readonly hasFeed: boolean;
   /** What changed since then; all of it where the provider cannot be asked so. */
   readonly since: (ms: number) => Pick<ListRequest, 'where' | 'orderBy' | 'fields'>;
+  /** The records of these ids, as they are when each is read by itself; undefined: a list does not show all of them. */
+  readonly whereIds: ((ids: readonly string[]) => string) | undefined;
   /** The record that changed last; undefined: the provider cannot be asked for it. */
   readonly newest: Pick<ListRequest, 'orderBy'> | undefined;
   readonly idOf: (row: Row) => string | undefined;
@@ -70,6 +72,7 @@ export function planPoll(resource: PolledResource, settings: PollSettings, objec
         ...(spec.sortable === true && { orderBy: `${updated.field} asc` }),
       };
     },
+    whereIds: isListedWhole(object) ? (ids) => `${idField} IN (${ids.map(quote).join(', ')})` : undefined,
     newest: isAskable && spec.sortable === true ? { orderBy: `${updated?.field} desc` } : undefined,
     idOf: (row) => textOf(readId(row)),
     updatedOf,
@@ -111,6 +114,14 @@ function isComparable(spec: FieldSpec): boolean {
 function literalOf({ type }: FieldSpec, ms: number): string {
   const text = new Date(ms).toISOString();
   return type === 'date' ? text.slice(0, 10) : text;
+}
+
+function isListedWhole({ list, fields }: ObjectSpec): boolean {
+  return list !== undefined && Object.values(fields).every(({ unlisted }) => unlisted !== true);
+}
+
+function quote(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
 }
 
 const STEPS_MS = { day: DAY_MS, minute: 60_000, second: 1000, millisecond: 1 };

@@ -9,7 +9,7 @@ const LAG_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300];
 export function createPollMetrics(metrics: Metrics, lateSeconds: () => Promise<number>) {
   const polls = metrics.counter<'outcome'>({
     name: 'causeway_polls_total',
-    help: 'Polls made, by outcome: events, empty, failed, or lost to a change of the instance, a stop or another process.',
+    help: 'Polls made, by outcome: events, empty, failed, waited (what is left of the limit of the provider is left to callers), or lost to a change of the instance, a stop or another process.',
     labelNames: ['outcome'],
   });
   const events = metrics.counter({ name: 'causeway_poll_events_total', help: 'Events that polls found.' });
@@ -29,7 +29,7 @@ export function createPollMetrics(metrics: Metrics, lateSeconds: () => Promise<n
   });
   return {
     started: (lateSeconds: number) => lag.observe(Math.max(0, lateSeconds)),
-    ended: (outcome: 'events' | 'empty' | 'failed' | 'lost', { events: found, providerCalls }: RunTally) => {
+    ended: (outcome: 'events' | 'empty' | 'failed' | 'waited' | 'lost', { events: found, providerCalls }: RunTally) => {
       polls.inc({ outcome });
       events.inc(found);
       calls.inc(providerCalls);

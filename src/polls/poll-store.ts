@@ -8,8 +8,10 @@ export type PollKey = RowOf<'poll', 'account_id' | 'instance_id' | 'resource'>;
 /** How far a poller is. */
 export type Progress = RowOf<'poll', 'kind' | 'watermark' | 'feed_watermark'>;
 
+type PollState = 'settings_version' | 'interval_ms' | 'failures' | 'waits' | 'last_success_at';
+
 /** A poller that is this process's for now. */
-export interface ClaimedPoll extends PollKey, Progress, RowOf<'poll', 'settings_version' | 'interval_ms' | 'failures'> {
+export interface ClaimedPoll extends PollKey, Progress, RowOf<'poll', PollState> {
   /** Fences what is committed for it. */
   readonly lease: string;
   /** When it was to run. */
@@ -35,6 +37,16 @@ export interface NewlySeen extends SeenVersion {
   readonly seenAt: Date;
 }
 
+/** A record of which a version was seen, and how many whole lists in a row did not show it. */
+export type SeenRecord = Pick<SeenVersion, 'recordKey'> & RowOf<'poll_seen', 'missed'>;
+
+/** What came of a claim. */
+export interface Claim {
+  readonly claimed: readonly ClaimedPoll[];
+  /** Pollers of instances that are not to be polled any more: they are not due again before `revive` or `sync`. */
+  readonly stopped: number;
+}
+
 /** What came of a run. */
 export interface RunResult extends PollKey {
   readonly lease: string;
@@ -42,6 +54,8 @@ export interface RunResult extends PollKey {
   readonly nextDue: Date;
   /** It was broken off, or not begun, which says nothing of the provider: the poller is only given back. */
   readonly isGivenBack: boolean;
+  /** It left the limit of the provider to callers. */
+  readonly hasWaited: boolean;
   /** Undefined: it ended well. */
   readonly error: string | undefined;
   readonly events: number;
@@ -78,8 +92,8 @@ export function createPollStore(knex: Knex) {
     transaction: <Result>(work: (via: Knex) => Promise<Result>): Promise<Result> => knex.transaction(work),
 
     /**
-     * Takes due pollers, the longest due first, at most `share` of one account. Those whose instance is not to be polled any more
-     * are stopped, and come back by `revive` or `sync`.
+     * Takes due pollers, the longest due first, at most `share` of one account. Those that it meets whose instance is not to be polled
+     * any more are stopped, as far as there are places left.
      */
     claim: async (claim: {
       readonly now: Date;
@@ -88,7 +102,7 @@ export function createPollStore(knex: Knex) {
       readonly share: number;
       /** Accounts that have enough under way. */
       readonly except: readonly number[];
-    }): Promise<readonly ClaimedPoll[]> => {
+    }): Promise<Claim> => {
       const { now, leaseUntil, limit, share, except } = claim;
       const { rows } = await knex.raw<{ rows: (ClaimedPoll & { readonly isWanted: boolean })[] }>(CLAIM, [
         now,
@@ -99,7 +113,8 @@ export function createPollStore(knex: Knex) {
         limit,
         leaseUntil,
       ]);
-      return rows.filter(({ isWanted }) => isWanted);
+      const claimed = rows.filter(({ isWanted }) => isWanted);
+      return { claimed, stopped: rows.length - claimed.length };
     },
 
     /** When the next poller is due that nobody has. */
@@ -115,17 +130,12 @@ export function createPollStore(knex: Knex) {
      * Notes progress, as long as the lease is ours and the instance is what it was when it was claimed.
      * @returns false: it is somebody else's, or must not be polled any more; the transaction is to be undone
      */
-    advance: async (
-      via: Knex,
-      key: PollKey & { readonly lease: string },
-      progress: Progress & { readonly leaseUntil: Date },
-    ): Promise<boolean> => {
+    advance: async (via: Knex, key: PollKey & { readonly lease: string }, progress: Progress): Promise<boolean> => {
       const { accountId, instanceId, resource, lease } = key;
       const { rowCount } = await via.raw<{ rowCount: number }>(ADVANCE, [
         progress.kind,
         progress.watermark,
         progress.feedWatermark,
-        progress.leaseUntil,
         accountId,
         instanceId,
         resource,
@@ -175,6 +185,34 @@ export function createPollStore(knex: Knex) {
         .delete();
     },
 
+    /** Of these records that were seen before a time, in their order from behind one on. */
+    seenRecords: async (
+      { accountId, instanceId, resource }: PollKey,
+      { after, before, limit }: { readonly after: Buffer; readonly before: Date | undefined; readonly limit: number },
+    ): Promise<readonly SeenRecord[]> =>
+      knex('poll_seen')
+        .select({ recordKey: 'record_key', missed: 'missed' })
+        .where({ account_id: accountId, instance_id: instanceId, resource })
+        .where('record_key', '>', after)
+        .where((rows) => (before === undefined ? rows : rows.where('seen_at', '<', before)))
+        .orderBy('record_key')
+        .limit(limit),
+
+    /** Counts for records whether a whole list showed them. What `most` lists in a row did not is forgotten. */
+    noteMissed: async (
+      via: Knex,
+      { accountId, instanceId, resource }: PollKey,
+      {
+        shown,
+        missed,
+        most,
+      }: { readonly shown: readonly Buffer[]; readonly missed: readonly Buffer[]; readonly most: number },
+    ): Promise<void> => {
+      const key = [accountId, instanceId, resource];
+      await via.raw(FORGET_MISSED, [...key, byteArray(missed), most]);
+      await via.raw(NOTE_MISSED, [byteArray(missed), ...key, byteArray([...shown, ...missed])]);
+    },
+
     /** Gives pollers back, many at a time. What somebody else has by now stays as it is. */
     finish: async (results: readonly RunResult[]): Promise<void> => {
       await knex.raw(FINISH, [
@@ -185,6 +223,7 @@ export function createPollStore(knex: Knex) {
         arrayLiteral(results.map(({ startedAt }) => startedAt.toISOString())),
         arrayLiteral(results.map(({ nextDue }) => nextDue.toISOString())),
         arrayLiteral(results.map(({ isGivenBack }) => isGivenBack)),
+        arrayLiteral(results.map(({ hasWaited }) => hasWaited)),
         arrayLiteral(results.map(({ error }) => error)),
         arrayLiteral(results.map(({ events }) => events)),
         arrayLiteral(results.map(({ providerCalls }) => providerCalls)),
@@ -235,12 +274,12 @@ export function createPollStore(knex: Knex) {
     list: async (accountId: number, instanceId: number): Promise<readonly PollRow[]> =>
       knex('poll').select(COLUMNS).where({ account_id: accountId, instance_id: instanceId }).orderBy('resource'),
 
-    /** Due at once. @returns false: there is no such poller, or it is stopped */
-    runNow: async ({ accountId, instanceId, resource }: PollKey, now: Date): Promise<boolean> => {
+    /** Due at once, as one that has waited so often. @returns false: there is no such poller, or it is stopped */
+    runNow: async ({ accountId, instanceId, resource }: PollKey, now: Date, waits: number): Promise<boolean> => {
       const count = await knex('poll')
         .where({ account_id: accountId, instance_id: instanceId, resource })
         .whereNotNull('due')
-        .update({ due: now });
+        .update({ due: now, waits });
       return count > 0;
     },
 
@@ -284,6 +323,7 @@ const COLUMNS = {
   lastSuccessAt: 'last_success_at',
   lastError: 'last_error',
   failures: 'failures',
+  waits: 'waits',
   runs: 'runs',
   emptyRuns: 'empty_runs',
   providerCalls: 'provider_calls',
@@ -293,28 +333,35 @@ const COLUMNS = {
 
 const IS_WANTED = 'i.valid and not i.disabled and i.settings_version = p.settings_version';
 
-// Rows are locked where nothing is counted yet, so that two processes never wait for each other's.
+// Rows are locked where nothing is counted yet, so that two processes never wait for each other's. With the limit the plan is to look each
+// instance up, however few there are.
 const CLAIM = `
   with due as materialized (
-    select account_id, instance_id, resource, due from poll
+    select account_id, instance_id, resource, settings_version, due from poll
     where due <= ? and (lease_until is null or lease_until <= ?) and account_id <> all(?::bigint[])
     order by due limit ?
     for update skip locked
   ),
-  ranked as (select d.*, row_number() over (partition by account_id order by due) as place from due d),
-  chosen as (select * from ranked where place <= ? order by place, due limit ?)
+  known as (
+    select p.*, k.is_wanted
+    from due p, lateral (
+      select ${IS_WANTED} as is_wanted from instance i where i.account_id = p.account_id and i.id = p.instance_id limit 1
+    ) k
+  ),
+  ranked as (select k.*, row_number() over (partition by account_id, is_wanted order by due) as place from known k),
+  chosen as (select * from ranked where place <= ? or not is_wanted order by is_wanted desc, place, due limit ?)
   update poll p set
-    lease = case when ${IS_WANTED} then gen_random_uuid() end,
-    lease_until = case when ${IS_WANTED} then ?::timestamptz end,
-    due = case when ${IS_WANTED} then p.due end
-  from chosen c join instance i on i.account_id = c.account_id and i.id = c.instance_id
+    lease = case when c.is_wanted then gen_random_uuid() end,
+    lease_until = case when c.is_wanted then ?::timestamptz end,
+    due = case when c.is_wanted then p.due end
+  from chosen c
   where p.account_id = c.account_id and p.instance_id = c.instance_id and p.resource = c.resource
   returning p.account_id as "accountId", p.instance_id as "instanceId", p.resource, p.settings_version as "settingsVersion",
-    p.interval_ms as "intervalMs", p.failures, p.kind, p.watermark, p.feed_watermark as "feedWatermark", p.lease, c.due,
-    p.lease is not null as "isWanted"`;
+    p.interval_ms as "intervalMs", p.failures, p.waits, p.last_success_at as "lastSuccessAt", p.kind, p.watermark,
+    p.feed_watermark as "feedWatermark", p.lease, c.due, c.is_wanted as "isWanted"`;
 
 const ADVANCE = `
-  update poll p set kind = ?, watermark = ?, feed_watermark = ?, lease_until = ?
+  update poll p set kind = ?, watermark = ?, feed_watermark = ?
   where p.account_id = ? and p.instance_id = ? and p.resource = ? and p.lease = ?
     and exists (select from instance i where i.account_id = p.account_id and i.id = p.instance_id and ${IS_WANTED} for share)`;
 
@@ -332,6 +379,13 @@ const RENEW = `
 const FORGET = `
   delete from poll_seen where account_id = ? and instance_id = ? and resource = ? and record_key = any(?::bytea[])`;
 
+const FORGET_MISSED = `
+  delete from poll_seen where account_id = ? and instance_id = ? and resource = ? and record_key = any(?::bytea[]) and missed >= ? - 1`;
+
+const NOTE_MISSED = `
+  update poll_seen set missed = case when record_key = any(?::bytea[]) then missed + 1 else 0 end
+  where account_id = ? and instance_id = ? and resource = ? and record_key = any(?::bytea[])`;
+
 const SEE = `
   insert into poll_seen (account_id, instance_id, resource, record_key, version, seen_at)
   select p.account_id, p.instance_id, p.resource, s.record_key, s.version, s.seen_at
@@ -347,12 +401,13 @@ const FINISH = `
     last_success_at = case when r.given_back or r.error is not null then p.last_success_at else r.started_at end,
     last_error = case when r.given_back then p.last_error else r.error end,
     failures = case when r.given_back then p.failures when r.error is null then 0 else p.failures + 1 end,
+    waits = case when r.has_waited then p.waits + 1 when r.given_back or r.error is not null then p.waits else 0 end,
     runs = p.runs + case when r.given_back then 0 else 1 end,
     empty_runs = p.empty_runs + case when not r.given_back and r.error is null and r.events = 0 then 1 else 0 end,
     provider_calls = p.provider_calls + r.provider_calls,
     events = p.events + r.events
-  from unnest(?::bigint[], ?::bigint[], ?::text[], ?::uuid[], ?::timestamptz[], ?::timestamptz[], ?::boolean[], ?::text[], ?::bigint[], ?::bigint[])
-    as r(account_id, instance_id, resource, lease, started_at, next_due, given_back, error, events, provider_calls)
+  from unnest(?::bigint[], ?::bigint[], ?::text[], ?::uuid[], ?::timestamptz[], ?::timestamptz[], ?::boolean[], ?::boolean[], ?::text[], ?::bigint[], ?::bigint[])
+    as r(account_id, instance_id, resource, lease, started_at, next_due, given_back, has_waited, error, events, provider_calls)
   where p.account_id = r.account_id and p.instance_id = r.instance_id and p.resource = r.resource and p.lease = r.lease`;
 
 /** Every process is told of a change: under the same settings the run that one has begun goes on, and says what came of it. */

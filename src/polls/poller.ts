@@ -7,7 +7,8 @@ import type { Instance } from '../instances/instance.ts';
 import type { Platform } from '../platform.ts';
 import type { PollMetrics } from './poll-metrics.ts';
 import type { ClaimedPoll, PollStore, RunResult, SeenLookup, SeenVersion } from './poll-store.ts';
-import { type EarlyEnd, PollLost, type RunOptions, type RunPorts, type RunTally, runPoll } from './run.ts';
+import { type EarlyEnd, PollLost, type RunOptions, type RunPorts, type RunTally } from './run.ts';
+import { runPoll } from './run-poll.ts';
 import { createSettingsCache } from './settings-cache.ts';
 
 export interface PollerOptions extends RunOptions {
@@ -21,6 +22,8 @@ export interface PollerOptions extends RunOptions {
   readonly finishMs: number;
   /** A failing poller waits longer with each failure, at most so long unless its interval is longer. */
   readonly longestBackoffMs: number;
+  /** Of this process it is so long without a sign until others take it over; renewed meanwhile. */
+  readonly leaseMs: number;
 }
 
 export const POLLER_OPTIONS: PollerOptions = {
@@ -58,6 +61,8 @@ const REFILL_SHARE = 1 / 4;
 const RENEWALS = 3;
 /** Rows of one statement that looks for versions that were seen. */
 const MOST_LOOKED_UP = 5_000;
+
+const GIVEN_BACK = { error: undefined, isGivenBack: true, hasWaited: false } as const;
 
 /** Of the interval: so far the next run is moved by chance, so that pollers that began together drift apart. */
 const JITTER = 0.05;
@@ -134,11 +139,12 @@ export function createPoller(
     const full = [...busy].filter((accountId) => places.room(accountId) <= 0);
     const nowMs = clock.now();
     const leaseUntil = new Date(nowMs + options.leaseMs);
-    const claimed = await store.claim({ now: new Date(nowMs), leaseUntil, limit, share, except: full });
+    const { claimed, stopped } = await store.claim({ now: new Date(nowMs), leaseUntil, limit, share, except: full });
     if (claimed.length > 0) await begin(claimed);
     const byAccount = Map.groupBy(claimed, ({ accountId }) => accountId);
-    isBehind = full.length > 0 || claimed.length >= limit || byAccount.values().some(({ length }) => length >= share);
-    return claimed.length;
+    const isFull = claimed.length >= limit || byAccount.values().some(({ length }) => length >= share);
+    isBehind = full.length > 0 || isFull || stopped > 0;
+    return claimed.length + stopped;
   }
 
   async function begin(claimed: readonly ClaimedPoll[]): Promise<void> {
@@ -175,8 +181,7 @@ export function createPoller(
       return new Map(found.map((instance) => [nameOf(instance), instance]));
     } catch (error) {
       const [startedAt, nextDue] = [new Date(clock.now()), new Date(clock.now() + options.lookMs)];
-      for (const poll of claimed)
-        finish({ ...poll, startedAt, nextDue, error: undefined, isGivenBack: true, events: 0, providerCalls: 0 });
+      for (const poll of claimed) finish({ ...poll, startedAt, nextDue, ...GIVEN_BACK, events: 0, providerCalls: 0 });
       throw error;
     }
   }
@@ -184,11 +189,11 @@ export function createPoller(
   async function run(poll: ClaimedPoll, instance: Instance | undefined): Promise<void> {
     const startedMs = clock.now();
     const tally: RunTally = { events: 0, providerCalls: 0 };
-    const end = (nextMs: number, error?: string, isGivenBack = false) =>
-      finish({ ...poll, startedAt: new Date(startedMs), nextDue: new Date(nextMs), error, isGivenBack, ...tally });
+    const end = (nextMs: number, how: Pick<RunResult, 'error' | 'isGivenBack' | 'hasWaited'>) =>
+      finish({ ...poll, startedAt: new Date(startedMs), nextDue: new Date(nextMs), ...how, ...tally });
     const giveBack = (nextMs: number) => {
       measures.ended('lost', tally);
-      end(nextMs, undefined, true);
+      end(nextMs, GIVEN_BACK);
     };
     measures.started((startedMs - poll.due.getTime()) / 1000);
     const settings = instance && readSettings(instance.config, instance.connector.polls);
@@ -202,8 +207,10 @@ export function createPoller(
         { poll, instance, settings, resource, signal },
         tally,
       );
-      measures.ended(tally.events > 0 ? 'events' : 'empty', tally);
-      end(nextRunMs(poll, startedMs, early));
+      const hasWaited = early?.isWait === true;
+      const outcome = hasWaited ? 'waited' : 'empty';
+      measures.ended(tally.events > 0 ? 'events' : outcome, tally);
+      end(nextRunMs(poll, startedMs, early), { error: undefined, isGivenBack: hasWaited, hasWaited });
     } catch (error) {
       if (error instanceof PollLost || signal.aborted) return giveBack(startedMs);
       // It is this service that has no room.
@@ -211,7 +218,7 @@ export function createPoller(
       measures.ended('failed', tally);
       const { accountId, instanceId } = poll;
       log.warn({ err: error, accountId, instanceId, resource: poll.resource }, 'a poll failed');
-      end(clock.now() + backoffMs(poll, error), describe(error));
+      end(clock.now() + backoffMs(poll, error), { error: describe(error), isGivenBack: false, hasWaited: false });
     }
   }
 

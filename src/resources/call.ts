@@ -19,6 +19,7 @@ import type {
   UploadOperation,
 } from '../connector/contract.ts';
 import { AppError, type ErrorCode, isAppError } from '../errors.ts';
+import type { RateLimits } from './rate-limits.ts';
 
 /** An instance as far as a call to its provider needs it. */
 export interface ConnectedInstance {
@@ -89,7 +90,7 @@ const DISCOVERY = 'describe objects';
  * @throws AppError FORBIDDEN for a disabled instance, unless the call only describes it; the fault of one that cannot be called
  */
 export function startCall(
-  { client, budget, tokensOf, noteCredentials }: CallNeighbours,
+  { client, budget, tokensOf, noteCredentials, rateLimits }: CallNeighbours & { readonly rateLimits: RateLimits },
   instance: ConnectedInstance,
   signal: AbortSignal,
   work: string | undefined,
@@ -108,9 +109,20 @@ export function startCall(
   const { connector, config } = instance;
   const call = { connector, config, tokens: tokensOf(instance), signal, hold, tally };
 
+  /** Polls leave what is left of the provider's limit to callers, whichever call was told of it. */
+  async function noted<Result>(result: Promise<Result>): Promise<Result> {
+    const before = tally.rateLimit;
+    try {
+      return await result;
+    } finally {
+      const { rateLimit } = tally;
+      if (rateLimit !== undefined && rateLimit !== before) rateLimits.note(instance, rateLimit);
+    }
+  }
+
   async function judged<Result>(what: string, result: Promise<Result>): Promise<Result> {
     try {
-      const found = await result;
+      const found = await noted(result);
       if (!instance.valid) await noteCredentials(instance, { kind: 'accepted', work: what });
       return found;
     } catch (error) {
@@ -128,7 +140,7 @@ export function startCall(
     tally,
     keep: hold.keep,
     send: (request) => judged(records, client.send(call, request)),
-    pass: (request) => client.pass(call, request),
+    pass: (request) => noted(client.pass(call, request)),
     sendForFile: (request) => judged(`${records} as a file`, client.sendForFile(call, request)),
     upload: (operation, input, bytes) => judged(records, client.upload(operation, { input, bytes }, call)),
     execute: (operation, input) => judged(records, client.execute(operation, input, call)),

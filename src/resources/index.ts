@@ -11,6 +11,7 @@ import { chooseFile, describeFile, fetchFile, type RecordFile } from './media.ts
 import { getChild, requireOperation } from './objects.ts';
 import { explainQuery, firstPosition, openPosition, type QueryExplanation, sealPosition } from './page.ts';
 import { createQueryCache, wholeRecord } from './query.ts';
+import { createRateLimits, type TimedRateLimit } from './rate-limits.ts';
 import { holdsReadOnly, sizeOf, writeRecord } from './record.ts';
 import { type PartialReason, scan } from './scan.ts';
 import { assertTakesJson, type FileForm, readTexts, refuseFile } from './upload.ts';
@@ -93,6 +94,8 @@ export interface Resources {
   readonly updateRecord: (target: ObjectTarget, id: string, body: Row) => Promise<OneRecord>;
   readonly replaceRecord: (target: ObjectTarget, id: string, body: Row) => Promise<OneRecord>;
   readonly deleteRecord: (target: ObjectTarget, id: string) => Promise<CallReport>;
+  /** What the provider told last of its limit, to whatever call of this process, as long as it holds. */
+  readonly rateLimitOf: (instance: ConnectedInstance) => TimedRateLimit | undefined;
   /** Any request to the provider, made as the instance. */
   readonly pass: (
     target: Omit<ObjectTarget, 'objectName'>,
@@ -103,8 +106,10 @@ export interface Resources {
 /** Normalised calls on an instance: each finds the object, does its work at the provider and gives our records. */
 export function composeResources(
   { clock, keys }: Pick<Platform, 'clock'> & { readonly keys: Pick<PlatformKeys, 'seal' | 'open'> },
-  neighbours: CallNeighbours,
+  given: CallNeighbours,
 ): Resources {
+  const rateLimits = createRateLimits(clock);
+  const neighbours = { ...given, rateLimits };
   const catalog = createCatalog(clock);
   const prepare = createQueryCache();
 
@@ -284,6 +289,8 @@ export function composeResources(
       const response = await call.pass(request);
       return { response, report: call.tally };
     },
+
+    rateLimitOf: rateLimits.find,
 
     deleteRecord: async (target, id) => {
       const { call, object } = await open(target, 'delete');

@@ -13,6 +13,7 @@ const ALL = [
   '0006-subscription-filters',
   '0007-polls',
   '0008-webhooks',
+  '0009-poll-patience',
 ];
 
 describe('migrateDatabase', () => {

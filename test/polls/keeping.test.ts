@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import type { Instance } from '../../src/instances/instance.ts';
 import { findPollFaults, readPollSettings } from '../../src/instances/polling/poll-settings.ts';
 import { createMetrics } from '../../src/metrics.ts';
+import { parseJson } from '../../src/numbers/exact-json.ts';
 import type { Platform } from '../../src/platform.ts';
 import { composePolls, type PollNeighbours, type Polls } from '../../src/polls/index.ts';
 import { silentLog, useDatabase } from '../support/database.ts';
@@ -76,6 +77,17 @@ describe('pollers that are made for instances', () => {
     expect(findPollFaults(config)).to.deep.equal([
       { path: '/body/configuration/event.objects', message: "'event.objects' must hold names of 1 to 200 characters." },
     ]);
+  });
+
+  it('have members, which a number is not that no double holds', () => {
+    for (const text of [
+      '{ "things": 12345678901234567890 }',
+      '{ "things": { "datesConfiguration": 12345678901234567890 } }',
+    ]) {
+      const faults = findPollFaults({ ...POLLED, 'event.poller.configuration': parseJson(text) });
+      expect(faults.map(({ message }) => message)).to.have.length(1);
+      expect(faults[0]?.message).to.match(/must be an object\.$/);
+    }
   });
 
   it('take an interval that is no whole number of milliseconds', async () => {

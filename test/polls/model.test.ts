@@ -4,7 +4,8 @@ import type { ObjectSpec } from '../../src/connector/contract.ts';
 import type { NewEvent } from '../../src/events/model.ts';
 import { readPollSettings } from '../../src/instances/polling/poll-settings.ts';
 import { createPollStore, type PollStore } from '../../src/polls/poll-store.ts';
-import { type RunPorts, runPoll } from '../../src/polls/run.ts';
+import type { RunPorts } from '../../src/polls/run.ts';
+import { runPoll } from '../../src/polls/run-poll.ts';
 import { useDatabase } from '../support/database.ts';
 import { addAccount } from '../support/event-rows.ts';
 
@@ -37,12 +38,15 @@ interface Traits {
 
 type Step =
   | { readonly kind: 'create' | 'update'; readonly which: number; readonly lateMs: number; readonly aheadMs: number }
+  | { readonly kind: 'remove' | 'restore'; readonly which: number }
   | { readonly kind: 'wait'; readonly ms: number }
   | {
       readonly kind: 'poll';
       readonly crash: 'before' | 'after' | undefined;
       readonly atCommit: number;
       readonly during: readonly number[];
+      /** Meanwhile the provider does not show one of the things. */
+      readonly hides: number | undefined;
     };
 
 const traits: fc.Arbitrary<Traits> = fc.record({
@@ -72,6 +76,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       aheadMs: fc.constantFrom(0, 0, 0, 0, 0, 0, 36_000_000),
     }),
   },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('remove' as const), which: fc.nat(9) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('restore' as const), which: fc.nat(9) }) },
   {
     weight: 3,
     arbitrary: fc.record({
@@ -85,7 +91,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       kind: fc.constant('poll' as const),
       crash: fc.constantFrom(undefined, undefined, 'before' as const, 'after' as const),
       atCommit: fc.nat(3),
-      during: fc.array(fc.nat(9), { maxLength: 4 }),
+      during: fc.array(fc.nat(11), { maxLength: 4 }),
+      hides: fc.option(fc.nat(9), { freq: 2, nil: undefined }),
     }),
   },
 );
@@ -98,28 +105,57 @@ interface Oddities {
   readonly isNew: boolean;
 }
 
+/** Of what happens while a list is read: these add a thing, and those take one away. */
+const [LEAST_NEW, LEAST_REMOVED] = [8, 10];
+
 class Crash extends Error {}
+
+function pick(ids: readonly string[], which: number): string | undefined {
+  return ids[which % ids.length];
+}
 
 /** A provider whose lists move while they are read. */
 function createProvider({ sorts, stepMs, hasDates, skewMs }: Traits, clock: { readonly now: () => number }) {
   const things = new Map<string, Thing>();
+  /** Each as it was last, also those that are gone. */
+  const known = new Map<string, Thing>();
   /** Changes that happen before the next pages. */
   let pending: (() => void)[] = [];
+  let hidden: string | undefined;
   const floor = (ms: number) => Math.floor((ms + skewMs) / stepMs) * stepMs;
 
-  function change(which: number, { lateMs = 0, aheadMs = 0, isNew = false }: Partial<Oddities>): void {
-    const ids = [...things.keys()];
-    const id = isNew || ids.length === 0 ? `t${things.size}` : (ids[which % ids.length] ?? 't0');
+  function put(id: string, { lateMs = 0, aheadMs = 0 }: Partial<Oddities> = {}): void {
     const before = things.get(id);
     const updatedMs = floor(clock.now()) + aheadMs;
-    things.set(id, {
+    const thing = {
       id,
-      version: (before?.version ?? 0) + 1,
+      version: (known.get(id)?.version ?? 0) + 1,
       createdMs: before?.createdMs ?? updatedMs,
       updatedMs,
       // What is there already does not disappear.
       visibleMs: before === undefined ? clock.now() + lateMs : clock.now(),
-    });
+    };
+    things.set(id, thing);
+    known.set(id, thing);
+  }
+
+  function change(which: number, { isNew = false, ...oddities }: Partial<Oddities> = {}): void {
+    const id = isNew ? undefined : pick([...things.keys()], which);
+    put(id ?? `t${known.size}`, oddities);
+  }
+
+  function remove(which: number): void {
+    const id = pick([...things.keys()], which);
+    if (id !== undefined) things.delete(id);
+  }
+
+  /** It comes again, as another than it was. */
+  function restore(which: number): void {
+    const id = pick(
+      [...known.keys()].filter((each) => !things.has(each)),
+      which,
+    );
+    if (id !== undefined) put(id);
   }
 
   const date = {
@@ -148,7 +184,7 @@ function createProvider({ sorts, stepMs, hasDates, skewMs }: Traits, clock: { re
     const since = Date.parse(/>= '([^']+)'/.exec(where)?.[1] ?? '1970-01-01T00:00:00Z');
     const sign = orderBy.endsWith('desc') ? -1 : 1;
     const rows = [...things.values()]
-      .filter(({ updatedMs, visibleMs }) => updatedMs >= since && visibleMs <= clock.now())
+      .filter(({ id, updatedMs, visibleMs }) => updatedMs >= since && visibleMs <= clock.now() && id !== hidden)
       // Unsorted: those that changed last come first, so that rows move away from who reads on.
       .sort(
         (a, b) =>
@@ -174,12 +210,28 @@ function createProvider({ sorts, stepMs, hasDates, skewMs }: Traits, clock: { re
     object,
     list,
     change,
+    remove,
+    restore,
     things,
-    plan: (changes: readonly (() => void)[]) => {
+    plan: (changes: readonly (() => void)[], hides: number | undefined) => {
       pending = [...changes];
+      // Whoever asks for what changed since a time does not ask again.
+      hidden = hides === undefined || hasDates ? undefined : pick([...things.keys()], hides);
     },
   };
 }
+
+/** Found at random, and lost by a version that took for known whatever is older than the newest record: that one has a time to come. */
+const CHANGED_IN_FIRST_POLL: [Traits, Step[]] = [
+  { sorts: true, stepMs: 1, hasDates: true, skewMs: 0, backfill: false },
+  [
+    { kind: 'create', which: 0, lateMs: 0, aheadMs: 36_000_000 },
+    { kind: 'create', which: 0, lateMs: 0, aheadMs: 0 },
+    { kind: 'create', which: 0, lateMs: 0, aheadMs: 0 },
+    { kind: 'poll', crash: undefined, atCommit: 0, during: [0], hides: undefined },
+    { kind: 'poll', crash: undefined, atCommit: 0, during: [], hides: undefined },
+  ],
+];
 
 describe('pollers and providers at random', function () {
   this.timeout(RUNS * 2_000 + 20_000);
@@ -224,21 +276,26 @@ describe('pollers and providers at random', function () {
     await store.sync({ ...synced, now: new Date(nowMs) });
     let baseline: Map<string, number> | undefined;
 
-    async function poll({ crash, atCommit, during }: Extract<Step, { kind: 'poll' }>): Promise<number> {
+    async function poll({ crash, atCommit, during, hides }: Extract<Step, { kind: 'poll' }>): Promise<number> {
       nowMs += 10;
-      const [claimed] = (
-        await store.claim({
-          now: new Date(nowMs + 10 * 86_400_000),
-          leaseUntil: new Date(nowMs + 100_000),
-          limit: 1000,
-          share: 1000,
-          except: [],
-        })
-      ).filter(({ instanceId }) => instanceId === run);
+      const due = await store.claim({
+        now: new Date(nowMs + 10 * 86_400_000),
+        leaseUntil: new Date(nowMs + 100_000),
+        limit: 1000,
+        share: 1000,
+        except: [],
+      });
+      const claimed = due.claimed.find(({ instanceId }) => instanceId === run);
       if (claimed === undefined) throw new Error('There is nothing to claim.');
       // More than a page of records of the time of the newest one cannot be told from those that change at that time while the first poll reads.
       const isTold = claimed.kind !== null || given.stepMs === 1;
-      provider.plan((isTold ? during : []).map((which) => () => provider.change(which, { isNew: which > 7 })));
+      provider.plan(
+        (isTold ? during : []).map((which) => () => {
+          if (which >= LEAST_REMOVED) provider.remove(which);
+          else provider.change(which, { isNew: which >= LEAST_NEW });
+        }),
+        hides,
+      );
       const remember = () => {
         baseline = new Map([...provider.things.values()].map(({ id, version }) => [id, version]));
       };
@@ -259,6 +316,7 @@ describe('pollers and providers at random', function () {
         store: { ...store, transaction },
         resources: {
           getObject: async () => provider.object,
+          rateLimitOf: () => undefined,
           listRecords: async (_target: unknown, request: object) => provider.list(request),
         },
         prepare: async (events: readonly NewEvent[]) => ({
@@ -276,7 +334,7 @@ describe('pollers and providers at random', function () {
           committed: () => undefined,
         }),
         clock,
-        options: { leaseMs: 100_000, mostPages: 100, mostListed: 1000, mostPasses: 4 },
+        options: { mostPages: 100, mostListed: 1000, mostPasses: 4 },
       } as unknown as RunPorts;
       const small = { ...resource, pageSize: PAGE_SIZE } as typeof resource;
       const tally = { events: 0, providerCalls: 0 };
@@ -298,10 +356,12 @@ describe('pollers and providers at random', function () {
     for (const each of steps) {
       if (each.kind === 'wait') nowMs += each.ms;
       else if (each.kind === 'poll') await poll(each);
+      else if (each.kind === 'remove') provider.remove(each.which);
+      else if (each.kind === 'restore') provider.restore(each.which);
       else provider.change(each.which, { ...each, isNew: each.kind === 'create' });
     }
-    const calm = { kind: 'poll', crash: undefined, atCommit: 0, during: [] } as const;
-    for (let number = 0; number < 3; number++) {
+    const calm = { kind: 'poll', crash: undefined, atCommit: 0, during: [], hides: undefined } as const;
+    for (let number = 0; number < (given.hasDates ? 3 : 7); number++) {
       nowMs += 25_000;
       await poll(calm);
     }
@@ -316,6 +376,10 @@ describe('pollers and providers at random', function () {
       return !wasThere && !rows.some((row) => row.id === id && row.version === version);
     });
     expect(missing, 'never accepted').to.deep.equal([]);
+    if (!given.hasDates) {
+      const seen = database.knex('poll_seen').where({ account_id: 1, instance_id: run }).count();
+      expect(await seen, 'remembered').to.deep.equal([{ count: provider.things.size }]);
+    }
     await database.knex('instance').where({ account_id: 1, id: run }).delete();
   }
 
@@ -324,6 +388,7 @@ describe('pollers and providers at random', function () {
     await fc.assert(fc.asyncProperty(traits, fc.array(step, { minLength: 5, maxLength: 40 }), check), {
       numRuns: RUNS,
       endOnFailure: false,
+      examples: [CHANGED_IN_FIRST_POLL],
       ...(seed !== undefined && { seed: Number(seed) }),
     });
   });

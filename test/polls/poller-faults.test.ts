@@ -25,6 +25,8 @@ const CLAIMED: ClaimedPoll = {
   settingsVersion: 1,
   intervalMs: 60_000,
   failures: 0,
+  waits: 0,
+  lastSuccessAt: null,
   lease: '00000000-0000-4000-8000-000000000000',
   due: new Date(0),
 };
@@ -50,7 +52,7 @@ describe('a poller that something fails', () => {
       claim: async () => {
         const claimed = waiting;
         waiting = [];
-        return claimed;
+        return { claimed, stopped: 0 };
       },
       nextDue: async () => undefined,
       renew: async () => undefined,

@@ -3,7 +3,7 @@ import { sleep } from '../../src/clock.ts';
 import type { ObjectSpec } from '../../src/connector/contract.ts';
 import type { Instance } from '../../src/instances/instance.ts';
 import { hashOf } from '../../src/polls/plan.ts';
-import { createPollStore, type PollStore } from '../../src/polls/poll-store.ts';
+import { type ClaimedPoll, createPollStore, type PollStore } from '../../src/polls/poll-store.ts';
 import {
   createPoller,
   POLLER_OPTIONS,
@@ -26,6 +26,7 @@ const THINGS: ObjectSpec = {
   fields: { id: { type: 'string', nullable: false }, changed: { ...DATE, filter: { '>=': 'exact' } } },
   changes: { updated: 'changed' },
 };
+const NEW = { id: 't2', changed: '2030-01-01T00:00:00.001Z' };
 const NEWEST = { id: 't1', changed: '2029-12-31T23:59:59.001Z' };
 
 /** How long the provider of an account takes for a list. */
@@ -33,6 +34,8 @@ type Slowness = (accountId: number) => number;
 
 interface TestPoller extends Poller {
   readonly lists: number[];
+  /** Of the objects that events were stored of. */
+  readonly accepted: string[];
   /** Goes on by so much, and lets what is due then be done. */
   readonly pass: (ms: number) => Promise<void>;
 }
@@ -66,7 +69,7 @@ describe('the poller', () => {
     await database.knex.raw(
       `with added as (
          insert into instance (account_id, user_id, name, element_key, credentials, token, token_hash)
-         select ?::bigint, (select min(id) from app_user where account_id = ?::bigint), 'x', 'odata', '', '', sha256(n::text::bytea)
+         select ?::bigint, (select min(id) from app_user where account_id = ?::bigint), 'x', 'odata', '', '', sha256(gen_random_uuid()::text::bytea)
          from generate_series(1, ?::int) n returning account_id, id, settings_version)
        insert into poll (account_id, instance_id, resource, settings_version, interval_ms, due, kind, watermark)
        select account_id, id, 'things', settings_version, ?::bigint, ?::timestamptz, 'window', ?::timestamptz from added`,
@@ -79,9 +82,23 @@ describe('the poller', () => {
     );
   }
 
-  function start(slowness: Slowness, options: Partial<PollerOptions> = {}): TestPoller {
-    const store = watched(createPollStore(database.knex));
+  interface Special {
+    /** How many pages a list has. */
+    readonly pages?: number;
+    readonly records?: readonly object[];
+    /** Nobody hears of it any more until then, though it goes on with what it was about to commit. */
+    readonly frozen?: Promise<void>;
+  }
+
+  function start(
+    slowness: Slowness,
+    options: Partial<PollerOptions> = {},
+    { pages = 1, records = [NEWEST], frozen }: Special = {},
+  ): TestPoller {
+    const whole = createPollStore(database.knex);
+    const store = watched(frozen === undefined ? whole : { ...whole, ...frozenAfterClaim(whole) });
     const lists: number[] = [];
+    const accepted: string[] = [];
     const poller = createPoller(
       { clock, log: silentLog, random: { bytes: Buffer.alloc, fraction: () => 0.5 } },
       {
@@ -90,14 +107,22 @@ describe('the poller', () => {
           keys.map((key) => ({ ...key, config: CONFIG, connector: {} }) as unknown as Instance),
         resources: {
           getObject: async () => THINGS,
+          rateLimitOf: () => undefined,
           listRecords: async ({ instance, signal }: { instance: Instance; signal: AbortSignal }) => {
             lists.push(instance.accountId);
             const ms = slowness(instance.accountId);
             if (ms > 0) await sleep(clock, ms, signal);
-            return { records: [NEWEST], pushdown: 'full', providerCalls: 1 };
+            const nextPage = lists.length < pages ? { nextPage: String(lists.length) } : {};
+            return { records, pushdown: 'full', providerCalls: 1, ...nextPage };
           },
         } as unknown as PollerPorts['resources'],
-        prepare: async () => ({ insert: async () => undefined, committed: () => undefined }),
+        prepare: async (events) => {
+          await frozen;
+          return {
+            insert: async () => void accepted.push(...events.map(({ objectId }) => objectId ?? '')),
+            committed: () => undefined,
+          };
+        },
         measures: { started: () => undefined, ended: () => undefined },
         options: { ...POLLER_OPTIONS, ...options },
       },
@@ -109,7 +134,7 @@ describe('the poller', () => {
         await settled();
       }
     };
-    return { ...poller, lists, pass };
+    return { ...poller, lists, accepted, pass };
   }
 
   const runsOf = async (accountId: number): Promise<number> => {
@@ -158,11 +183,84 @@ describe('the poller', () => {
     expect([one.lists, other.lists]).to.deep.equal([[1], []]);
   });
 
+  it('keeps a poll that reads page after page without anything new', async () => {
+    await addDue(1, 1, clock.now());
+    const [one, other] = [start(() => 2_000, { leaseMs: 3_000 }, { pages: 10 }), start(() => 0, { leaseMs: 3_000 })];
+    one.start();
+    await one.pass(500);
+    other.start();
+    await other.pass(30_000);
+    // Its pages were followed, so the list is begun once more.
+    expect([one.lists.length, other.lists]).to.deep.equal([11, []]);
+    expect(await runsOf(1)).to.equal(1);
+  });
+
+  it('commits nothing when it stood still until another took its poll over', async () => {
+    await addDue(1, 1, clock.now());
+    const { promise: frozen, resolve: thaw } = Promise.withResolvers<void>();
+    const records = [NEWEST, NEW];
+    const one = start(() => 0, { leaseMs: 3_000 }, { records, frozen });
+    const other = start(() => 0, { leaseMs: 3_000 }, { records });
+    one.start();
+    await one.pass(500);
+    other.start();
+    await other.pass(5_000);
+    thaw();
+    await other.pass(500);
+    expect([one.lists, other.lists]).to.deep.equal([[1], [1]]);
+    expect([one.accepted, other.accepted]).to.deep.equal([[], [NEW.id]]);
+  });
+
+  it('has no say in a poll that another took over', async () => {
+    await addDue(1, 1, clock.now());
+    const store = createPollStore(database.knex);
+    const claimAt = async (ms: number) => {
+      const now = new Date(ms);
+      const leaseUntil = new Date(ms + 3_000);
+      const [claimed] = (await store.claim({ now, leaseUntil, limit: 1, share: 1, except: [] })).claimed;
+      if (claimed === undefined) throw new Error('There is nothing to claim.');
+      return claimed;
+    };
+    const one = await claimAt(clock.now());
+    const other = await claimAt(clock.now() + 3_000);
+    const before = await theRow(database.knex('poll'));
+    const advance = (poll: ClaimedPoll) =>
+      database.knex.transaction((via) => store.advance(via, poll, { ...poll, watermark: new Date(0) }));
+    expect(await advance(one)).to.equal(false);
+    await store.renew([one], new Date(clock.now() + 1_000_000));
+    const ended = { isGivenBack: false, hasWaited: false, error: undefined, events: 1, providerCalls: 1 };
+    await store.finish([{ ...one, ...ended, startedAt: new Date(0), nextDue: new Date(0) }]);
+    expect(await theRow(database.knex('poll'))).to.deep.equal(before);
+    expect(await advance(other)).to.equal(true);
+  });
+
+  it('lets stopped polls take nobody’s place', async () => {
+    await addDue(1, 300, clock.now() - 60_000);
+    await database.knex('instance').update({ disabled: true });
+    await addDue(1, 40, clock.now());
+    const store = createPollStore(database.knex);
+    const now = new Date(clock.now());
+    const claim = { now, leaseUntil: new Date(clock.now() + 3_000), limit: 100, share: 32, except: [] };
+    const { claimed, stopped } = await store.claim(claim);
+    expect([claimed.length, stopped]).to.deep.equal([32, 68]);
+    expect(await database.knex('poll').whereNull('due').count()).to.deep.equal([{ count: 68 }]);
+  });
+
+  it('goes on at once behind many stopped polls', async () => {
+    await addDue(1, 1_000, clock.now() - 60_000);
+    await database.knex('instance').update({ disabled: true });
+    await addDue(2, 10, clock.now());
+    const poller = start(() => 0);
+    poller.start();
+    await poller.pass(POLLER_OPTIONS.gatherMs);
+    expect(poller.lists).to.have.length(10);
+  });
+
   it('lets others take over what nobody renews', async () => {
     await addDue(1, 1, clock.now());
     const store = createPollStore(database.knex);
     const leaseUntil = new Date(clock.now() + 3_000);
-    const claimed = await store.claim({ now: new Date(clock.now()), leaseUntil, limit: 1, share: 1, except: [] });
+    const { claimed } = await store.claim({ now: new Date(clock.now()), leaseUntil, limit: 1, share: 1, except: [] });
     expect(claimed).to.have.length(1);
     const poller = start(() => 0);
     poller.start();
@@ -177,12 +275,12 @@ describe('the poller', () => {
     const store = createPollStore(database.knex);
     const now = new Date(clock.now());
     const leaseUntil = new Date(clock.now() + 3_000);
-    const [claimed] = await store.claim({ now, leaseUntil, limit: 1, share: 1, except: [] });
+    const [claimed] = (await store.claim({ now, leaseUntil, limit: 1, share: 1, except: [] })).claimed;
     if (claimed === undefined) throw new Error('There is nothing to claim.');
     const { accountId, instanceId } = claimed;
     const advance = () =>
       database.knex.transaction((via) =>
-        store.advance(via, claimed, { kind: 'window', watermark: now, feedWatermark: null, leaseUntil }),
+        store.advance(via, claimed, { kind: 'window', watermark: now, feedWatermark: null }),
       );
     const wanted = [{ resource: 'things', intervalMs: INTERVAL_MS }];
     const sync = (settingsVersion: number, isRunning: boolean) =>
@@ -221,6 +319,19 @@ describe('settings that pollers keep', () => {
     );
   });
 });
+
+/** Of a process that stands still once it has begun. */
+function frozenAfterClaim(store: PollStore): Pick<PollStore, 'claim' | 'renew'> {
+  let hasClaimed = false;
+  return {
+    claim: async (claim) => {
+      if (hasClaimed) return { claimed: [], stopped: 0 };
+      hasClaimed = true;
+      return store.claim(claim);
+    },
+    renew: async () => undefined,
+  };
+}
 
 /** Stores, and what waits until nothing of any of them is under way. */
 function createWatch() {

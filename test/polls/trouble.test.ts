@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { until } from '../support/events.ts';
 import { status } from '../support/misbehaving-server.ts';
-import { useThings } from './things.ts';
+import { untilRun, useThings } from './things.ts';
 
 const SECOND_MS = 1000;
 
@@ -91,8 +91,44 @@ describe('a poll in trouble', () => {
     expect(cut.failures).to.equal(0);
     expect(cut.events).to.be.lessThan(ids.length);
     expect(pauseOf(cut)).to.be.within(295, 330);
-    bench.provider.setHeaders({});
+    bench.provider.setHeaders({
+      'x-ratelimit-limit': '100',
+      'x-ratelimit-remaining': '100',
+      'x-ratelimit-reset': '300',
+    });
     await bench.run(id);
+    bench.provider.setHeaders({});
     expect((await bench.arrived('/budget', ids.length)).map(([, thing]) => thing)).to.have.members(ids);
+  });
+
+  it('does not begin while a caller was told that little is left of the limit, unless it is run now', async () => {
+    const { id, token } = await bench.create('/callers', {
+      'event.objects': 'notes',
+      'event.poller.refresh_interval': 0.02,
+    });
+    const tellLimit = { 'x-ratelimit-limit': '100', 'x-ratelimit-remaining': '20', 'x-ratelimit-reset': '300' };
+    bench.provider.setHeaders(tellLimit);
+    try {
+      await bench.service.call('/things', { token });
+      await until(async () => Date.parse((await bench.poll(id, 'notes')).nextRunDate) - Date.now() > 200 * SECOND_MS);
+      bench.provider.add('callers-1');
+      expect((await bench.run(id, 'notes')).lastError).to.equal(undefined);
+      expect(await bench.arrived('/callers', 1)).to.deep.equal([['notes.created', 'callers-1']]);
+    } finally {
+      bench.provider.setHeaders({});
+    }
+  });
+
+  it('runs when it has waited three times, however little is left of the limit', async () => {
+    const { id } = await bench.create('/low', { 'event.objects': 'notes', 'event.poller.refresh_interval': 0.02 });
+    bench.provider.setHeaders({ 'x-ratelimit-limit': '100', 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '1' });
+    try {
+      const { runs } = await bench.poll(id, 'notes');
+      await untilRun(bench.service, id, { runs: runs + 2, resource: 'notes' });
+      bench.provider.add('low-1');
+      expect(await bench.arrived('/low', 1)).to.deep.equal([['notes.created', 'low-1']]);
+    } finally {
+      bench.provider.setHeaders({});
+    }
   });
 });

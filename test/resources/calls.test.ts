@@ -78,14 +78,14 @@ describe('discovery', () => {
   it('refuses objects that cannot work, and names every problem', async () => {
     const object = createObject(ROWS);
     const name: FieldSpec = { type: 'string', filter: { LIKE: 'exact' } };
-    const broken: Objects = { rows: { ...object, fields: { ...object.fields, name } }, 'a/b': object };
+    const broken: Objects = { rows: { ...object, fields: { ...object.fields, name } }, 'a/b/c': object };
     const service = createService(async () => broken);
     const error = await service.list().catch((reason: unknown) => reason);
     expect(error)
       .to.have.property('problems')
       .that.deep.equals([
         "fake: rows: name: LIKE is declared, but the translator has no 'like'",
-        'fake: a/b: the name does not fit a path segment',
+        'fake: a/b/c: the name does not fit a path',
       ]);
   });
 

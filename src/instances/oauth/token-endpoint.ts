@@ -322,8 +322,11 @@ function readFailure({ name }: OAuthConnector, judged: Judged): TokenError | und
 
 function kindOf({ status, members }: Judged, oauthError: string | undefined): TokenFailureKind {
   if (status === 429 || PASSING_ERRORS.has(oauthError ?? '')) return 'unreachable';
-  if (status >= 500 || oauthError === 'server_error') return 'unknown';
-  if (oauthError !== undefined || status === 400 || status === 401) return 'refused';
+  if (status >= 500) return 'unknown';
+  // Some providers call every refusal a server_error.
+  if (status === 401) return 'refused';
+  if (oauthError === 'server_error') return 'unknown';
+  if (oauthError !== undefined || status === 400) return 'refused';
   // A 403 or 404 without the words of OAuth comes from something in front of the token endpoint.
   return status >= 300 ? 'unreachable' : members === undefined ? 'unknown' : 'refused';
 }

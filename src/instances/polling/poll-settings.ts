@@ -3,6 +3,7 @@ import type { Config } from '../../connector/contract.ts';
 import { AppError, type ErrorDetail, pointer, suggest } from '../../errors.ts';
 import { toJsonNumber } from '../../numbers/number-value.ts';
 import { EVENTS_ENABLED, VENDOR_TYPE } from '../event-settings.ts';
+import { isMembers, type Members } from '../members.ts';
 import type { PlatformField } from '../platform-field.ts';
 import { findZone } from './date-template.ts';
 import { MOST_ROWS, type PollQuery, parsePollUrl } from './poll-url.ts';
@@ -84,8 +85,6 @@ export interface DateField {
   readonly field: string;
   readonly read: ReadTimestamp;
 }
-
-type Members = Readonly<Record<string, unknown>>;
 
 /** Collects what is wrong, each with its path inside the configuration. */
 interface Faults {
@@ -273,10 +272,6 @@ function memberReader(members: Members, place: readonly string[], faults: Faults
       return {};
     },
   };
-}
-
-function isMembers(value: unknown): value is Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function textOf(value: unknown): string | undefined {

@@ -225,6 +225,7 @@ describe('the token endpoint', () => {
         'unreachable',
         'temporarily_unavailable',
       ],
+      'a 401 with server_error as refused': [json(error('server_error'), 401), 'refused', 'server_error'],
       'server_error as unknown': [json(error('server_error'), 400), 'unknown', 'server_error'],
       'a 500 as unknown': [json({}, 500), 'unknown'],
       'a 503 with invalid_grant as unknown': [json(error('invalid_grant'), 503), 'unknown', 'invalid_grant'],

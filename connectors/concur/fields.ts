@@ -1,0 +1,111 @@
+import { codec, type FieldSpec, type Fields, json, type OperatorSet } from '#connector';
+
+/** No operator is exact: how letter case and blanks count is not documented. */
+const EQUAL = { '=': 'superset' } as const satisfies OperatorSet;
+const BOUNDS = { ...EQUAL, '<': 'superset', '<=': 'superset', '>': 'superset', '>=': 'superset' } as const;
+
+const WRITTEN = { createable: true, updateable: true } as const;
+const TEXT = { type: 'string' } as const;
+const NUMBER = { type: 'number' } as const;
+const FLAG = { type: 'boolean' } as const;
+
+/** What the provider's clocks and parameters hold; the day before and the day after, too. */
+const DAYS = { first: '1753-01-02', last: '9998-12-31' } as const;
+
+/** Times are shown without a zone, and taken for UTC. */
+const TIME = { type: 'datetime', ...codec.localTime(), domain: DAYS } as const satisfies FieldSpec;
+const BOUNDED_TIME = { ...TIME, filter: BOUNDS } as const satisfies FieldSpec;
+/** Shown with the time of midnight. */
+const DAY = {
+  type: 'date',
+  domain: DAYS,
+  read: codec.day.read,
+  write: (value) => (typeof value === 'string' ? `${value}T00:00:00` : value),
+} as const satisfies FieldSpec;
+
+/** A text that can be asked for where it has this form. */
+function asked(form: RegExp, filter: OperatorSet = EQUAL) {
+  return { ...TEXT, domain: { text: { askable: (text) => form.test(text) } }, filter } as const satisfies FieldSpec;
+}
+
+/** Two parameters take several codes, between commas. */
+const CODE = asked(/^\w+$/, { ...EQUAL, IN: 'superset' });
+/** Ids may contain `$`. */
+const ID = asked(/^[\w$-]+$/);
+const LOGIN = asked(/^[!-+\--~]+$/);
+
+/** Shown with its kind. */
+const CUSTOM = { type: 'object' } as const;
+/** Taken as a text, which of a list is the code. Source: "Custom List Items". */
+const WRITTEN_CUSTOM = {
+  ...{ ...CUSTOM, ...WRITTEN },
+  write: (value) => (value === null ? '' : (json.at(value, 'Code') ?? json.at(value, 'Value') ?? value)),
+} as const satisfies FieldSpec;
+
+function all(spec: FieldSpec, ...names: readonly string[]): Fields {
+  return Object.fromEntries(names.map((name) => [name, spec]));
+}
+
+function numbered(prefix: string, count: number): readonly string[] {
+  return Array.from({ length: count }, (_, index) => `${prefix}${index + 1}`);
+}
+
+/** Fields by the provider's names. Ours begin with small letters, as the names of its parameters do: `ID` is `id`, `HasVAT` is `hasVAT`. */
+function named(fields: Fields): Fields {
+  const small = (name: string) => name.replace(/^(?:[A-Z]+$|[A-Z])/, (start) => start.toLowerCase());
+  return Object.fromEntries(Object.entries(fields).map(([name, spec]) => [small(name), { native: name, ...spec }]));
+}
+
+/** Without `WorkflowActionUrl`, which repeats the query that it was asked with. */
+export const REPORT_FIELDS = named({
+  ID: { ...TEXT, nullable: false },
+  Name: { ...TEXT, ...WRITTEN, required: true },
+  Purpose: { ...TEXT, ...WRITTEN, label: 'Business purpose; it is taken and never shown' },
+  UserDefinedDate: { ...DAY, ...WRITTEN, filter: BOUNDS, label: 'Date of the report, as its owner says' },
+  ApprovalStatusCode: CODE,
+  ApprovalStatusName: { ...TEXT, label: 'Approval status, in the language of the user' },
+  PaymentStatusCode: CODE,
+  PaymentStatusName: { ...TEXT, label: 'Payment status, in the language of the user' },
+  CurrencyCode: asked(/^[A-Z]{3}$/),
+  Country: asked(/^[A-Z]{2}$/),
+  CountrySubdivision: TEXT,
+  ...all(NUMBER, 'Total', 'TotalClaimedAmount', 'TotalApprovedAmount', 'PersonalAmount'),
+  ...all(NUMBER, 'AmountDueEmployee', 'AmountDueCompanyCard'),
+  ...all(BOUNDED_TIME, 'CreateDate', 'SubmitDate', 'ProcessingPaymentDate', 'PaidDate'),
+  LastModifiedDate: { ...BOUNDED_TIME, label: 'When the head of the report was changed last' },
+  ...all(TEXT, 'OwnerLoginID', 'OwnerName'),
+  ApproverLoginID: LOGIN,
+  ApproverName: TEXT,
+  LastComment: { ...TEXT, ...WRITTEN, label: 'The latest comment; one that is given is added' },
+  ...all(TEXT, 'PolicyID', 'LedgerName', 'URI'),
+  ...all(FLAG, 'ReceiptsReceived', 'EverSentBack', 'HasException'),
+  ...all(WRITTEN_CUSTOM, ...numbered('OrgUnit', 6), ...numbered('Custom', 20)),
+});
+
+export const ENTRY_FIELDS = named({
+  ID: { ...TEXT, nullable: false },
+  ExpenseID: { ...TEXT, label: 'Its id in version 4 of the API' },
+  ReportID: ID,
+  ReportOwnerID: { ...TEXT, label: 'Login ID of the owner of the report' },
+  ExpenseTypeCode: asked(/^[\w-]+$/),
+  ExpenseTypeName: TEXT,
+  PaymentTypeID: ID,
+  ...all(TEXT, 'PaymentTypeName', 'SpendCategoryCode', 'SpendCategoryName'),
+  TransactionDate: DAY,
+  TransactionAmount: NUMBER,
+  TransactionCurrencyCode: TEXT,
+  ExchangeRate: NUMBER,
+  PostedAmount: { ...NUMBER, label: 'Amount in the currency of the report' },
+  ApprovedAmount: NUMBER,
+  ...all(TEXT, 'Description', 'VendorDescription', 'VendorListItemID', 'VendorListItemName'),
+  ...all(TEXT, 'LocationID', 'LocationName', 'LocationSubdivision', 'LocationCountry'),
+  AllocationType: { ...TEXT, label: 'Allocated: P partly, F fully, N not' },
+  TaxReceiptType: { ...TEXT, label: 'Receipt: T of tax, R regular, N none' },
+  ...all({ ...FLAG, filter: EQUAL }, 'IsBillable', 'HasAttendees', 'HasVAT'),
+  ...all(FLAG, 'IsPersonal', 'IsPersonalCardCharge', 'IsImageRequired', 'IsPaidByExpensePay', 'ReceiptReceived'),
+  ...all(FLAG, 'HasImage', 'HasItemizations', 'HasComments', 'HasExceptions', 'HasAppliedCashAdvance'),
+  ...all(TEXT, 'CompanyCardTransactionID', 'ElectronicReceiptID', 'EmployeeBankAccountID', 'TripID', 'FormID', 'URI'),
+  Journey: { type: 'object' },
+  LastModified: TIME,
+  ...all(CUSTOM, ...numbered('OrgUnit', 6), ...numbered('Custom', 40)),
+});

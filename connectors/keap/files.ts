@@ -1,0 +1,101 @@
+import {
+  defineObject,
+  type Fields,
+  type Inputs,
+  type Json,
+  json,
+  type ProviderResponse,
+  path,
+  records,
+  type StoredUpload,
+  type UploadForm,
+} from '#connector';
+import {
+  ASKED_FLAG,
+  ASKED_REFERENCE,
+  ASKED_TEXT,
+  asked,
+  ID,
+  LATEST_TIME,
+  oneOf,
+  REFERENCE,
+  TEXT,
+  TIME,
+  WRITTEN,
+} from './fields.ts';
+import { equal, filterBy } from './filter.ts';
+import { latestFirst, listOf, SINCE } from './lists.ts';
+
+const FILE_FIELDS = {
+  id: { ...ID, filter: {} },
+  file_name: { ...ASKED_TEXT, ...WRITTEN, label: 'Name; that of the file unless it is given' },
+  category: asked(oneOf('ATTACHMENTS CART DOCUMENTS HIDDEN INVOICE LOGO TICKETS WEB_FORM FUNNEL')),
+  file_box_type: asked(
+    oneOf(
+      'APPLICATION IMAGE FAX ATTACHMENT TICKET CONTACT DIGITAL_PRODUCT IMPORT HIDDEN WEB_FORM STYLED_CART RESAMPLED_IMAGE TEMPLATE_THUMBNAIL FUNNEL LOGO_THUMBNAIL UNLAYER BRANDING_CENTER_LOGO',
+    ),
+  ),
+  is_public: { ...ASKED_FLAG, ...WRITTEN },
+  contact_id: { ...ASKED_REFERENCE, createable: true },
+  file_association: {
+    ...oneOf('CONTACT USER COMPANY'),
+    createable: true,
+    unlisted: true,
+    label: 'Whose file it becomes: of the contact if there is one, otherwise of the user. It is not shown again',
+  },
+  created_by_id: REFERENCE,
+  remote_file_key: TEXT,
+  file_size: { type: 'integer', label: 'Bytes' },
+  created_time: TIME,
+  updated_time: LATEST_TIME,
+} as const satisfies Fields;
+
+export const files = defineObject<Inputs>({
+  label: 'Files',
+  description: 'The file box: what is stored of files, and with `Accept` the file itself.',
+  fields: FILE_FIELDS,
+  translator: filterBy({
+    file_name: equal('file_name'),
+    category: equal('category'),
+    file_box_type: equal('file_box_type'),
+    is_public: equal('is_public'),
+    contact_id: equal('contact_id'),
+    updated_time: { from: SINCE },
+  }),
+  list: latestFirst(listOf({ path: 'files', rows: ['files'] }), 'updated_time', 'updated_time'),
+  changes: { updated: 'updated_time', created: 'created_time' },
+  ...records({ get: fileOf, remove: (id) => ({ ...fileOf(id), method: 'DELETE' }) }),
+  media: {
+    types: ['*'],
+    request: ({ id }) => ({ path: path`/rest/v2/files/${id}:data` }),
+    about: { request: ({ id }) => fileOf(id), read: describeFile },
+  },
+  upload: {
+    create: {
+      request: ({ values, file }) => {
+        const file_association = values.contact_id == null ? 'USER' : 'CONTACT';
+        return { path: '/rest/v2/files', form: formOf({ file_name: file.name, file_association, ...values }) };
+      },
+      read: readStored,
+    },
+    // A new version keeps its name unless another is given. The change of a file is a POST, too.
+    replace: { request: ({ id, values }) => ({ ...fileOf(id), form: formOf(values) }), read: readStored },
+  },
+});
+
+function formOf(values: Json): UploadForm {
+  const given = Object.entries(values).filter(([, value]) => value !== null);
+  return { parts: given.map(([name, value]) => ({ name, value: String(value) })), file: 'file' };
+}
+
+function readStored({ body }: ProviderResponse): StoredUpload {
+  return { record: json.object(body, 'the stored file') };
+}
+
+function fileOf(id: string) {
+  return { path: path`/rest/v2/files/${id}` };
+}
+
+function describeFile({ body }: ProviderResponse) {
+  return { name: json.text(json.at(body, 'file_name'), 'the name of the file') };
+}

@@ -1,0 +1,45 @@
+import { type Json, json, path, records } from '#connector';
+import { fieldsOf, type Source } from './lists.ts';
+
+interface Options extends Pick<Source, 'fields'> {
+  /** Names in requests, where answers have others. */
+  readonly names?: Readonly<Record<string, string>>;
+}
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** Records of the second version. A change names the members that it sets, so that null empties them; all that is written is read back. */
+export function recordsOf(collection: string, { fields = [], names = {} }: Options = {}) {
+  return records({
+    get: (id, natives) => ({
+      path: path`/rest/v2/${collection}/${id}`,
+      query: { fields: fieldsOf(natives, fields) },
+    }),
+    create: {
+      request: (values) => ({ method: 'POST', path: `/rest/v2/${collection}`, json: bodyOf(values, names) }),
+      id: ({ body }) => json.key(json.at(body, 'id'), 'the id of the new record'),
+    },
+    update: (id, values) => {
+      const body = bodyOf(values, names);
+      return {
+        method: 'PATCH',
+        path: path`/rest/v2/${collection}/${id}`,
+        query: { update_mask: Object.keys(body) },
+        json: body,
+      };
+    },
+    remove: (id) => ({ method: 'DELETE', path: path`/rest/v2/${collection}/${id}` }),
+  });
+}
+
+/** Of another record the id is enough, which has a name of its own in some requests; none of it is no record. */
+function bodyOf(values: Values, names: NonNullable<Options['names']>): Json {
+  return Object.fromEntries(
+    Object.entries(values).map(([member, value]) => {
+      const id = json.at(value, 'id');
+      const name = names[member];
+      if (name !== undefined) return [name, id === undefined ? value : id];
+      return [member, id === null ? null : value];
+    }),
+  );
+}

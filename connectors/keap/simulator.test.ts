@@ -1,0 +1,280 @@
+import { expect } from 'chai';
+import type { SimulatorOptions } from '#connector/simulator';
+import { type ServedSimulator, serveSimulator } from '#connector/testing';
+import { createSimulator, DEMO_ACCESS_KEY, DEMO_ACCESS_TOKEN } from './simulator.ts';
+
+type SentWebhook = Parameters<NonNullable<SimulatorOptions['send']>>[0];
+
+const CONTACT_FIELDS = 'id,email_addresses,phone_numbers,addresses,custom_fields,update_time';
+
+/**
+ * The members of the official OpenAPI documents (v2: that of the SDKs 2.0.26, v1: 2025-11-05): `s` a text, `n` a number, `b` a flag, `o` an
+ * object, `a` a list. Appointments and tasks of v1 have an `id` beside them.
+ */
+const DOCUMENTED = `
+v2/tags s:id name description create_time update_time o:category
+v2/tasks?fields=custom_fields s:id title description type priority create_time modification_time completion_time due_time assigned_to_user_id created_by_user_id last_updated_by_user_id contact_id opportunity_id n:remind_time_mins b:completed accepted a:custom_fields
+v2/contacts?fields=id,given_name,email_addresses,company,tag_ids,score_value,update_time,custom_fields s:id given_name score_value update_time a:email_addresses tag_ids custom_fields o:company
+v2/emails s:id subject headers contact_id sent_to_address sent_from_address sent_from_reply_address sent_time received_time opened_time clicked_time original_provider_id original_provider provider_source_id a:sent_to_cc_address_list sent_to_bcc_address_list
+v2/files s:id category file_name contact_id created_by_id remote_file_key file_box_type created_time updated_time b:is_public n:file_size
+v2/opportunities s:id opportunity_title next_action_time next_action_notes opportunity_notes estimated_close_time created_time last_updated_time affiliate_id lead_source b:include_in_forecast n:projected_revenue_low projected_revenue_high o:contact stage user
+v2/orders s:id title status notes terms order_type source_type creation_time modification_time order_time lead_affiliate_id sales_affiliate_id invoice_number credit_status promo_code refund_status invoice_id sent_time due_time external_create_user external_create_time external_update_time b:allow_payment allow_paypal synced o:total contact total_paid total_due shipping_information refund_total payment_plan a:order_items files custom_fields
+v2/sales/transactions s:status description contact_id transaction_method transaction_time external_reference_id external_response_code error_details payment_id merchant_account_id merchant_account_type n:amount b:is_successful o:contact payment_method a:order_ids
+v2/taskAppointments s:id title description location contact_id user_id start_time end_time create_time update_time
+v2/affiliates/3:commissions s:description contact_first_name contact_last_name invoice_id time_earned contact_id sales_affiliate_id sales_affiliate_name product_name n:amount_earned
+v1/appointments n:id user contact_id remind_time s:title description location start_date end_date
+v1/affiliates/commissions n:amount_earned contact_id invoice_id sales_affiliate_id s:contact_first_name contact_last_name date_earned description product_name sold_by_first_name sold_by_last_name
+v1/contacts/1/emails n:id contact_id s:clicked_date headers opened_date original_provider original_provider_id received_date sent_date sent_from_address sent_from_reply_address sent_to_address sent_to_bcc_addresses sent_to_cc_addresses subject
+v1/tasks/search n:id funnel_id jgraph_id priority remind_time user_id b:completed o:contact s:completion_date creation_date description due_date modification_date title type url`;
+
+const TYPES: Readonly<Record<string, (value: unknown) => boolean>> = {
+  ...{ s: (value) => typeof value === 'string', n: Number.isFinite, b: (value) => typeof value === 'boolean' },
+  ...{ a: Array.isArray, o: (value) => typeof value === 'object' && !Array.isArray(value) },
+};
+
+const has = (part: RegExp) => (row: Answered) => part.test(JSON.stringify(row));
+
+/** Filters of v2, and what they mean of the rows that are shown. */
+const FILTERS: readonly (readonly [path: string, filter: string, means: (row: Answered) => unknown])[] = [
+  ['contacts', 'ids==1,2,11,8', has(/"id":"(1|2|11)","email/)],
+  ['contacts', 'contact_id>=5;contact_id<12', ({ id }) => Number(id) >= 5 && Number(id) < 12],
+  ['contacts', 'email==PERSON3*', has(/"email":"Person3/)],
+  ['contacts', 'phone_number==480*;phone_fields==PHONE1,PHONE2', has(/"number":"480/)],
+  ['contacts', 'score0>48', has(/"id":"8","content":49}/)],
+  ['contacts', 'start_update_time==2024-02-22T00:00:00.000Z', (row) => String(row.update_time) > '2024-02-22'],
+  ['contacts', 'billing_address_locality==chandler', has(/"field":"BILLING"[^}]*"locality":"CHANDLER"/i)],
+  ['tags', 'description==NONE', has(/"description":(null|"")/)],
+  ['tags', 'category_id==NONE;until_create_time==2024-02-01T00:00:00Z;', has(/"category":null,"create_time":"2024-01/)],
+  ['tasks', 'user_id==UNASSIGNED;is_completed==true', has(/"completed":true.*"assigned_to_user_id":null/)],
+  ['tasks', 'title==FOLLOW*;has_due_date==false', has(/"title":"Follow.*"due_time":null/)],
+  ['opportunities', 'projected_revenue_high>1000', (row) => Number(row.projected_revenue_high) > 1000],
+  ['orders', 'id!=1;id<=11;product_id==41', (row) => Number(row.id) <= 11 && has(/"product":{"id":"41"/)(row)],
+  ['sales/transactions', 'amount<0;order_id==4', has(/"amount":-.*"order_ids":\["4"]/)],
+  ['taskAppointments', 'start_time>=2024-03-10T00:00:00Z;user_id==17', has(/"17","start_time":"2024-0(3-[123]|4)/)],
+];
+
+const REFUSED = [
+  ...['tags?filter=nope==1', 'tags?filter=name', 'tags?filter=name>a', 'tags?filter=tag_ids==a', 'tags?filter=name=='],
+  ...['contacts?filter=given_name==*a', 'contacts?filter=phone_number==480', 'contacts?filter=RenewDate>2026-01-01'],
+  ...['contacts?filter=start_update_time==2026-01-01T00:00:00Z', 'tasks?filter=priority==LOW', 'contacts?fields=nope'],
+  ...['opportunities?filter=ids==1;opportunity_id>2', 'tags?order_by=id asc', 'tags?order_by=name up'],
+  ...['contacts?filter=phone_number==48*;phone_fields==PHONE1', 'tasks?filter=id!=1'],
+  ...['tags?page_size=1001', 'tags?page_token=abc', 'files?filter=created_time>2026-01-01T00:00:00Z'],
+];
+
+describe('the Keap simulator', () => {
+  let simulator: ServedSimulator;
+  let sent: SentWebhook[] = [];
+  before(async () => {
+    const send = (webhook: SentWebhook) => void sent.push(webhook);
+    simulator = await serveSimulator('keap', (options) => createSimulator({ ...options, send }));
+  });
+  after(() => simulator.stop());
+  beforeEach(() => {
+    simulator.reset();
+    sent = [];
+  });
+
+  async function call(path: string, method = 'GET', body?: object, headers: Readonly<Record<string, string>> = {}) {
+    const given = body === undefined || body instanceof FormData || body instanceof URLSearchParams;
+    const response = await fetch(simulator.url + path, {
+      ...{ method, redirect: 'manual', headers: { authorization: `Bearer ${DEMO_ACCESS_TOKEN}`, ...headers } },
+      ...(body !== undefined && { body: given ? body : JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    const parsed: Answered = /^[{[]/.test(text) ? JSON.parse(text) : {};
+    return { status: response.status, headers: response.headers, body: parsed, text };
+  }
+  const at = (path: string, ...rest: CallRest) => call(`/crm/rest/${path}`, ...rest);
+  const rowsOf = (body: Answered): readonly Answered[] => Object.values(body).find(Array.isArray) ?? [];
+  const change = async (table: string, counts: object): Promise<object> =>
+    Object(await simulator.command('/simulate/changes', { table, ...counts }));
+
+  for (const line of DOCUMENTED.trim().split('\n')) {
+    const [, path = '', documented = ''] = /^(\S+) (.*)$/.exec(line) ?? [];
+    it(`shows the documented members of ${path.replace(/\?.*/, '')}, of their types, and no others`, async () => {
+      const types = documented.split(/ (?=\w:)/).flatMap((group) =>
+        group
+          .slice(2)
+          .split(' ')
+          .map((name) => [name, group.slice(0, 1)] as const),
+      );
+      const rows = rowsOf((await at(path)).body);
+      expect(rows).to.have.length.above(0);
+      for (const row of rows) {
+        expect(Object.keys(row)).to.have.members(types.map(([name]) => name));
+        const wrong = types.filter(([name, type]) => row[name] !== null && TYPES[type]?.(row[name]) !== true);
+        expect(wrong).to.deep.equal([]);
+      }
+    });
+  }
+
+  for (const [path, filter, means] of FILTERS) {
+    it(`finds ${path} by ${filter}`, async () => {
+      const all = { contacts: `fields=${CONTACT_FIELDS}`, tasks: 'fields=custom_fields' };
+      const fields = Object.entries(all).find(([name]) => name === path)?.[1] ?? '';
+      const meant = rowsOf((await at(`v2/${path}?${fields}`)).body).filter(means);
+      expect(meant).to.have.length.within(1, 50);
+      const found = await at(`v2/${path}?${fields}&filter=${encodeURIComponent(filter)}`);
+      expect(rowsOf(found.body)).to.deep.equal(meant);
+    });
+  }
+
+  it('refuses what the reference does not have', async () => {
+    for (const path of REFUSED) {
+      const { status, body } = await at(`v2/${path}`);
+      expect([path, status, body.code, body.status]).to.deep.equal([path, 400, 400, 'INVALID_ARGUMENT']);
+    }
+  });
+
+  it('lets in tokens and keys at both hosts, and refuses as the gateway does', async () => {
+    const answers = [
+      await at('v2/tags', 'GET', undefined, { forwarded: 'host=api.keap.com' }),
+      await at('v1/appointments', 'GET', undefined, { authorization: '', 'x-keap-api-key': DEMO_ACCESS_KEY }),
+      await at('v2/tags', 'GET', undefined, { forwarded: 'host=accounts.infusionsoft.com' }),
+      await at('v2/tags', 'GET', undefined, { authorization: 'Bearer nope' }),
+    ];
+    expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 404, 401]);
+    expect(answers[3]?.body).to.have.nested.property(
+      'fault.detail.errorcode',
+      'keymanagement.service.invalid_access_token',
+    );
+    expect(answers[3]?.headers.get('x-keap-product-quota-limit')).to.equal('');
+    expect(answers[0]?.headers.get('x-keap-tenant-throttle-limit')).to.equal('10000|250000');
+  });
+
+  it('gives tokens for a code, and for a refresh token that is used once, to a client that proves itself in a header', async () => {
+    const redirect_uri = 'https://app.example/back';
+    const query = new URLSearchParams({ client_id: 'demo-client', redirect_uri, state: 's', auto: 'approve' });
+    const back = new URL((await call(`/app/oauth/authorize?${query}`)).headers.get('location') ?? '').searchParams;
+    expect(back.get('scope')).to.equal('full|ab103.infusionsoft.com');
+    const client = { client_id: 'demo-client', client_secret: 'demo-secret' };
+    const token = (form: Readonly<Record<string, string>>, authorization = '') =>
+      call('/token', 'POST', new URLSearchParams(form), { authorization });
+    const code = back.get('code') ?? '';
+    const first = await token({ ...client, grant_type: 'authorization_code', code, redirect_uri });
+    expect(first.body).to.include({ token_type: 'bearer', expires_in: 86_400 });
+    const renew = { grant_type: 'refresh_token', refresh_token: String(first.body.refresh_token) };
+    const basic = `Basic ${btoa('demo-client:demo-secret')}`;
+    const answers = [await token({ ...client, ...renew }), await token(renew, basic), await token(renew, basic)];
+    expect(answers.map(({ status }) => status)).to.deep.equal([401, 200, 400]);
+    const authorization = `Bearer ${answers[1]?.body.access_token}`;
+    expect((await at('v2/tags', 'GET', undefined, { authorization })).status).to.equal(200);
+    expect((await token(client)).body.error_description).to.equal('response_type or grant_type is required');
+  });
+
+  it('pages v2 by tokens to an empty one, and v1 by links that do not end', async () => {
+    const first = (await at('v2/tasks?page_size=40&order_by=due_time%20desc')).body;
+    const rest = (await at(`v2/tasks?page_size=40&order_by=due_time%20desc&page_token=${first.next_page_token}`)).body;
+    const due = [...rowsOf(first), ...rowsOf(rest)].map(({ due_time }) => String(due_time ?? ''));
+    expect([rest.next_page_token, due.length, due]).to.deep.equal(['', 75, due.toSorted().reverse()]);
+    const { next_page_token: address } = (await at('v2/tags?page_size=59')).body;
+    expect(rowsOf((await call(String(address).slice(simulator.url.length))).body)).to.have.length(1);
+    expect(rowsOf((await at('v2/tags?page_size=0')).body)).to.have.length(60);
+    const { body } = await at('v1/appointments?limit=10&offset=60&since=2024-01-01T00:00:00.000Z');
+    expect([rowsOf(body).length, body.count]).to.deep.equal([6, 66]);
+    expect(body.next).to.match(/\/v1\/appointments\/\?limit=10&offset=70&since=2024-01-01T00%3A00%3A00\.000Z$/);
+    const earned = await at('v1/affiliates/commissions?affiliateId=5&order=DATE_EARNED&order_direction=DESCENDING');
+    const ofThird = rowsOf((await at('v2/affiliates/3:commissions')).body);
+    expect([ofThird.length, new Set(ofThird.map((row) => row.sales_affiliate_id))]).to.deep.equal([30, new Set(['3'])]);
+    expect(rowsOf(earned.body)[0]).to.include({ sales_affiliate_id: 5, date_earned: '2024-04-06T08:29:29.000+0000' });
+    expect(new Set(rowsOf((await at('v1/tasks/search')).body).map(({ user_id }) => user_id))).to.deep.equal(
+      new Set([1]),
+    );
+    expect((await at('v1/appointments?limit=x')).body).to.deep.equal({ message: 'limit is not valid' });
+  });
+
+  it('creates, changes what the mask names, and deletes', async () => {
+    const contact = { given_name: "D'Arcy 李", phone_numbers: [{ number: '1', field: 'PHONE1' }], nope: 1 };
+    const made = await at('v2/contacts?fields=id,given_name,source_type', 'POST', contact);
+    expect(made.body).to.deep.equal({ id: made.body.id, given_name: "D'Arcy 李", source_type: 'API' });
+    const path = `v2/contacts/${made.body.id}`;
+    const changed = await at(`${path}?update_mask=family_name`, 'PATCH', { given_name: 'A', family_name: 'B' });
+    expect(changed.body).to.deep.equal({ id: made.body.id, given_name: "D'Arcy 李", family_name: 'B' });
+    expect([made.status, (await at(path, 'DELETE')).status]).to.deep.equal([201, 204]);
+    expect((await at(path)).body).to.include({
+      code: 404,
+      message: 'Unable to find this Contact',
+      status: 'NOT_FOUND',
+    });
+    const deal = { contact_id: '1', opportunity_title: 'x', stage_id: '18' };
+    expect((await at('v2/opportunities', 'POST', deal)).body).to.nested.include({ 'stage.name': 'New Opportunity' });
+    const refused = [
+      await at('v2/contacts', 'POST', { given_name: 'A' }),
+      await at('v2/contacts/1', 'PATCH', { given_name: 'x'.repeat(41) }),
+      await at('v2/opportunities', 'POST', { ...deal, contact_id: '9' }),
+      await at('v2/orders/1', 'DELETE'),
+      await at('v1/appointments', 'POST', { title: 'A' }),
+    ];
+    expect(refused.map(({ status }) => status)).to.deep.equal([400, 400, 400, 409, 400]);
+    const times = { start_date: '2026-01-15T09:00:00.000Z', end_date: '2026-01-15T10:00:00.000Z' };
+    const { body } = await at('v1/appointments', 'POST', { title: 'A', location: 'B', contact_id: 2, ...times });
+    const one = `v1/appointments/${body.id}`;
+    expect((await at(one, 'PATCH', { title: 'C' })).body).to.deep.equal({
+      ...body,
+      title: 'C',
+      location: 'B',
+      ...times,
+    });
+    expect((await at(one, 'PUT', { title: 'D', ...times })).body).to.include({ title: 'D', location: null });
+    expect((await at(one, 'DELETE')).status).to.equal(204);
+    expect((await at(one)).body).to.deep.equal({ message: 'Unable to find this Appointment' });
+  });
+
+  it('takes files as they are, and gives them back', async () => {
+    const form = new FormData();
+    for (const [name, value] of Object.entries({ file_name: 'ü.bin', file_association: 'USER' })) form.set(name, value);
+    expect((await at('v2/files', 'POST', form)).status).to.equal(400);
+    form.set('file', new Blob(['\u0000content']), 'ü.bin');
+    const made = await at('v2/files', 'POST', form);
+    expect(made.body).to.include({ file_name: 'ü.bin', file_size: 8, contact_id: null, is_public: false });
+    expect((await at(`v2/files/${made.body.id}:data`)).text).to.equal('\u0000content');
+  });
+
+  it('verifies a hook by its secret, and tells batches of ids of what changed', async () => {
+    const hook = { eventKey: 'contact.edit', hookUrl: 'https://app.example/hook' };
+    const made = await at('v1/hooks', 'POST', hook);
+    expect(made.body).to.deep.equal({ key: made.body.key, ...hook, status: 'Verified' });
+    expect(sent[0]).to.deep.include({ url: hook.hookUrl, body: '' }).and.have.nested.property('headers.x-hook-secret');
+    await change('contacts', { create: 1, update: 2 });
+    const told = JSON.parse(sent[1]?.body ?? '{}');
+    expect([sent.length, told.event_key, told.object_type]).to.deep.equal([2, 'contact.edit', 'contact']);
+    expect(told.object_keys.map(({ id }: Answered) => id)).to.deep.equal([1, 2]);
+    await simulator.command('/simulate/hooks', { echo: false });
+    const again = await at(`v1/hooks/${made.body.key}/verify`, 'POST');
+    await change('contacts', { update: 1 });
+    expect([again.body.status, sent.length]).to.deep.equal(['Unverified', 3]);
+    const verify = (secret = '') =>
+      at(`v1/hooks/${made.body.key}/delayedVerify`, 'POST', undefined, { 'x-hook-secret': secret });
+    expect((await verify('wrong')).status).to.equal(400);
+    expect((await verify(sent[2]?.headers['x-hook-secret'])).body.status).to.equal('Verified');
+    expect((await at('v1/hooks/event_keys')).text)
+      .to.include('"task.delete"')
+      .and.include('"contactGroup.applied"');
+    expect((await at(`v1/hooks/${made.body.key}`, 'DELETE')).status).to.equal(204);
+  });
+
+  it('changes rows of each table, refuses what is too much, and compares as it is told to', async () => {
+    const tables = 'contacts tags tasks opportunities orders transactions emails files appointments commissions';
+    for (const table of tables.split(' ')) {
+      const keys = Object.values(await change(table, { create: 2, update: 1, remove: 1 }));
+      expect(keys.map((each) => each.length)).to.deep.equal([2, 1, 1]);
+    }
+    const other = await serveSimulator('keap', (given) =>
+      createSimulator({ ...given, text: 'as written', callsPerMinute: 1 }),
+    );
+    const headers = { authorization: `Bearer ${DEMO_ACCESS_TOKEN}` };
+    const ask = async () => (await fetch(`${other.url}/crm/rest/v2/tasks?filter=title==follow*`, { headers })).text();
+    const answers = [JSON.parse(await ask()), JSON.parse(await ask())];
+    await other.stop();
+    expect(answers[0].tasks).to.deep.equal([]);
+    expect(answers[1].fault.detail.errorcode).to.equal('policies.ratelimit.QuotaViolation');
+  });
+});
+
+type CallRest = readonly [method?: string, body?: object, headers?: Readonly<Record<string, string>>];
+
+/** The tests compare every member they read. */
+interface Answered {
+  readonly [member: string]: unknown;
+}

@@ -1,0 +1,118 @@
+import { can, codec, DECIMAL_TEXT, type Domain, defined, type FieldSpec, type Json, json, kinds } from '#connector';
+import { isAskable, isSysId } from './literals.ts';
+
+/** Nothing is an empty text at ServiceNow. */
+const BLANK = codec.blank();
+
+/**
+ * Whether ServiceNow tells cases, accents and blanks apart is said in two ways, and the database decides. Here they are told apart, so
+ * a text may find too many rows, and "is not" asks for every row with a value.
+ */
+const TEXT: FieldSpec = {
+  type: 'string',
+  domain: { text: { nonEmpty: true, askable: isAskable, certain: () => false } },
+  likeForms: ['prefix', 'suffix', 'contains'],
+  // Whether the first two are wildcards is not documented. Without the third nothing is a script.
+  likeExcept: '%_:\n\r\t',
+  filter: { ...can.null, ...can.equal('superset'), ...can.match('superset') },
+  sortable: true,
+  ...BLANK,
+};
+
+/** Patterns would be compared with the name of the record that is referred to, and it is what rows are ordered by. */
+const ID: FieldSpec = {
+  type: 'string',
+  domain: { text: { nonEmpty: true, askable: isAskable, certain: isSysId } },
+  filter: { ...can.null, ...can.equal('superset') },
+  read: (native) => BLANK.read(json.isObject(native) ? (native.value ?? null) : native),
+  write: BLANK.write,
+};
+
+const DAYS: Domain = { first: '1000-01-01', last: '9999-12-31' };
+const COMPARED = { ...can.null, ...can.compare('exact') };
+const INSTANT: FieldSpec = {
+  type: 'datetime',
+  domain: { ...DAYS, step: 'second' },
+  filter: COMPARED,
+  sortable: true,
+  ...codec.blank(codec.localTime()),
+};
+const INTEGER: FieldSpec = {
+  type: 'integer',
+  range: ['-2147483648', '2147483647'],
+  filter: COMPARED,
+  sortable: true,
+  ...codec.blank(codec.integer),
+};
+/** How many digits are kept is a setting of the column that is not read. */
+const NUMBER: FieldSpec = {
+  type: 'number',
+  domain: { rounded: 15 },
+  filter: { ...can.null, ...can.only('superset', '='), ...can.order('superset') },
+  sortable: true,
+  ...codec.blank(codec.decimal),
+};
+/** Ids, one after the other. */
+const LIST: FieldSpec = { type: 'array', filter: can.null, ...codec.blank(codec.list(',')) };
+
+/** Source: "Field types reference", with the words of `sys_glide_object`. */
+const kindOf = kinds({
+  table: {
+    ...named(TEXT, 'string char choice sys_class_name table_name field_name ph_number phone_number_e164 color'),
+    ...named(TEXT, 'string_full_utf8 user_input version short_field_name workflow'),
+    email: { ...TEXT, format: 'email' },
+    url: { ...TEXT, format: 'uri' },
+    ...named(ID, 'GUID reference document_id domain_id'),
+    boolean: {
+      type: 'boolean',
+      filter: { ...can.null, ...can.only('exact', '=', '!=') },
+      sortable: true,
+      ...codec.blank(codec.flag('true', 'false')),
+    },
+    ...named(INTEGER, 'integer order_index day_of_week month_of_year week_of_month'),
+    longint: {
+      ...INTEGER,
+      ...codec.blank(codec.decimal),
+      format: DECIMAL_TEXT,
+      range: ['-9223372036854775808', '9223372036854775807'],
+    },
+    ...named(NUMBER, 'decimal float percent_complete'),
+    ...named(INSTANT, 'glide_date_time due_date'),
+    glide_date: { type: 'date', domain: DAYS, filter: COMPARED, sortable: true, ...codec.blank(codec.day) },
+    ...named(LIST, 'glide_list user_list'),
+  },
+  // Long and formatted texts, durations, money with its currency, secrets, journals, and what is not known yet.
+  unknown: { type: 'string', ...BLANK },
+});
+
+function named(spec: FieldSpec, words: string): Readonly<Record<string, FieldSpec>> {
+  return Object.fromEntries(words.split(' ').map((word) => [word, spec]));
+}
+
+/** What is made of other fields. */
+const DERIVED: ReadonlySet<string> = new Set(['journal_list', 'related_tags']);
+
+/** One row of `sys_dictionary`, of a table whose records can be written or not. */
+export function toFieldSpec(row: Json, isTableWritten: boolean): FieldSpec {
+  const word = textOf(row.internal_type) ?? 'string';
+  const name = textOf(row.element) ?? '';
+  const kind = kindOf(word);
+  const isWritten = isTableWritten && row.read_only !== 'true' && !name.startsWith('sys_') && !DERIVED.has(word);
+  // By the place in the list of choices, perhaps.
+  const isChosen = textOf(row.choice) !== undefined && row.choice !== '0';
+  return defined({
+    ...kind,
+    nativeType: word,
+    label: textOf(row.column_label),
+    required: isWritten && row.mandatory === 'true' && textOf(row.default_value) === undefined,
+    createable: isWritten,
+    updateable: isWritten,
+    sortable: kind.sortable === true && !isChosen,
+    custom: /^[ux]_/.test(name),
+  });
+}
+
+/** Also of a reference, with the link to what it refers to or without. */
+export function textOf(native: unknown): string | undefined {
+  return json.findText(json.isObject(native) ? native.value : native);
+}

@@ -1,0 +1,41 @@
+import { type ConfigField, defineConnector, settings } from '#connector';
+import { INSTANCE } from './config.ts';
+import { PROVIDER, TABLE_API } from './provider.ts';
+
+const CONFIGURATION = [
+  {
+    key: 'username',
+    type: 'string',
+    description: 'Name of a user of the instance.',
+    required: true,
+    setup: [
+      'In ServiceNow open User Administration → Users and create a user for this connection; select “Web service access only”.',
+      'Give it the roles that its records need, and `personalize_dictionary` or another role that reads the tables `sys_db_object` and `sys_dictionary`.',
+    ],
+  },
+  {
+    key: 'password',
+    type: 'string',
+    description: 'Password of this user.',
+    required: true,
+    secret: true,
+    setup: ['Set a password for the user. One that must be changed at the first login does not do.'],
+  },
+  INSTANCE,
+] as const satisfies readonly ConfigField[];
+
+const setting = settings(CONFIGURATION);
+
+/** ServiceNow, by name and password. Facts and their sources: README.md. */
+export default defineConnector({
+  ...PROVIDER,
+  key: 'servicenow',
+  id: 1012,
+  name: 'ServiceNow',
+  documentation: [TABLE_API],
+  auth: {
+    type: 'basic',
+    credentials: (config) => ({ username: setting(config, 'username'), password: setting(config, 'password') }),
+  },
+  configuration: CONFIGURATION,
+});

@@ -1,0 +1,37 @@
+import { type Config, type Connector, errors, json } from '#connector';
+import { hostOf } from './config.ts';
+import { discoverObjects } from './objects.ts';
+
+/** ServiceNow, however one logs in. Facts and their sources: README.md. */
+export const PROVIDER = {
+  contract: 1,
+  description: 'Every table of a ServiceNow instance: incidents, problems, changes, and those of your own.',
+  hub: 'helpdesk',
+  baseUrl: (config: Config) => `https://${hostOf(config)}/api/now`,
+  hosts: (config: Config) => [hostOf(config)],
+  // Everybody sees at least one user: oneself.
+  probe: { path: '/table/sys_user', query: { sysparm_limit: 1, sysparm_fields: 'sys_id' } },
+  classify: errors({
+    isFailure: ({ body }) => json.isObject(json.at(body, 'error')),
+    code: ({ body }) => (/^transaction cancell?ed/i.test(messageIn(body)) ? 'cancelled' : undefined),
+    message: ({ body }) =>
+      [messageIn(body), textIn(body, 'detail')].filter((text) => text !== '').join(': ') || undefined,
+    // After some rows, and with a status of success.
+    kinds: { cancelled: 'unavailable' },
+  }),
+  objects: discoverObjects,
+  polls: ['incident', 'problem', 'change_request'],
+} as const satisfies Partial<Connector>;
+
+export const TABLE_API = {
+  title: 'Table API',
+  url: 'https://www.servicenow.com/docs/bundle/zurich-api-reference/page/integrate/inbound-rest/concept/c_TableAPI.html',
+} as const;
+
+function messageIn(body: unknown): string {
+  return textIn(body, 'message');
+}
+
+function textIn(body: unknown, name: string): string {
+  return json.findText(json.at(body, 'error', name)) ?? '';
+}

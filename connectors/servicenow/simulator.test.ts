@@ -1,0 +1,304 @@
+import { expect } from 'chai';
+import { type ServedSimulator, serveSimulator } from '#connector/testing';
+import { CLIENTS, createSimulator, DEMO_ACCESS_TOKEN, PASSWORD, USERNAME } from './simulator.ts';
+
+const BASIC = { authorization: `Basic ${btoa(`${USERNAME}:${PASSWORD}`)}`, 'content-type': 'application/json' };
+
+describe('the ServiceNow simulator', () => {
+  let simulator: ServedSimulator;
+
+  before(async () => {
+    simulator = await serveSimulator('servicenow', createSimulator);
+  });
+  after(() => simulator.stop());
+  beforeEach(() => simulator.reset());
+
+  async function call(path: string, { method = 'GET', body, headers = BASIC, at = simulator.url }: CallOptions = {}) {
+    const response = await fetch(at + path, { method, headers, redirect: 'manual', ...(body && { body }) });
+    const text = await response.text();
+    const parsed: Answered = text.startsWith('{') ? JSON.parse(text) : {};
+    return { status: response.status, headers: response.headers, body: parsed };
+  }
+
+  async function list(table: string, query: string, more = '', at = simulator.url): Promise<readonly Row[]> {
+    const { body } = await call(`/api/now/table/${table}?sysparm_query=${encodeURIComponent(query)}${more}`, { at });
+    if (!Array.isArray(body.result)) throw new Error(JSON.stringify(body));
+    return body.result;
+  }
+
+  async function write(method: string, path: string, values: object) {
+    const { status, headers, body } = await call(path, { method, body: JSON.stringify(values) });
+    return { status, headers, row: Object(body.result) as Row };
+  }
+
+  it('lets in its user by name and by token, and nobody at another instance', async () => {
+    const path = '/api/now/table/incident?sysparm_limit=1';
+    const bearer = { authorization: `Bearer ${DEMO_ACCESS_TOKEN}` };
+    const answers = await Promise.all([
+      call(path),
+      call(path, { headers: { ...bearer, forwarded: 'host=demo.service-now.com' } }),
+      call(path, { headers: { authorization: 'Bearer nope' } }),
+      call(path, { headers: { ...bearer, forwarded: 'host=other.service-now.com' } }),
+    ]);
+    expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 401, 404]);
+    const error = { message: 'User Not Authenticated', detail: 'Required to provide Auth information' };
+    expect(answers[2]?.body).to.deep.equal({ error, status: 'failure' });
+  });
+
+  it('gives an access token for a code or for a refresh token that stays, and one answer to all that is wrong', async () => {
+    const redirect_uri = 'https://app.example/back';
+    const login = new URLSearchParams({
+      response_type: 'code',
+      client_id: 'demo-client',
+      redirect_uri,
+      auto: 'approve',
+    });
+    const { headers } = await call(`/oauth_auth.do?${login}`);
+    const code = new URL(headers.get('location') ?? '').searchParams.get('code') ?? '';
+    const client = { client_id: 'demo-client', client_secret: CLIENTS['demo-client']?.secret ?? '' };
+    const ask = (members: Readonly<Record<string, string>>) =>
+      call('/oauth_token.do', {
+        method: 'POST',
+        body: `${new URLSearchParams({ ...client, ...members })}`,
+        headers: {},
+      });
+    const exchange = { grant_type: 'authorization_code', code, redirect_uri };
+    const first = (await ask(exchange)).body;
+    expect(first).to.include({ scope: 'useraccount', token_type: 'Bearer', expires_in: 1800 });
+    const refresh = { grant_type: 'refresh_token', refresh_token: String(first.refresh_token) };
+    const second = (await ask(refresh)).body;
+    expect(second.refresh_token).to.equal(first.refresh_token);
+    const read = () => call('/api/now/table/problem', { headers: { authorization: `Bearer ${second.access_token}` } });
+    expect((await read()).status).to.equal(200);
+    await simulator.command('/simulate/clock', { byMs: 1_800_000 });
+    expect([(await read()).status, (await ask(refresh)).status]).to.deep.equal([401, 200]);
+    for (const wrong of [exchange, { ...refresh, client_secret: 'x' }, { grant_type: 'x' }]) {
+      const { status, body } = await ask(wrong);
+      expect([status, body]).to.deep.equal([401, { error: 'server_error', error_description: 'access_denied' }]);
+    }
+  });
+
+  it('answers texts and references, as the documents show them', async () => {
+    const [plain] = await list('problem', 'ORDERBYnumber', '&sysparm_limit=1');
+    const link = `${simulator.url}/api/now/table/sys_user_group/global`;
+    expect(plain).to.deep.include({ number: 'PRB0000001', comments: '', sys_domain: { link, value: 'global' } });
+    const fields = '&sysparm_limit=1&sysparm_fields=priority,sys_domain,sys_domain.name,opened_by.active,nope';
+    const show = async (mode: string) => (await list('problem', 'ORDERBYnumber', fields + mode))[0];
+    expect(await show('&sysparm_display_value=true')).to.deep.equal({
+      ...{ priority: '1 - Critical', 'sys_domain.name': '', 'opened_by.active': 'true' },
+      sys_domain: { display_value: 'global', link },
+    });
+    expect(await show('&sysparm_display_value=all&sysparm_exclude_reference_link=true')).to.deep.include({
+      priority: { display_value: '1 - Critical', value: '1' },
+      sys_domain: { display_value: 'global', value: 'global' },
+    });
+  });
+
+  it('takes a page, then leaves out what the user may not see: only the links and the count tell of the end', async () => {
+    const ids: unknown[] = [];
+    const sizes: number[] = [];
+    let next: string | undefined = '/api/now/table/incident?sysparm_query=ORDERBYsys_id&sysparm_limit=10';
+    while (next !== undefined) {
+      const { body, headers } = await call(next);
+      const rows: readonly Row[] = Object(body.result);
+      ids.push(...rows.map(({ sys_id }) => sys_id));
+      sizes.push(rows.length);
+      expect(headers.get('x-total-count')).to.equal('130');
+      next = /<([^>]*)>;rel="next"/.exec(headers.get('link') ?? '')?.[1]?.slice(simulator.url.length);
+    }
+    expect([sizes.length, new Set(ids).size]).to.deep.equal([13, 116]);
+    expect(sizes.slice(0, -1)).to.include(9);
+    const quiet = await call('/api/now/table/incident?sysparm_suppress_pagination_header=true&sysparm_limit=5');
+    expect(quiet.headers.get('link')).to.equal(null);
+  });
+
+  it('gives rows twice where the order does not tell them apart', async () => {
+    const [first = [], second = []] = await Promise.all(
+      ['0', '60'].map((offset) => list('incident', 'ORDERBYcategory', `&sysparm_limit=60&sysparm_offset=${offset}`)),
+    );
+    const seen = new Set(first.map(({ sys_id }) => sys_id));
+    expect(second.some(({ sys_id }) => seen.has(sys_id))).to.equal(true);
+  });
+
+  // In the manner of «Operators available for filters and queries», «OR conditions» and KB0715430 (fields without a value).
+  const CONDITIONS: readonly (readonly [query: string, matches: (row: Row) => boolean])[] = [
+    ['active=true^assigned_toISNOTEMPTY', ({ active, assigned_to }) => active === 'true' && assigned_to !== ''],
+    ['active=true^priority=1^ORpriority=2', (row) => row.active === 'true' && /^[12]$/.test(row.priority)],
+    ['active=true^impact=1^NQactive=false^impact=3', (row) => row.impact === (row.active === 'true' ? '1' : '3')],
+    ['category=SOFTWARE', ({ category }) => category.toLowerCase() === 'software'],
+    ['subcategory!=email', ({ subcategory }) => subcategory === 'vpn'],
+    ['subcategoryNOT INemail,x', ({ subcategory }) => subcategory === 'vpn'],
+    ['made_sla!=true', ({ made_sla }) => made_sla !== 'true'],
+    ['short_descriptionLIKEEMAIL', (row) => /email/.test(row.short_description)],
+    ['short_descriptionNOT LIKEEmail', (row) => /^(?!.*email)/s.test(row.short_description || 'email')],
+    ['short_descriptionSTARTSWITHunable^short_descriptionENDSWITH3', (row) => /^Un.*3$/.test(row.short_description)],
+    ['short_descriptionLIKE%^short_description!=100%_sure', (row) => /^(?!100).*%/.test(row.short_description)],
+    ['short_description=^^caret$', (row) => row.short_description === '^caret$'],
+    ['impactBETWEEN1@2^urgency>=2', ({ impact, urgency }) => impact !== '3' && urgency !== '1'],
+    ['impactSAMEASurgency', ({ impact, urgency }) => impact === urgency],
+    ['reassignment_count>2', (row) => Number(row.reassignment_count) > 2],
+    ['opened_at>=2025-03-01 00:00:00^opened_at<2025-04-01', (row) => row.opened_at.startsWith('2025-03')],
+    ['closed_at<2025-04-01 00:00:00', (row) => row.closed_at !== '' && row.closed_at < '2025-04'],
+    ['caller_idSTARTSWITHabel', (row) => row['caller_id.name'].startsWith('Abel')],
+    ['caller_id.name=beth 1^assigned_to=NULL', (row) => `${row['caller_id.name']}${row.assigned_to}` === 'beth 1'],
+    // What cannot be understood is left out: more is found than was meant.
+    ['nope=1^ORpriority=1', ({ priority }) => priority === '1'],
+    ['priority=abc^nope.name=x^active=false^rubbish^', ({ active }) => active === 'false'],
+  ];
+  for (const [query, matches] of CONDITIONS) {
+    it(`finds what is meant by ${query}`, async () => {
+      const plain = '&sysparm_exclude_reference_link=true&sysparm_fields=caller_id.name,';
+      const names = 'active,assigned_to,short_description,priority,impact,urgency,category,subcategory,made_sla,number';
+      const fields = `${plain}${names},reassignment_count,opened_at,closed_at`;
+      const [all, found] = await Promise.all([list('incident', '', fields), list('incident', query, fields)]);
+      expect(found).to.deep.equal(all.filter(matches)).and.not.have.length(0);
+    });
+  }
+
+  it('orders by several fields, and fails loudly on what ServiceNow would run', async () => {
+    const found = await list('incident', 'ORDERBYDESCimpact^ORDERBYnope^ORDERBYnumber');
+    const keys = found.map(({ impact, number }) => `${9 - Number(impact)}${number}`);
+    expect(keys).to.deep.equal(keys.toSorted());
+    const { error } = console;
+    console.error = () => undefined;
+    const answer = await call('/api/now/table/incident?sysparm_query=numberINx,javascript:gs.now()');
+    console.error = error;
+    expect(answer.status).to.equal(500);
+  });
+
+  it('takes texts as they are written, and % as a wildcard, where it is told to', async () => {
+    const options = { text: 'as written', wildcards: 'active' } as const;
+    const { url, stop } = await serveSimulator('servicenow', (given) => createSimulator({ ...given, ...options }));
+    const found = [
+      await list('incident', 'category=SOFTWARE', '', url),
+      await list('incident', 'numberLIKE%9', '', url),
+    ];
+    await stop();
+    expect(found.map(({ length }) => length)).to.deep.equal([0, (await list('incident', 'numberLIKE9')).length]);
+  });
+
+  it('creates with its defaults, keeps journals elsewhere, and tells what was deleted', async () => {
+    const values = {
+      short_description: "D'Arcy 李",
+      urgency: 2,
+      impact: '2',
+      nope: 1,
+      sys_id: 'mine',
+      work_notes: 'n',
+    };
+    const { status, headers, row } = await write('POST', '/api/now/table/incident', values);
+    const path = `/api/now/table/incident/${row.sys_id}`;
+    expect([status, headers.get('location')]).to.deep.equal([201, simulator.url + path]);
+    expect(row).to.include({
+      priority: '3',
+      number: 'INC0010001',
+      incident_state: '1',
+      active: 'true',
+      work_notes: '',
+    });
+    const journal = await list('sys_journal_field', `element_id=${row.sys_id}`, '&sysparm_fields=element,value,name');
+    expect(journal).to.deep.equal([{ element: 'work_notes', value: 'n', name: 'incident' }]);
+    const changed = (await write('PATCH', path, { state: '7', short_description: 'x'.repeat(161), due_date: 'never' }))
+      .row;
+    expect(changed).to.include({
+      active: 'false',
+      sys_mod_count: '1',
+      due_date: '',
+      short_description: 'x'.repeat(160),
+    });
+    expect((await call(path, { method: 'DELETE' })).status).to.equal(204);
+    expect((await call(path)).status).to.equal(404);
+    const gone = await list('sys_audit_delete', `documentkey=${row.sys_id}`, '&sysparm_fields=tablename,display_value');
+    expect(gone).to.deep.equal([{ tablename: 'incident', display_value: 'INC0010001' }]);
+  });
+
+  it('describes tables by what they extend, and columns where they are declared', async () => {
+    const [incident] = await list('sys_db_object', 'name=incident', '&sysparm_fields=label,super_class.name');
+    expect(incident).to.deep.equal({ label: 'Incident', 'super_class.name': 'task' });
+    const [caller] = await list('sys_dictionary', 'name=incident^element=caller_id');
+    expect(caller).to.deep.include({
+      internal_type: { link: `${simulator.url}/api/now/table/sys_glide_object?name=reference`, value: 'reference' },
+      reference: { link: `${simulator.url}/api/now/table/sys_db_object?name=sys_user`, value: 'sys_user' },
+      ...{ mandatory: 'true', read_only: 'false', max_length: '32' },
+    });
+    expect(await list('sys_dictionary', 'name=incident^element=number')).to.have.length(0);
+  });
+
+  it('takes files as they are, and gives them back', async () => {
+    const [incident] = await list('incident', 'ORDERBYsys_id');
+    const place = `table_name=incident&table_sys_id=${incident?.sys_id}&file_name=${encodeURIComponent('ä 日.bin')}`;
+    const body = Uint8Array.of(0, 255, 13, 10);
+    const upload = { method: 'POST', body, headers: { ...BASIC, 'content-type': 'image/jpeg' } };
+    const sent = Object((await call(`/api/now/attachment/file?${place}`, upload)).body.result) as Row;
+    expect(sent).to.include({ file_name: 'ä 日.bin', size_bytes: '4', content_type: 'image/jpeg' });
+    const file = await fetch(sent.download_link, { headers: BASIC });
+    expect(new Uint8Array(await file.arrayBuffer())).to.deep.equal(body);
+    expect(JSON.parse(file.headers.get('x-attachment-metadata') ?? '')).to.deep.equal(sent);
+    const { result } = (await call(`/api/now/attachment?sysparm_query=table_sys_id=${incident?.sys_id}`)).body;
+    expect(result).to.deep.include(sent);
+    expect((await call('/api/now/attachment/file?file_name=x', upload)).status).to.equal(400);
+  });
+
+  const REFUSED: readonly (readonly [status: number, message: string, method: string, path: string, body?: string])[] =
+    [
+      [400, 'Invalid table nope', 'GET', 'now/table/nope'],
+      [404, 'No Record found', 'PATCH', 'now/table/problem/0123', '{}'],
+      [404, 'No Record found', 'GET', 'now/v1/table/incident?sysparm_query=number=0'],
+      [405, 'Method not supported', 'DELETE', 'now/table/incident'],
+      [400, 'Requested URI does not represent any resource', 'GET', 'now/tables'],
+      [400, 'Exception while reading request', 'POST', 'now/table/incident', '{'],
+      [403, 'Operation Failed', 'POST', 'now/table/sys_dictionary', '{}'],
+    ];
+  for (const [status, message, method, path, body] of REFUSED) {
+    it(`says ${status} ${message} to ${method} ${path}`, async () => {
+      const answer = await call(`/api/${path}`, { method, ...(body && { body }) });
+      expect([answer.status, answer.body.status]).to.deep.equal([status, 'failure']);
+      expect(answer.body.error).to.include({ message });
+    });
+  }
+
+  it('says how many calls an hour has, and how long to wait', async () => {
+    const { url: at, stop } = await serveSimulator('servicenow', (given) =>
+      createSimulator({ ...given, callsPerHour: 1 }),
+    );
+    const [first, second] = [await call('/api/now/table/time_card', { at }), await call('/api/now/table/task', { at })];
+    await stop();
+    expect([first.headers.get('x-ratelimit-limit'), second.status]).to.deep.equal(['1', 429]);
+    expect(Number(second.headers.get('retry-after'))).to.be.within(3590, 3600);
+    expect(Number(second.headers.get('x-ratelimit-reset'))).to.be.above(Date.now() / 1000 + 3590);
+    const error = {
+      message: 'Rate limit exceeded',
+      detail: 'Rate limit of 1 requests per hour for Table API exceeded',
+    };
+    expect(second.body).to.deep.equal({ error, status: 'failure' });
+  });
+
+  it('changes records as others do, and tells of deletions in the class that they were of', async () => {
+    const counts = { table: 'cmdb_ci', create: 1, update: 1, remove: 1 };
+    const { created, updated, removed } = (await simulator.command('/simulate/changes', counts)) as Changes;
+    const today = new Date(Date.now() - 60_000).toISOString().slice(0, 10);
+    const changed = await list('cmdb_ci', `sys_updated_on>=${today} 00:00:00^ORDERBYsys_id`);
+    expect(changed.map(({ sys_id }) => sys_id)).to.deep.equal([...created, ...updated].toSorted());
+    const [gone] = await list('sys_audit_delete', `documentkey=${removed[0]}`);
+    expect(gone?.tablename).to.equal('cmdb_ci_server');
+  });
+});
+
+interface CallOptions {
+  readonly method?: string;
+  readonly body?: string | Uint8Array<ArrayBuffer>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly at?: string;
+}
+
+/** The tests compare every member they read. */
+type Answered = Readonly<Record<string, unknown>>;
+type Changes = Readonly<Record<'created' | 'updated' | 'removed', readonly string[]>>;
+type Row = Readonly<
+  Record<
+    | ('sys_id' | 'number' | 'active' | 'assigned_to' | 'short_description' | 'priority' | 'impact' | 'urgency')
+    | ('category' | 'subcategory' | 'made_sla' | 'reassignment_count' | 'opened_at' | 'closed_at' | 'caller_id.name')
+    | ('download_link' | 'tablename'),
+    string
+  >
+>;

@@ -1,0 +1,116 @@
+import { type ConnectorContext, type Json, json } from '#connector';
+import { textOf } from './fields.ts';
+import { countOf, ID, PLAIN } from './query.ts';
+
+/** A table, which has the columns of the one that it extends, too. */
+export interface Table {
+  readonly name: string;
+  readonly label: string | undefined;
+  /** Itself, what it extends, and so on. */
+  readonly chain: readonly string[];
+  /** Itself, and all tables that extend it. */
+  readonly classes: readonly string[];
+  /** Whether its records say when they changed. */
+  readonly isDated: boolean;
+  /** Tables with columns that refer to its records, and these columns. */
+  readonly references: ReadonlyMap<string, readonly string[]>;
+}
+
+/** As many as an instance gives at once by default. */
+const MOST_ROWS = 10_000;
+
+/** All rows, whatever their number. */
+export async function readRows(
+  { send }: Pick<ConnectorContext, 'send'>,
+  { table, query, fields }: { readonly table: string; readonly query: string; readonly fields: readonly string[] },
+): Promise<readonly Json[]> {
+  const rows: Json[] = [];
+  for (let offset = 0; ; offset += MOST_ROWS) {
+    const response = await send({
+      path: `/table/${table}`,
+      query: {
+        ...PLAIN,
+        sysparm_query: `${query}^ORDERBY${ID}`,
+        sysparm_fields: fields.join(','),
+        sysparm_limit: MOST_ROWS,
+        sysparm_offset: offset,
+        sysparm_suppress_pagination_header: 'true',
+      },
+    });
+    rows.push(...json.objects(json.at(response.body, 'result'), `the rows of ${table}`));
+    if (offset + MOST_ROWS >= countOf(response)) return rows;
+  }
+}
+
+/** Of the element that says when a record changed. */
+export const CHANGED = 'sys_updated_on';
+
+/** Every table of the instance, in two calls for each ten thousand tables or references. Sources: "Tables and classes", "System dictionary". */
+export async function readTables(context: ConnectorContext): Promise<readonly Table[]> {
+  const [tables, columns] = await Promise.all([
+    readRows(context, {
+      table: 'sys_db_object',
+      query: 'nameISNOTEMPTY',
+      fields: [ID, 'name', 'label', 'super_class'],
+    }),
+    readRows(context, {
+      table: 'sys_dictionary',
+      query: `elementISNOTEMPTY^active=true^internal_type=reference^ORelement=${CHANGED}`,
+      fields: ['name', 'element', 'internal_type', 'reference'],
+    }),
+  ]);
+  const byId = new Map(tables.map((row) => [textOf(row[ID]), row]));
+  const dated = new Set(columns.filter(({ element }) => element === CHANGED).map(({ name }) => textOf(name)));
+  const named = tables.flatMap((row) => {
+    const name = textOf(row.name);
+    return name === undefined || !isName(name) ? [] : [{ name, label: textOf(row.label), chain: chainOf(row, byId) }];
+  });
+  const classes = groupPairs(named.flatMap(({ name, chain }) => chain.map((above) => [above, name] as const)));
+  const references = groupReferences(columns);
+  return named
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+    .map((table) => ({
+      ...table,
+      classes: classes.get(table.name) ?? [],
+      isDated: table.chain.some((above) => dated.has(above)),
+      references: references.get(table.name) ?? new Map(),
+    }));
+}
+
+/** Of a table or a column: they stand in paths and queries as they are. Parts of tables that are divided have others. */
+export function isName(name: string): boolean {
+  return /^[a-z]\w*$/i.test(name);
+}
+
+/** A table that extends itself, which cannot be, ends the chain. */
+function chainOf(row: Json, byId: ReadonlyMap<string | undefined, Json>): readonly string[] {
+  const chain: string[] = [];
+  for (let each: Json | undefined = row; each !== undefined; each = byId.get(textOf(each.super_class))) {
+    const name = textOf(each.name);
+    if (name === undefined || chain.includes(name)) break;
+    chain.push(name);
+  }
+  return chain;
+}
+
+type References = ReadonlyMap<string, ReadonlyMap<string, readonly string[]>>;
+
+/** By the table that is referred to, and the table that the column stands in. */
+function groupReferences(columns: readonly Json[]): References {
+  const pairs = columns.flatMap(({ name, element, internal_type: type, reference }) => {
+    const [from, column, to] = [textOf(name), textOf(element), textOf(reference)];
+    const isReference = textOf(type) === 'reference' && from !== undefined && column !== undefined && to !== undefined;
+    return isReference && isName(from) && isName(column) ? [[to, [from, column] as const] as const] : [];
+  });
+  return new Map([...groupPairs(pairs)].map(([to, found]) => [to, groupPairs(found)]));
+}
+
+function groupPairs<Value>(pairs: readonly (readonly [string, Value])[]): ReadonlyMap<string, readonly Value[]> {
+  const groups = new Map<string, Value[]>();
+  for (const [key, value] of pairs) {
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [value]);
+    else group.push(value);
+  }
+  return groups;
+}

@@ -1,0 +1,33 @@
+import { defineConnector } from '#connector';
+import { hostOf, INSTANCE } from '../servicenow/config.ts';
+import { PROVIDER, TABLE_API } from '../servicenow/provider.ts';
+
+/** ServiceNow, by OAuth. Everything else is as with name and password: see there. */
+export default defineConnector({
+  ...PROVIDER,
+  key: 'servicenowoauth',
+  id: 1015,
+  name: 'ServiceNow (OAuth)',
+  documentation: [
+    {
+      title: 'OAuth authorization code grant',
+      url: 'https://www.servicenow.com/docs/bundle/zurich-platform-security/page/administer/security/concept/c_OAuthAuthorizationCodeFlow.html',
+    },
+    TABLE_API,
+  ],
+  auth: {
+    type: 'oauth2',
+    authorizeUrl: (config) => `https://${hostOf(config)}/oauth_auth.do`,
+    tokenUrl: (config) => `https://${hostOf(config)}/oauth_token.do`,
+    setup: [
+      'In ServiceNow open System OAuth → Application Registry and create an OAuth API endpoint for external clients.',
+      'Enter your callback URL as the redirect URL, and save.',
+      'The client ID is `oauth.api.key`, the client secret `oauth.api.secret`.',
+    ],
+    clientAuthentication: 'body',
+    // It is documented in place of a secret, for clients that can keep none.
+    pkce: false,
+    siteAddressKey: INSTANCE.key,
+  },
+  configuration: [INSTANCE],
+});

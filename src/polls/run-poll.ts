@@ -1,0 +1,26 @@
+import { assertInHub } from '../resources/objects.ts';
+import { readFeed } from './feed.ts';
+import { planPoll } from './plan.ts';
+import { createRun, type EarlyEnd, type RunInput, type RunPorts, type RunTally } from './run.ts';
+import { readSnapshot } from './snapshot.ts';
+import { readWindow } from './window.ts';
+
+/**
+ * Looks once for changes, and makes events of them. `tally` is kept up to date also when it throws.
+ * @throws PollLost; AppError as calls of the provider do; the reason of the signal
+ */
+export async function runPoll(ports: RunPorts, input: RunInput, tally: RunTally): Promise<EarlyEnd | undefined> {
+  const { instance, resource, settings, signal } = input;
+  const { hub, objectName = resource.name } = resource.query ?? {};
+  if (hub !== undefined) assertInHub(instance, hub);
+  const object = await ports.resources.getObject({ instance, objectName, signal });
+  const run = createRun(ports, input, planPoll(resource, settings, object), tally);
+  const { plan } = run;
+  const wait = run.endEarly(false);
+  if (wait !== undefined) return wait;
+  if (plan.hasFeed) {
+    const end = await readFeed(run);
+    if (plan.kind === 'feed' || end !== undefined) return end;
+  }
+  return plan.kind === 'snapshot' ? readSnapshot(run) : readWindow(run);
+}

@@ -1,0 +1,150 @@
+import type { ListRequest } from '../resources/index.ts';
+import type { Progress } from './poll-store.ts';
+import { type EarlyEnd, EPOCH_MS, MOST_SKEW_MS, type PollRun, type Reading, type Unseen, versionKey } from './run.ts';
+
+/** Whether a record was there before the first poll, as it is. */
+type WasThere = (reading: Reading) => boolean;
+
+/** From where on changes are wanted. */
+interface Since {
+  readonly sinceMs: number;
+  readonly wasThere: WasThere;
+  /** How far the poller is until more has been read. */
+  readonly before: Progress & { readonly watermark: Date };
+  /** The pages come in the order of changes. */
+  readonly isSorted: boolean;
+}
+
+/** Where the next page begins. */
+interface Place {
+  readonly request: Partial<ListRequest>;
+  readonly fromMs: number;
+  /** The provider's pages are followed: nothing is complete then. */
+  readonly hasFollowed: boolean;
+}
+
+interface WindowPage {
+  readonly unseen: readonly Unseen<Reading>[];
+  /** Of the last row. */
+  readonly lastMs: number | undefined;
+  readonly newestMs: number;
+  readonly nextPage: string | undefined;
+}
+
+/** What changed since the watermark. */
+export async function readWindow(run: PollRun): Promise<EarlyEnd | undefined> {
+  const { plan, clock, options } = run;
+  const startedMs = clock.now();
+  const { watermarkMs, wasThere } = await beginning(run);
+  const before = { ...run.progress(), kind: plan.kind, watermark: new Date(watermarkMs) };
+  const sinceMs = Math.max(EPOCH_MS, watermarkMs - plan.overlapMs);
+  const isSorted = plan.newest !== undefined && plan.since(sinceMs).orderBy !== undefined;
+  let newestMs = plan.hasDates ? watermarkMs : Math.max(watermarkMs, startedMs - MOST_SKEW_MS);
+  let isCertain = false;
+  for (let pass = 1; pass <= options.mostPasses && !isCertain; pass++) {
+    const read = await readPass(run, { before, sinceMs, wasThere, isSorted }, pass === 1);
+    if (read.end !== undefined) return read.end;
+    newestMs = Math.max(newestMs, read.newestMs);
+    isCertain = read.isComplete || (pass > 1 && read.count === 0);
+  }
+  // Where rows kept moving, the next run reads them once more.
+  const end = isCertain ? { ...before, watermark: new Date(newestMs) } : before;
+  const { kind, watermark } = run.progress();
+  if (kind !== end.kind || watermark?.getTime() !== end.watermark.getTime()) await run.commit({ progress: end });
+  await run.forgetSeen();
+  return undefined;
+}
+
+/** Where the run before ended; of the first one, which records are older than it. */
+async function beginning(run: PollRun): Promise<{ readonly watermarkMs: number; readonly wasThere: WasThere }> {
+  const { plan, settings, clock } = run;
+  const { kind, watermark } = run.progress();
+  if (kind !== null) return { watermarkMs: watermark?.getTime() ?? EPOCH_MS, wasThere: () => false };
+  if (settings.backfill) return { watermarkMs: EPOCH_MS, wasThere: () => false };
+  // The clocks may differ: what changes while the first poll reads cannot be told from what was there.
+  if (plan.newest === undefined) return { watermarkMs: clock.now() - MOST_SKEW_MS, wasThere: () => true };
+  const { records, nextPage } = await run.list(plan.newest);
+  const shown = records.map(run.readRow);
+  const newestMs = shown[0]?.updatedMs ?? EPOCH_MS;
+  const watermarkMs = run.isCredible(newestMs) ? newestMs : clock.now() - MOST_SKEW_MS;
+  // Those of the list are known one by one, and what is not on it is no newer than its last. At that time more records may change.
+  const lastMs = shown.at(-1)?.updatedMs ?? newestMs;
+  const untilMs = nextPage === undefined ? Number.NEGATIVE_INFINITY : lastMs;
+  const known = new Set(shown.map(versionKey));
+  return {
+    watermarkMs,
+    wasThere: (reading) => (reading.updatedMs ?? Number.NEGATIVE_INFINITY) <= untilMs || known.has(versionKey(reading)),
+  };
+}
+
+/**
+ * Reads everything from a time on, page by page, each of which is committed before the next. One page is one moment of the provider; between
+ * several of them rows move, and what a row that leaves lets move forward is passed over. Where the pages come in the order of changes, each
+ * begins at the time of the last row of the one before, so that rows that moved are met again. Elsewhere, and where more than a page changed
+ * at one time, the provider's pages are followed: then nothing is complete before everything was read once more and nothing new was found.
+ */
+async function readPass(run: PollRun, since: Since, isFirstPass: boolean) {
+  const { isSorted, sinceMs } = since;
+  let place: Place = { request: run.plan.since(sinceMs), fromMs: sinceMs, hasFollowed: false };
+  const found = { count: 0, newestMs: Number.NEGATIVE_INFINITY };
+  for (;;) {
+    const page = await readPage(run, place.request, since);
+    found.count += page.unseen.length;
+    found.newestMs = Math.max(found.newestMs, page.newestMs);
+    await commitPage(run, page, place, since);
+    if (page.nextPage === undefined) return { ...found, isComplete: !place.hasFollowed, end: undefined };
+    // What is in no order begins anew with each run: it is left alone before it has begun, or read whole.
+    const mayEnd = isSorted || (isFirstPass && !place.hasFollowed);
+    const end = mayEnd ? run.endEarly(isSorted) : undefined;
+    if (end !== undefined) return { ...found, isComplete: false, end };
+    place = nextPlace(run, { ...page, nextPage: page.nextPage }, place, since);
+  }
+}
+
+async function readPage(run: PollRun, request: Partial<ListRequest>, { sinceMs }: Since): Promise<WindowPage> {
+  const { plan } = run;
+  const page = await run.list(request);
+  const readings = page.records
+    .map(run.readRow)
+    .filter(({ updatedMs }) => !plan.filterByUpdated || updatedMs === undefined || updatedMs >= sinceMs);
+  const times = readings.map(({ updatedMs = Number.NEGATIVE_INFINITY }) => updatedMs);
+  return {
+    unseen: await run.findUnseen(readings),
+    lastMs: readings.at(-1)?.updatedMs,
+    newestMs: Math.max(Number.NEGATIVE_INFINITY, ...times.filter(run.isCredible)),
+    nextPage: page.nextPage,
+  };
+}
+
+async function commitPage(run: PollRun, page: WindowPage, place: Place, { before, isSorted, wasThere }: Since) {
+  const { unseen, lastMs, nextPage } = page;
+  if (unseen.length === 0 && !(isSorted && nextPage !== undefined)) return;
+  const reachedMs = place.hasFollowed ? place.fromMs : lastMs;
+  const isReached =
+    isSorted && reachedMs !== undefined && reachedMs > before.watermark.getTime() && run.isCredible(reachedMs);
+  const next = isReached ? { ...before, watermark: new Date(reachedMs) } : before;
+  // The first commit also says that the poller has begun: before it, a first poll begins anew.
+  const mayAdvance = run.progress().kind !== null || isSorted || nextPage === undefined;
+  await run.commit({
+    progress: mayAdvance ? next : run.progress(),
+    events: unseen.filter((reading) => !wasThere(reading)).map((reading) => toEvent(run, reading)),
+    seen: unseen.map(run.seenOf),
+  });
+}
+
+function toEvent(run: PollRun, { row, id, updatedMs, wasThere }: Unseen<Reading>) {
+  const isCreated = run.plan.isCreated(row) === true && !wasThere;
+  return run.eventOf({ id, action: isCreated ? 'created' : 'updated', updatedMs, record: row });
+}
+
+function nextPlace(
+  { plan }: PollRun,
+  { lastMs, nextPage }: Pick<WindowPage, 'lastMs'> & { readonly nextPage: string },
+  { request, fromMs, hasFollowed }: Place,
+  { isSorted }: Since,
+): Place {
+  if (isSorted && !hasFollowed && lastMs !== undefined && lastMs > fromMs) {
+    return { request: plan.since(lastMs), fromMs: lastMs, hasFollowed: false };
+  }
+  return { request: { ...request, nextPage }, fromMs, hasFollowed: true };
+}

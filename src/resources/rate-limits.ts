@@ -1,0 +1,37 @@
+import { LRUCache } from 'lru-cache';
+import type { Clock } from '../clock.ts';
+import type { RateLimitState } from '../connector/contract.ts';
+
+/** Whose limit it is. */
+interface Limited {
+  readonly accountId: number;
+  readonly id: number;
+}
+
+const MOST_KEPT = 50_000;
+/** For a provider that does not tell when its limit is new. */
+const UNTOLD_RESET_SECONDS = 60;
+
+/** With the time until it is new. */
+export type TimedRateLimit = RateLimitState & { readonly resetSeconds: number };
+
+/** What providers told last of their limits, to whatever call of this process. It is forgotten when the limit is new. */
+export function createRateLimits(clock: Pick<Clock, 'steady'>) {
+  const told = new LRUCache<string, RateLimitState & { readonly resetAtMs: number }>({ max: MOST_KEPT });
+  const nameOf = ({ accountId, id }: Limited) => `${accountId}:${id}`;
+  return {
+    note: (instance: Limited, state: RateLimitState): void => {
+      const { resetSeconds = UNTOLD_RESET_SECONDS } = state;
+      told.set(nameOf(instance), { ...state, resetAtMs: clock.steady() + resetSeconds * 1000 });
+    },
+    find: (instance: Limited): TimedRateLimit | undefined => {
+      const state = told.get(nameOf(instance));
+      if (state === undefined) return undefined;
+      const { resetAtMs, ...said } = state;
+      const leftMs = resetAtMs - clock.steady();
+      return leftMs > 0 ? { ...said, resetSeconds: Math.ceil(leftMs / 1000) } : undefined;
+    },
+  };
+}
+
+export type RateLimits = ReturnType<typeof createRateLimits>;
