@@ -21,7 +21,11 @@ export const FOUND_ID = {
   filter: can.only('exact', '=', 'IN', ...BOUNDS),
 } as const satisfies FieldSpec;
 /** Where it is one of a list. */
-export const LISTED_ID = { ...ID, sortable: true, filter: can.only('exact', ...EQUALITIES) } as const satisfies FieldSpec;
+export const LISTED_ID = {
+  ...ID,
+  sortable: true,
+  filter: can.only('exact', ...EQUALITIES),
+} as const satisfies FieldSpec;
 
 export const number = (native: string) => ({ ...NUMBER, native }) as const satisfies FieldSpec;
 
@@ -39,9 +43,11 @@ export const percent = (native: string) =>
 export const reference = (name: string) => ({ ...COUNTED, native: `${name}.id` }) as const satisfies FieldSpec;
 export const always = (name: string) =>
   ({ ...reference(name), nullable: false, filter: can.only('exact', ...EQUALITIES) }) as const satisfies FieldSpec;
+/** With `!` come rows that have none, too. They are checked again anyway, and a field takes one condition. */
 export const maybe = (name: string) =>
   ({
     ...reference(name),
+    nulls: 'unknown',
     filter: { ...can.only(MAYBE, ...EQUALITIES), 'IS NULL': MAYBE, 'IS NOT NULL': MAYBE },
   }) as const;
 export const nameOf = (name: string) => ({ type: 'string', native: `${name}.name` }) as const satisfies FieldSpec;

@@ -39,7 +39,11 @@ export function records(place: Place): Operations {
     get: readOne(place),
     create: {
       run: async (context, { values }) => {
-        const made = await context.send({ method: 'POST', path: `/${all}.json`, json: { [one]: toNative(place, values) } });
+        const made = await context.send({
+          method: 'POST',
+          path: `/${all}.json`,
+          json: { [one]: toNative(place, values) },
+        });
         const id = json.key(json.at(made.body, one, 'id'), 'the id of the new record');
         return read(context, place, id);
       },
