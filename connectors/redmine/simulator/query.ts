@@ -75,7 +75,8 @@ function textOf(value: unknown): string {
 
 function equals(kind: Kind, values: readonly string[]): ValueTest {
   const [first = ''] = values;
-  if (kind === 'integer') return (value) => (first.match(/[+-]?\d+/g) ?? []).includes(String(value));
+  if (kind === 'integer')
+    return (value) => [...first.matchAll(/[+-]?\d+/g)].map(([digits]) => digits).includes(String(value));
   if (kind === 'float') return (value) => value !== null && Math.abs(Number(value) - Number(first)) <= 1e-5;
   if (kind === 'list' || kind === 'text') return (value) => value !== null && values.includes(textOf(value));
   const [low, high] = [from(kind, first), until(kind, first)];
