@@ -69,14 +69,15 @@ describe('Redmine, from the connector to its simulator', () => {
   });
 
   it('says what the workflow kept from being set', async () => {
-    const stubborn = { ...issues.update };
-    if (!('run' in stubborn) || stubborn.run === undefined) throw new Error('A function was expected.');
+    const { update } = issues;
+    if (update === undefined || !('run' in update)) throw new Error('A function was expected.');
+    const { run } = update;
     const context = {
       ...connection.context,
       send: async () => ({ status: 200, headers: {}, body: { issue: { id: 1, status: { id: 1 } } } }),
     };
-    const change = (id: number | null) => stubborn.run?.(context, { id: '1', values: { status: { id } }, fields: [] });
-    const failure = await failureOf(Promise.resolve(change(5)));
+    const change = (id: number | null) => run(context, { id: '1', values: { status: { id } }, fields: [] });
+    const failure = await failureOf(change(5));
     expect(failure.code).to.equal('PROVIDER_REJECTED');
     expect(failure.message).to.equal(
       'Redmine kept status_id as before: neither workflow nor role of this user allow the change.',
