@@ -30,7 +30,7 @@ import {
   shown,
 } from './fields.ts';
 import { type Conditions, conditions, parametersOf } from './filters.ts';
-import { assertId, type Place, readOne, records } from './records.ts';
+import { assertId, type Place, readOne, recordsAt } from './records.ts';
 
 const GIVEN = { createable: true } as const;
 const WRITABLE = { createable: true, updateable: true } as const;
@@ -118,7 +118,7 @@ export const timeEntries = defineObject<Conditions>({
   fields: TIME_ENTRY,
   ...ASKED,
   list: listOf('time_entries', { more: asked }),
-  ...records({ all: 'time_entries', one: 'time_entry', guarded: ['user'] }),
+  ...recordsAt({ all: 'time_entries', one: 'time_entry', guarded: ['user'] }),
 });
 
 const { filter: _, ...ISSUE } = TIME_ENTRY.issue_id;
@@ -196,7 +196,7 @@ export const issues = defineObject<Conditions>({
     attachments: defineObject({ label: 'Files', fields: ATTACHMENT, list: partsOf('attachments') }),
     'time-entries': timeEntriesOfIssue,
   },
-  ...records(ISSUES),
+  ...recordsAt(ISSUES),
 });
 
 export const projects = defineObject<Conditions>({
@@ -219,7 +219,7 @@ export const projects = defineObject<Conditions>({
   },
   ...ASKED,
   list: listOf('projects', { more: asked, idOrder: true }),
-  ...records({ all: 'projects', one: 'project' }),
+  ...recordsAt({ all: 'projects', one: 'project' }),
 });
 
 const USERS: Place = { all: 'users', one: 'user' };
@@ -279,7 +279,7 @@ export const customFields = defineObject<Conditions>({
 });
 
 const ATTACHMENTS: Place = { all: 'attachments', one: 'attachment' };
-const ofAttachments = records(ATTACHMENTS);
+const ofAttachments = recordsAt(ATTACHMENTS);
 
 /** Files. A new one belongs to nothing, until an issue is given its token among `uploads`. */
 export const attachments = defineObject({

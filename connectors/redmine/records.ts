@@ -1,15 +1,5 @@
-import {
-  type ConnectorContext,
-  json,
-  notFound,
-  type ObjectSpec,
-  type ProviderRequest,
-  path,
-  type RecordInput,
-  rejected,
-} from '#connector';
+import { json, notFound, type ObjectSpec, type ProviderResponse, path, records, rejected } from '#connector';
 
-type Operations = Pick<ObjectSpec, 'get' | 'create' | 'update' | 'remove'>;
 type Values = Readonly<Record<string, unknown>>;
 
 /** Where a kind of records is, and what one is called in bodies: `{ issue: { … } }`. */
@@ -28,42 +18,34 @@ export function assertId(id: string): string {
   throw notFound(`There is no record with the id '${id}'.`);
 }
 
-export const readOne = ({ all, one }: Place): NonNullable<ObjectSpec['get']> => ({
-  request: ({ id }) => ({ path: path`/${all}/${assertId(id)}.json` }),
-  read: ({ body }) => json.object(json.at(body, one), `the member '${one}'`),
+const pathOf = ({ all }: Place, id: string) => path`/${all}/${assertId(id)}.json`;
+const recordIn = ({ one }: Place, { body }: ProviderResponse) => json.object(json.at(body, one), `the member '${one}'`);
+
+export const readOne = (place: Place): NonNullable<ObjectSpec['get']> => ({
+  request: ({ id }) => ({ path: pathOf(place, id) }),
+  read: (response) => recordIn(place, response),
 });
 
-export function records(place: Place): Operations {
+export function recordsAt(place: Place) {
   const { all, one } = place;
   return {
-    get: readOne(place),
-    create: {
-      run: async (context, { values }) => {
-        const made = await context.send({
-          method: 'POST',
-          path: `/${all}.json`,
-          json: { [one]: toNative(place, values) },
-        });
-        const id = json.key(json.at(made.body, one, 'id'), 'the id of the new record');
-        return read(context, place, id);
+    ...records({
+      get: (id) => ({ path: pathOf(place, id) }),
+      record: (response) => recordIn(place, response),
+      create: {
+        request: (values) => ({ method: 'POST', path: `/${all}.json`, json: { [one]: toNative(place, values) } }),
+        id: (response) => json.key(recordIn(place, response).id, 'the id of the new record'),
       },
-    },
+      remove: (id) => ({ method: 'DELETE', path: pathOf(place, id) }),
+    }),
     update: {
-      run: async (context, { id, values }) => {
-        await context.send({ ...change(place, 'PUT', id), json: { [one]: toNative(place, values) } });
-        return assertChanged(place, values, await read(context, place, id));
+      run: async ({ send }, { id, values }) => {
+        const at = pathOf(place, id);
+        await send({ method: 'PUT', path: at, json: { [one]: toNative(place, values) } });
+        return assertChanged(place, values, recordIn(place, await send({ path: at })));
       },
     },
-    remove: { request: ({ id }) => change(place, 'DELETE', id), read: () => undefined },
-  };
-}
-
-function change({ all }: Place, method: 'PUT' | 'DELETE', id: string): ProviderRequest {
-  return { method, path: path`/${all}/${assertId(id)}.json` };
-}
-
-async function read({ send }: ConnectorContext, { all, one }: Place, id: RecordInput['id']) {
-  return json.object(json.at((await send({ path: path`/${all}/${id}.json` })).body, one), `the member '${one}'`);
+  } satisfies Pick<ObjectSpec, 'get' | 'create' | 'update' | 'remove'>;
 }
 
 /** `{ status: { id } }` is shown, and `status_id` set. */
