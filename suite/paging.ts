@@ -5,7 +5,17 @@ import type { Effort } from './effort.ts';
 import { filtersOn, predicatesFor, printFilter } from './filters.ts';
 import { literalsFor } from './literals.ts';
 import { evaluate } from './reference.ts';
-import { getOk, idOnly, idsOf, type Listing, listAll, type Row, type Target } from './target.ts';
+import {
+  budgetOf,
+  getOk,
+  idOnly,
+  idsOf,
+  LARGEST_BUDGET,
+  type Listing,
+  listAll,
+  type Row,
+  type Target,
+} from './target.ts';
 
 /** A query whose pages are tried. */
 export interface PagedQuery {
@@ -190,13 +200,6 @@ async function walkByToken(target: Caller, listing: Listing, query: PagedQuery, 
     if (nextPage === undefined) return pages;
   }
   throw new Error(`${listing.name} (${query.kind}): the pages do not end.`);
-}
-
-/** The most that a caller may ask for. */
-const LARGEST_BUDGET = 200;
-
-function budgetOf(providerCalls: number): Readonly<Record<string, string>> {
-  return { 'Elements-Max-Provider-Calls': String(providerCalls) };
 }
 
 /**

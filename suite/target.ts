@@ -30,6 +30,13 @@ export interface TargetOptions {
   readonly createSimulator?: CreateSimulator | undefined;
 }
 
+/** The most calls of the provider that a caller may ask for. Some providers give a list in many parts. */
+export const LARGEST_BUDGET = 200;
+
+export function budgetOf(providerCalls: number): Readonly<Record<string, string>> {
+  return { 'Elements-Max-Provider-Calls': String(providerCalls) };
+}
+
 /** Starts a service that has this connector only, with an instance of it. */
 export async function startTarget({ connector, configuration, createSimulator }: TargetOptions): Promise<Target> {
   const provider = createSimulator && (await serveSimulator(connector.key, createSimulator));
@@ -49,7 +56,11 @@ export async function startTarget({ connector, configuration, createSimulator }:
     const { objects } = await connect(connector, { config: configuration, ...options }).discover();
     const problems: string[] = [];
     const call: Target['call'] = async (path, input = {}) => {
-      const answer = await service.call(path, { token, ...input });
+      const answer = await service.call(path, {
+        token,
+        ...input,
+        headers: { ...budgetOf(LARGEST_BUDGET), ...input.headers },
+      });
       if (answer.status >= 400) problems.push(JSON.stringify(answer.body));
       return answer;
     };

@@ -180,7 +180,8 @@ async function listAll(
   const { readRecord = (record: unknown) => record } = object.list ?? {};
   for (let cursor: string | undefined; ; ) {
     const page = await list(object, { ...input, ...(cursor !== undefined && { cursor }) });
-    if (cursor !== undefined && page.records.length === 0) throw new Error('A cursor led to an empty page.');
+    const isEmptyEnd = page.records.length === 0 && page.next === undefined;
+    if (cursor !== undefined && isEmptyEnd) throw new Error('A cursor led to an empty last page.');
     rows.push(
       ...page.records.map((record) => normalise(object, readRecord(record), input.fields ?? listedFields(object))),
     );

@@ -1,0 +1,131 @@
+import { can, codec, type FieldSpec, type Fields } from '#connector';
+
+const WRITTEN = { createable: true, updateable: true } as const;
+const CHANGED = { updateable: true } as const;
+
+const TEXT = { type: 'string' } as const;
+const NUMBER = { type: 'integer' } as const;
+const OBJECT = { type: 'object' } as const;
+
+/** Whole seconds, in the time zone of the account. */
+const INSTANT = { type: 'datetime', ...codec.instant(), domain: { step: 'second' } } as const satisfies FieldSpec;
+
+const isId = (text: string) => /^\d+$/.test(text);
+const ID = { type: 'string', domain: { text: { possible: isId } } } as const satisfies FieldSpec;
+const BYTES = { type: 'integer', range: ['0', '9007199254740991'], label: 'Size, in bytes' } as const;
+
+/** Box cuts what is longer than 255 characters without a word. */
+const DESCRIPTION = { ...TEXT, ...CHANGED, domain: { text: { longest: 255 } } } as const;
+
+/** Somebody, as a record shows them. */
+function person(native: 'created_by' | 'modified_by' | 'owned_by') {
+  return {
+    [`${native}.id`]: TEXT,
+    [`${native}.name`]: TEXT,
+    [`${native}.login`]: { ...TEXT, format: 'email' },
+  } satisfies Fields;
+}
+
+/** Of files, folders and web links. */
+export const ITEM_FIELDS: Fields = {
+  id: { ...ID, nullable: false },
+  type: { ...TEXT, nullable: false, values: ['file', 'folder', 'web_link'] },
+  name: { ...TEXT, nullable: false },
+  description: TEXT,
+  size: BYTES,
+  etag: TEXT,
+  created_at: INSTANT,
+  modified_at: { ...INSTANT, label: 'Changed at Box' },
+  content_created_at: { ...INSTANT, label: 'Created where it came from' },
+  content_modified_at: { ...INSTANT, label: 'Changed where it came from' },
+  ...person('created_by'),
+  ...person('modified_by'),
+  ...person('owned_by'),
+  'parent.id': TEXT,
+  'parent.name': TEXT,
+  path_collection: { ...OBJECT, label: 'The folders above, from the root' },
+  item_status: TEXT,
+  tags: { type: 'array' },
+  shared_link: OBJECT,
+};
+
+const OF_FILES: Fields = {
+  extension: TEXT,
+  sha1: { ...TEXT, label: 'SHA-1 of the content' },
+  version_number: TEXT,
+};
+
+/** What every one of them has, and the same. */
+const { type, item_status: _, ...OWN } = ITEM_FIELDS;
+
+export const FILE_FIELDS: Fields = {
+  ...OWN,
+  ...OF_FILES,
+  comment_count: NUMBER,
+  lock: OBJECT,
+  name: { ...TEXT, ...WRITTEN, nullable: false },
+  description: DESCRIPTION,
+  'parent.id': { ...TEXT, ...WRITTEN, label: 'Folder that it is in; `0` is the root' },
+  tags: { type: 'array', ...CHANGED },
+  content_created_at: { ...INSTANT, createable: true, label: 'Created where it came from' },
+  content_modified_at: { ...INSTANT, createable: true, label: 'Changed where it came from' },
+};
+
+export const FOLDER_FIELDS: Fields = {
+  ...OWN,
+  has_collaborations: { type: 'boolean' },
+  name: { ...TEXT, ...WRITTEN, nullable: false, required: true },
+  description: DESCRIPTION,
+  'parent.id': { ...TEXT, ...WRITTEN, label: 'Folder that it is in; `0` is the root' },
+  tags: { type: 'array', ...CHANGED },
+};
+
+/** The index is behind what is stored, and its bounds are not documented to the second: everything is checked again. */
+const BOUNDED = { ...can.only('superset', '='), ...can.order('superset') } as const;
+
+/**
+ * A name is asked for as a phrase. What a quotation mark or a backslash is in one is not documented, nor what is found by a phrase without any word, or by
+ * words of other scripts.
+ */
+export const isPhrase = (text: string) =>
+  /^[\p{Script=Latin}\p{M}\p{N}\p{P}\p{S} ]+$/u.test(text) && !/["\\]/.test(text) && /[a-z\d]/i.test(text);
+
+/** As one word of a list of them. */
+const isExtension = (text: string) => /^[a-z\d]+$/i.test(text);
+const isType = (text: string) => /^(?:file|folder|web_link)$/.test(text);
+
+const { tags, ...FOUND } = ITEM_FIELDS;
+
+export const FOUND_FIELDS: Fields = {
+  ...FOUND,
+  // `tags` is what is looked for.
+  tag_names: { ...tags, type: 'array', native: 'tags' },
+  ...OF_FILES,
+  type: {
+    ...type,
+    type: 'string',
+    domain: { text: { askable: isType } },
+    filter: can.only('superset', '='),
+  },
+  name: {
+    ...TEXT,
+    nullable: false,
+    domain: { text: { askable: isPhrase } },
+    filter: can.only('superset', '=', 'LIKE'),
+    likeForms: ['prefix'],
+  },
+  extension: { ...TEXT, domain: { text: { askable: isExtension } }, filter: can.only('superset', '=', 'IN') },
+  size: { ...BYTES, filter: BOUNDED },
+  created_at: { ...INSTANT, filter: BOUNDED },
+  modified_at: { ...INSTANT, label: 'Changed at Box', filter: BOUNDED },
+  'owned_by.id': { ...TEXT, domain: { text: { askable: isId } }, filter: can.only('superset', '=', 'IN') },
+};
+
+/** What Box is asked for: the members of a record that hold the natives. */
+export function membersOf(natives: readonly string[]): string {
+  return [...new Set(natives.map((native) => native.split('.', 1).join('')))].join(',');
+}
+
+export function allOf(fields: Fields): string {
+  return membersOf(Object.entries(fields).map(([name, { native = name }]) => native));
+}

@@ -1,0 +1,65 @@
+import { defineObject, type Fields, type Inputs, json, type ObjectSpec, path, records } from '#connector';
+import { allOf, FILE_FIELDS, FOLDER_FIELDS, FOUND_FIELDS, ITEM_FIELDS, membersOf } from './fields.ts';
+import { contents, listAll, ROOT } from './folders.ts';
+import { found, MOST_FOUND, PARAMETERS, translator } from './search.ts';
+import { uploads } from './uploads.ts';
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** What is written is answered, with the members that are asked for. */
+function recordsOf(collection: 'files' | 'folders', fields: Fields) {
+  const query = { fields: allOf(fields) };
+  return records({
+    get: (id, natives) => ({ path: path`/${collection}/${id}`, query: { fields: membersOf(natives) } }),
+    ...(collection === 'folders' && {
+      create: {
+        request: (values: Values) => ({
+          method: 'POST' as const,
+          path: '/folders',
+          query,
+          json: { parent: { id: ROOT }, ...values },
+        }),
+      },
+    }),
+    update: {
+      request: (id, values) => ({ method: 'PUT', path: path`/${collection}/${id}`, query, json: values }),
+      record: ({ body }) => json.object(body, 'a record'),
+    },
+    remove: (id) => ({ method: 'DELETE', path: path`/${collection}/${id}` }),
+  });
+}
+
+const files = defineObject({
+  label: 'Files',
+  description: 'All files that the user sees. Listing them reads one folder after the other.',
+  fields: FILE_FIELDS,
+  list: listAll('file'),
+  ...recordsOf('files', FILE_FIELDS),
+  // Box leads to another host, which the credentials do not go to. Source: "Download file".
+  media: { types: ['*'], request: ({ id }) => ({ path: path`/files/${id}/content` }) },
+  upload: uploads,
+});
+
+const folders = defineObject({
+  label: 'Folders',
+  description: 'All folders that the user sees. Listing them reads one after the other.',
+  fields: FOLDER_FIELDS,
+  list: listAll('folder'),
+  ...recordsOf('folders', FOLDER_FIELDS),
+  children: {
+    items: defineObject({ label: 'Items', description: 'What is in a folder.', fields: ITEM_FIELDS, list: contents }),
+  },
+});
+
+const search = defineObject<Inputs>({
+  label: 'Search',
+  description:
+    'Files, folders and web links. Words are looked for in Box’s index, which is minutes behind; without words one folder is read after the other.',
+  fields: FOUND_FIELDS,
+  parameters: PARAMETERS,
+  limits: { resultWindow: MOST_FOUND, maxInSize: 50 },
+  translator,
+  list: found,
+});
+
+export const OBJECTS: Readonly<Record<string, ObjectSpec>> = { files, folders, search };

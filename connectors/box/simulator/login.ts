@@ -1,0 +1,89 @@
+import {
+  type Answer,
+  type Call,
+  createBody,
+  createOAuthServer,
+  DAY_MS,
+  Fault,
+  type MovableClock,
+  type RegisteredClient,
+  type RouteHandler,
+  type SimulatorMemory,
+} from '#connector/simulator';
+
+/** Good from the start, for those who test something else than the login. */
+export const DEMO_ACCESS_TOKEN = 'demo-access-token';
+
+/** Refresh tokens are used once. */
+export const CLIENTS: Readonly<Record<string, RegisteredClient>> = {
+  'demo-client': { secret: 'demo-secret', rotates: {} },
+};
+
+export const LOGIN_HOSTS = ['account.box.com'];
+export const API_HOSTS = ['api.box.com'];
+export const UPLOAD_HOSTS = ['upload.box.com', 'upload.app.box.com'];
+export const DOWNLOAD_HOST = 'dl.boxcloud.com';
+
+const CODE_MS = 30_000;
+const ACCESS_MS = 60 * 60_000;
+const REFRESH_MS = 60 * DAY_MS;
+
+/** OAuth 2.0 with the client in the body; an exchange does not say where the code was sent to. */
+export function createLogin(memory: SimulatorMemory | undefined, clock: MovableClock) {
+  const redirects = new Map<string, string>();
+  const server = createOAuthServer({
+    title: 'Box simulator',
+    clients: CLIENTS,
+    clock,
+    memory,
+    clientAuthentication: 'body',
+    lifetimes: { codeMs: CODE_MS, accessMs: ACCESS_MS, refreshMs: REFRESH_MS },
+    accessTokens: [DEMO_ACCESS_TOKEN],
+    answer: ({ access_token, expires_in, refresh_token }) => ({
+      ...{ access_token, expires_in, restricted_to: [], refresh_token, token_type: 'bearer' },
+    }),
+    errors: {
+      denied: ['access_denied', 'The user denied access to your application'],
+      unknownClient: ['invalid_client', 'The client credentials are invalid', 400],
+      wrongSecret: ['invalid_client', 'The client credentials are invalid', 400],
+      unknownCode: ['invalid_grant', "Auth code doesn't exist or is invalid for the client"],
+      otherClient: ['invalid_grant', "Auth code doesn't exist or is invalid for the client"],
+      unknownRefreshToken: ['invalid_grant', 'Invalid refresh token'],
+      unsupportedGrant: ['unsupported_grant_type', 'Invalid grant_type parameter or parameter missing'],
+    },
+  });
+
+  async function authorize(call: Call): Promise<Answer> {
+    const answer = await server.authorize(call);
+    const location = answer.headers?.location;
+    const code = location === undefined ? null : new URL(location).searchParams.get('code');
+    if (code !== null) redirects.set(code, call.query.get('redirect_uri') ?? '');
+    return answer;
+  }
+
+  function token(call: Call): Answer | Promise<Answer> {
+    const form = call.body.form();
+    const code = form.get('code') ?? '';
+    form.set('redirect_uri', redirects.get(code) ?? '');
+    redirects.delete(code);
+    return server.token({ ...call, body: createBody(Buffer.from(form.toString()), call.body.type) });
+  }
+
+  return {
+    accepts: server.accepts,
+    endSessions: server.endSessions,
+    routes: {
+      'GET /api/oauth2/authorize': at(LOGIN_HOSTS, authorize),
+      'POST /oauth2/token': at(API_HOSTS, token),
+      'POST /oauth2/revoke': at(API_HOSTS, server.revoke),
+    },
+  };
+}
+
+/** Elsewhere there is nothing. */
+export function at(hosts: readonly string[], handler: RouteHandler): RouteHandler {
+  return (call) => {
+    if (call.host === undefined || hosts.includes(call.host)) return handler(call);
+    throw new Fault(404, 'NOT_FOUND', 'Not Found');
+  };
+}

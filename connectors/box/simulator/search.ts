@@ -1,0 +1,159 @@
+import { type Answer, type Call, json, takePage } from '#connector/simulator';
+import { type Drive, isThere } from './drive.ts';
+import { BoxFault, badPage, invalid, missing, notFound } from './faults.ts';
+import { type Indexed, parseQuery, wordsOf } from './query.ts';
+import { ME, type Row } from './rows.ts';
+import { extensionOf, show } from './show.ts';
+
+type Test = (row: Row) => boolean;
+
+export interface SearchPlace {
+  readonly drive: Drive;
+  /** Only what was made before that time is in the index. */
+  readonly indexedUntilMs: () => number;
+}
+
+const PAGING = { kind: 'offset', offset: 'offset', size: 'limit', usual: 30, most: 200, refuse: badPage } as const;
+const MOST_OFFSET = 10_000;
+
+/** `GET /search`. @throws Fault 400, 403 and 404 for parameters that it does not take */
+export function search({ drive, indexedUntilMs }: SearchPlace, call: Call): Answer {
+  const { query } = call;
+  const text = query.get('query') ?? '';
+  if (query.has('mdfilters')) throw invalid('mdfilters', 'Metadata is not simulated');
+  if (text.trim() === '') throw missing('query');
+  if (oneOf(query, 'scope', ['user_content', 'enterprise_content']) === 'enterprise_content') {
+    throw new BoxFault(
+      403,
+      'insufficient_scope',
+      'The request requires higher privileges than provided by the access token.',
+    );
+  }
+  if (Number(query.get('offset')) > MOST_OFFSET) throw invalid('offset', `Offset must be at most ${MOST_OFFSET}`);
+  const score = parseQuery(text);
+  const types = contentTypes(query);
+  const tests = FILTERS.map((filter) => filter(query, drive)).filter((test) => test !== undefined);
+  const indexedMs = indexedUntilMs();
+  const found = drive
+    .items(true)
+    .filter((row) => Number(row.created_at) <= indexedMs && tests.every((test) => test(row)))
+    .map((row) => ({ row, score: score?.(indexOf(drive, row, types)) ?? 0 }))
+    .filter((hit) => hit.score > 0);
+  const { rows, total, size, start } = takePage(orderHits(found, query), PAGING, call);
+  const entries = rows.map(({ row }) => show(drive, row, call, 'standard'));
+  return json({ total_count: total, entries, limit: size, offset: start, type: 'search_results_items' });
+}
+
+const CONTENT_TYPES = ['name', 'description', 'file_content', 'comments', 'tags'];
+
+function contentTypes(query: URLSearchParams): readonly string[] {
+  const types = listOf(query, 'content_types') ?? CONTENT_TYPES;
+  const unknown = types.find((type) => !CONTENT_TYPES.includes(type));
+  if (unknown !== undefined) throw invalid('content_types', `Invalid value '${unknown}'.`);
+  return types;
+}
+
+/** Of these types alone Box reads the text, and of that the first bytes. */
+const READABLE = ['txt', 'csv', 'md', 'pdf', 'docx'];
+const INDEXED_BYTES = 10_000;
+
+function indexOf({ contents }: Drive, { id, name, description, tags }: Row, types: readonly string[]): Indexed {
+  const content = READABLE.includes(extensionOf(String(name)).toLowerCase()) ? contents.get(String(id)) : undefined;
+  const texts: Readonly<Record<string, readonly string[]>> = {
+    description: [String(description)],
+    file_content: content === undefined ? [] : [content.subarray(0, INDEXED_BYTES).toString()],
+    tags: Array.isArray(tags) ? tags.map(String) : [],
+  };
+  const others = types.flatMap((type) => texts[type] ?? []);
+  return { names: types.includes('name') ? [wordsOf(String(name))] : [], others: others.map(wordsOf) };
+}
+
+/** Each reads one parameter; undefined where it is not given. */
+const FILTERS: readonly ((query: URLSearchParams, drive: Drive) => Test | undefined)[] = [
+  (query) => {
+    const type = oneOf(query, 'type', ['file', 'folder', 'web_link']);
+    return type === null ? undefined : (row) => row.type === type;
+  },
+  (query) => {
+    const where = oneOf(query, 'trash_content', ['non_trashed_only', 'trashed_only', 'all_items']);
+    return where === 'all_items' ? undefined : (row) => isThere(row) === (where !== 'trashed_only');
+  },
+  (query) => {
+    const extensions = listOf(query, 'file_extensions')?.map((each) => each.toLowerCase());
+    return (
+      extensions && ((row) => row.type === 'file' && extensions.includes(extensionOf(String(row.name)).toLowerCase()))
+    );
+  },
+  (query, drive) => {
+    const folders = listOf(query, 'ancestor_folder_ids');
+    const unknown = folders?.find((id) => drive.find('folder', id) === undefined);
+    if (unknown !== undefined) throw notFound('folder', `d_${unknown}`);
+    return folders && ((row) => drive.pathOf(row).some(({ id }) => folders.includes(String(id))));
+  },
+  (query) => rangeOf(query, 'created_at_range', readTime, (row) => Number(row.created_at)),
+  (query) => rangeOf(query, 'updated_at_range', readTime, (row) => Number(row.modified_at)),
+  (query, drive) => rangeOf(query, 'size_range', readSize, (row) => drive.sizeOf(row)),
+  (query) => {
+    const owners = listOf(query, 'owner_user_ids');
+    return owners && (() => owners.includes(ME.id));
+  },
+  (query) => {
+    const updaters = listOf(query, 'recent_updater_user_ids');
+    return updaters && ((row) => updaters.includes(String(Object(row.modified_by).id)));
+  },
+];
+
+function listOf(query: URLSearchParams, name: string): readonly string[] | undefined {
+  return query
+    .get(name)
+    ?.split(',')
+    .map((each) => each.trim());
+}
+
+/** @throws Fault 400 for another word */
+export function oneOf(query: URLSearchParams, name: string, words: readonly string[]): string | null {
+  const word = query.get(name);
+  if (word === null || words.includes(word)) return word;
+  throw invalid(name, `Invalid value '${word}'. '${name}' must be one of ${words.join(', ')}`);
+}
+
+/** `from,to`, either of which may be left out; both belong to the range. */
+function rangeOf(
+  query: URLSearchParams,
+  name: string,
+  read: (text: string) => number,
+  value: (row: Row) => number,
+): Test | undefined {
+  const text = query.get(name);
+  if (text === null) return undefined;
+  const [from = '', to = '', ...rest] = text.split(',').map((bound) => bound.trim());
+  const bounds = [from === '' ? Number.NEGATIVE_INFINITY : read(from), to === '' ? Number.POSITIVE_INFINITY : read(to)];
+  const [least = Number.NaN, most = Number.NaN] = bounds;
+  if (!text.includes(',') || rest.length > 0 || bounds.some(Number.isNaN))
+    throw invalid(name, `Invalid value '${text}'.`);
+  return (row) => value(row) >= least && value(row) <= most;
+}
+
+const RFC_3339 = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d))?$/i;
+
+/** A day alone is its first moment. */
+function readTime(text: string): number {
+  return RFC_3339.test(text) ? Date.parse(text.replace(/-00:00$/, 'Z').toUpperCase()) : Number.NaN;
+}
+
+function readSize(text: string): number {
+  return /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+}
+
+interface Hit {
+  readonly row: Row;
+  readonly score: number;
+}
+
+/** By relevance only downwards. */
+function orderHits(hits: readonly Hit[], query: URLSearchParams): readonly Hit[] {
+  const isByTime = oneOf(query, 'sort', ['relevance', 'modified_at']) === 'modified_at';
+  const sign = oneOf(query, 'direction', ['ASC', 'DESC']) === 'ASC' && isByTime ? 1 : -1;
+  const key = ({ row, score }: Hit) => (isByTime ? Number(row.modified_at) : score);
+  return hits.toSorted((a, b) => sign * (key(a) - key(b)));
+}

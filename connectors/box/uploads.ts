@@ -1,0 +1,36 @@
+import { json, type ProviderResponse, path, rejected, type Upload, type UploadRequest } from '#connector';
+import { allOf, FILE_FIELDS } from './fields.ts';
+import { entriesOf, ROOT } from './folders.ts';
+
+/** Files of any length that Box takes in one piece, to a host of its own. Sources: "Upload file", "Upload file version". */
+export const uploads: Upload = {
+  create: {
+    request: ({ values, file }) => send('/files/content', { name: file.name, parent: { id: ROOT }, ...values }),
+    read: readStored,
+  },
+  replace: {
+    // Without a name it keeps the one that it has.
+    request: ({ id, values: { name, ...others } }) => {
+      const [other] = Object.keys(others);
+      if (other !== undefined) {
+        throw rejected(`With a new version of a file Box takes a new name and nothing else. Set '${other}' by itself.`);
+      }
+      return send(path`/files/${id}/content`, { name });
+    },
+    read: readStored,
+  },
+};
+
+/** What is said of the file comes before it. */
+function send(where: string, attributes: Readonly<Record<string, unknown>>): UploadRequest {
+  return {
+    url: `https://upload.box.com/api/2.0${where}`,
+    query: { fields: allOf(FILE_FIELDS) },
+    form: { parts: [{ name: 'attributes', value: JSON.stringify(attributes) }], file: 'file' },
+  };
+}
+
+function readStored({ body }: ProviderResponse) {
+  const [record] = entriesOf(body);
+  return { record: json.object(record, 'the file') };
+}

@@ -1,0 +1,136 @@
+import {
+  type Config,
+  type ConnectorContext,
+  type Json,
+  json,
+  type ProviderEvent,
+  path,
+  type RegistrationInput,
+  rejected,
+  type Verify,
+  type WebhookCall,
+  type Webhooks,
+  webhooks,
+} from '#connector';
+
+const TIMESTAMP = 'box-delivery-timestamp';
+const TEN_MINUTES = 10 * 60;
+
+/** Over the body and the moment of the delivery. Source: "Signature verification". */
+function signedIn(header: string): Verify {
+  return webhooks.hmac({
+    header,
+    algorithm: 'sha256',
+    encoding: 'base64',
+    signed: (call) => [call.body, call.headers[TIMESTAMP] ?? ''],
+    signedAt: (call) => String(Date.parse(call.headers[TIMESTAMP] ?? '') / 1000),
+    tolerance: TEN_MINUTES,
+  });
+}
+
+const primary = signedIn('box-signature-primary');
+const secondary = signedIn('box-signature-secondary');
+
+/** Of the two the better one counts: so either key can be replaced while the other one holds. Source: "Rotate signatures". */
+const verify: Verify = (call, known) => {
+  const other = json.findText(known.config['webhook.secondary.key']);
+  const verdicts = [
+    primary(call, known),
+    ...(other === undefined ? [] : [secondary(call, { ...known, secret: other })]),
+  ];
+  return (['genuine', 'stale', 'forged'] as const).find((verdict) => verdicts.includes(verdict)) ?? 'unsigned';
+};
+
+/** What Box is to tell of, and what it does to a file or folder. What is in the trash is not found any more. Source: "Webhook event triggers". */
+const ACTIONS: Readonly<Record<string, ProviderEvent['action']>> = {
+  'FILE.UPLOADED': 'updated',
+  'FILE.COPIED': 'created',
+  'FILE.MOVED': 'updated',
+  'FILE.RENAMED': 'updated',
+  'FILE.LOCKED': 'updated',
+  'FILE.UNLOCKED': 'updated',
+  'FILE.TRASHED': 'deleted',
+  'FILE.DELETED': 'deleted',
+  'FILE.RESTORED': 'created',
+  'FOLDER.CREATED': 'created',
+  'FOLDER.COPIED': 'created',
+  'FOLDER.MOVED': 'updated',
+  'FOLDER.RENAMED': 'updated',
+  'FOLDER.TRASHED': 'deleted',
+  'FOLDER.DELETED': 'deleted',
+  'FOLDER.RESTORED': 'created',
+};
+
+const OBJECTS: Readonly<Record<string, string>> = { file: 'files', folder: 'folders' };
+
+export const folderWebhooks: Webhooks = {
+  verify,
+  secretKey: 'webhook.primary.key',
+  events: readEvents,
+  registration: {
+    create: { run: register },
+    remove: { request: ({ id }) => ({ method: 'DELETE', path: path`/webhooks/${id}` }), read: () => undefined },
+  },
+};
+
+/** Webhooks that end, and what nobody asked for, tell nothing. */
+function readEvents(call: WebhookCall): readonly ProviderEvent[] {
+  const body = json.object(webhooks.json(call), 'an event');
+  const trigger = json.text(body.trigger, 'the trigger of an event');
+  const action = ACTIONS[trigger];
+  const objectName = OBJECTS[String(json.at(body.source, 'type'))];
+  if (action === undefined || objectName === undefined) return [];
+  return [
+    {
+      // Stays the same when Box sends it again.
+      id: json.text(body.id, 'the id of an event'),
+      action: trigger === 'FILE.UPLOADED' && isFirst(body.source) ? 'created' : action,
+      objectName,
+      objectId: json.text(json.at(body.source, 'id'), 'the id of what the event is of'),
+      at: new Date(json.text(body.created_at, 'the time of an event')),
+      raw: body,
+    },
+  ];
+}
+
+/** Uploads are of new files and of new versions, and of files that were moved there. */
+function isFirst(source: unknown): boolean {
+  return json.at(source, 'sequence_id') === '0';
+}
+
+async function register(context: ConnectorContext, { url }: RegistrationInput): Promise<{ readonly id: string }> {
+  const folder = folderIn(context.config);
+  await removeFormer(context, folder, url);
+  const { body } = await context.send({
+    method: 'POST',
+    path: '/webhooks',
+    json: { target: { id: folder, type: 'folder' }, address: url, triggers: Object.keys(ACTIONS) },
+  });
+  return { id: json.text(json.at(body, 'id'), 'the id of the webhook') };
+}
+
+function folderIn(config: Config): string {
+  const folder = json.findText(config['webhook.folder']);
+  if (folder !== undefined) return folder;
+  throw rejected('Box tells of the changes in a folder: give its id as `webhook.folder`.');
+}
+
+/** A folder has one webhook of an application and user. One that is for another address stays, and Box refuses a second. */
+async function removeFormer({ send }: ConnectorContext, folder: string, url: string): Promise<void> {
+  for (let marker: string | undefined; ; ) {
+    const { body } = await send({ path: '/webhooks', query: { limit: 100, marker } });
+    const there = json.objects(json.at(body, 'entries'), 'the webhooks').filter((each) => isOf(each, folder));
+    for (const { id } of there) {
+      const one = path`/webhooks/${json.text(id, 'the id of a webhook')}`;
+      const { body: found } = await send({ path: one });
+      if (json.at(found, 'address') === url) await send({ method: 'DELETE', path: one });
+    }
+    const next = json.findText(json.at(body, 'next_marker'));
+    if (next === undefined || next === marker) return;
+    marker = next;
+  }
+}
+
+function isOf({ target }: Json, folder: string): boolean {
+  return json.at(target, 'type') === 'folder' && String(json.at(target, 'id')) === folder;
+}

@@ -1,0 +1,148 @@
+import { can, type FieldSpec, type Fields, json } from '#connector';
+import { isAskable } from './conditions.ts';
+
+const GIVEN = { createable: true } as const;
+const WRITTEN = { createable: true, updateable: true } as const;
+
+/** Whether a missing value is different from a given one is not documented. */
+const EQUAL = { ...can.only('exact', '=', 'IN'), ...can.only('superset', '!=', 'NOT IN') };
+const INTEGERS = ['-2147483648', '2147483647'] as const;
+
+/** Texts are compared without regard to case, as far as is known, and `*` and `_` may stand for others. */
+const text = {
+  type: 'string',
+  domain: { text: { askable: isAskable } },
+  filter: can.only('superset', '=', 'IN', 'LIKE'),
+} as const satisfies FieldSpec;
+const integer = {
+  type: 'integer',
+  range: INTEGERS,
+  filter: { ...EQUAL, ...can.order('exact'), ...can.null },
+} as const satisfies FieldSpec;
+const number = {
+  type: 'number',
+  filter: { ...can.compare('superset'), ...can.null },
+} as const satisfies FieldSpec;
+const flag = { type: 'boolean', filter: can.only('exact', '=') } as const satisfies FieldSpec;
+/** Shown in whole seconds. Should more be kept, only these two mean what is shown; the service makes the others of them. */
+const instant = {
+  type: 'datetime',
+  domain: { step: 'second', first: '1753-01-01', last: '9999-12-31' },
+  filter: { ...can.only('exact', '<', '>='), ...can.null },
+} as const satisfies FieldSpec;
+
+/** By a name of the table: a type and what may be done with it. `memo` is text of any length, which is not asked for. */
+export const shown = {
+  text,
+  memo: { type: 'string' },
+  integer,
+  number,
+  flag,
+  instant,
+  /** An instant that the schema calls a text. */
+  moment: { type: 'datetime' },
+  list: { type: 'array' },
+} as const satisfies Fields;
+
+export const written = {
+  text: { ...text, ...WRITTEN },
+  memo: { ...shown.memo, ...WRITTEN },
+  /** A text that has to be given. */
+  name: { ...text, ...WRITTEN, required: true, nullable: false },
+  email: { ...text, ...WRITTEN, format: 'email' },
+  integer: { ...integer, ...WRITTEN },
+  number: { ...number, ...WRITTEN },
+  flag: { ...flag, ...WRITTEN },
+  instant: { ...instant, ...WRITTEN },
+  list: { ...shown.list, ...WRITTEN },
+} as const satisfies Fields;
+
+/** What is only said on a creation, and never shown again. */
+export const input = (label: string) => ({ type: 'string', label, ...GIVEN }) as const satisfies FieldSpec;
+
+/** One of the words of the schema. Another one is an error in a condition, so it is not asked for. */
+export function oneOf(...values: readonly string[]) {
+  const filter = can.only('superset', '=', '!=', 'IN', 'NOT IN');
+  return {
+    type: 'string',
+    values,
+    domain: { text: { askable: (text) => values.includes(text) } },
+    filter,
+  } as const satisfies FieldSpec;
+}
+
+export const chosenOf = (...values: readonly string[]) => ({ ...oneOf(...values), ...WRITTEN }) satisfies FieldSpec;
+
+/** Several fields of the same kind. */
+export function each<Spec extends FieldSpec>(spec: Spec, ...names: readonly string[]): Readonly<Record<string, Spec>> {
+  return Object.fromEntries(names.map((name) => [name, spec]));
+}
+
+/** What a reference shows of its record beside the id. */
+const SHOWN_OF_REFERENCE: Readonly<Record<string, readonly string[]>> = {
+  company: ['identifier', 'name'],
+  member: ['identifier', 'name'],
+  owner: ['identifier', 'name'],
+  primarySalesRep: ['identifier', 'name'],
+  closedBy: ['identifier', 'name'],
+  territoryManager: ['identifier', 'name'],
+  parentCompany: ['identifier', 'name'],
+  ticket: ['summary'],
+};
+
+/** The id of another record and what ConnectWise shows of it. Only the id is written. */
+function reference(name: string, access: Pick<FieldSpec, 'createable' | 'updateable' | 'required'>): Fields {
+  const id: FieldSpec = { ...integer, ...access, ...(access.required === true && { nullable: false }) };
+  const others = SHOWN_OF_REFERENCE[name] ?? ['name'];
+  return { [`${name}.id`]: id, ...each(text, ...others.map((other) => `${name}.${other}`)) };
+}
+
+function referencesWith(access: Parameters<typeof reference>[1]) {
+  return (...names: readonly string[]): Fields => Object.assign({}, ...names.map((name) => reference(name, access)));
+}
+
+export const references = {
+  shown: referencesWith({}),
+  written: referencesWith(WRITTEN),
+  required: referencesWith({ ...WRITTEN, required: true }),
+} as const;
+
+/** What the schema has, and of which nothing shows that a condition may name it: a name that is not known is an error. */
+export function unasked(fields: Fields): Fields {
+  return Object.fromEntries(Object.entries(fields).map(([name, { filter, domain, ...spec }]) => [name, spec]));
+}
+
+export const ID = { id: { ...integer, range: ['0', '2147483647'], nullable: false, sortable: true } } as const;
+
+/** Of most records. */
+export const OWN = {
+  ...ID,
+  '_info.lastUpdated': { ...instant, nullable: false, sortable: true, label: 'Last changed' },
+  '_info.updatedBy': { ...shown.memo, label: 'Who changed it last' },
+} as const satisfies Fields;
+
+/** Of few of them. */
+export const ENTERED = {
+  '_info.dateEntered': { ...shown.moment, label: 'Created' },
+  '_info.enteredBy': { ...shown.memo, label: 'Who created it' },
+} as const satisfies Fields;
+
+export const CUSTOM = {
+  customFields: { ...written.list, label: 'Custom fields; an update writes all of them' },
+} as const satisfies Fields;
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** A reference without an id is none. */
+function toNative(value: unknown): unknown {
+  return json.isObject(value) && Object.values(value).every((part) => part === null) ? null : value;
+}
+
+export function toBody(values: Values): Values {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, toNative(value)]));
+}
+
+/** JSON Patch (RFC 6902). Inside of a reference it would change nothing, so each member is replaced as a whole. */
+export function toPatch(values: Values): readonly Values[] {
+  return Object.entries(toBody(values)).map(([name, value]) => ({ op: 'replace', path: name, value }));
+}

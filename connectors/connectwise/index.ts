@@ -1,0 +1,126 @@
+import { type Config, type ConfigField, defineConnector, errors, json, settings } from '#connector';
+import { OBJECTS } from './objects.ts';
+import { callbacks } from './webhooks.ts';
+
+/** Where the API of a region is, and where the people log in, which gives the keys of callbacks. */
+const SITES = {
+  na: ['api-na.myconnectwise.net', 'na.myconnectwise.net'],
+  eu: ['api-eu.myconnectwise.net', 'eu.myconnectwise.net'],
+  au: ['api-au.myconnectwise.net', 'au.myconnectwise.net'],
+  staging: ['api-staging.connectwisedev.com', 'staging.connectwisedev.com'],
+} as const;
+
+const IN_SETUP = 'In ConnectWise PSA open System → Members → API Members.';
+
+const CONFIGURATION = [
+  {
+    key: 'site',
+    type: 'string',
+    description: 'Where the company’s PSA runs: `na`, `eu`, `au` or `staging`.',
+    default: 'na',
+    pattern: /^(?:na|eu|au|staging)$/,
+    setup: ['Look at the address of the page where you log in: https://na.myconnectwise.net is `na`.'],
+  },
+  {
+    key: 'company',
+    type: 'string',
+    description: 'The company’s id, as it is entered at the login.',
+    required: true,
+    pattern: /^[\w.-]{1,50}$/,
+    example: 'acme',
+    setup: ['It is the first of the three fields on the page where you log in.'],
+  },
+  {
+    key: 'public.key',
+    type: 'string',
+    description: 'Public API key of an API member.',
+    required: true,
+    pattern: /^[^:+\s]{1,100}$/,
+    setup: [
+      IN_SETUP,
+      'Create a member, or choose one, whose role may read what is to be read, and write what is to be written.',
+      'Under API Keys add a key and save. Both halves are shown once: copy them.',
+    ],
+  },
+  {
+    key: 'private.key',
+    type: 'string',
+    description: 'Private API key of the same pair.',
+    required: true,
+    secret: true,
+    setup: [IN_SETUP, 'It is shown together with the public key, once.'],
+  },
+  {
+    key: 'client.id',
+    type: 'string',
+    description: 'Client id of the integration, a GUID, which ConnectWise asks every caller for.',
+    required: true,
+    secret: true,
+    pattern: /^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/,
+    setup: ['Log in to developer.connectwise.com, open ClientID, and create an integration for ConnectWise PSA.'],
+  },
+] as const satisfies readonly ConfigField[];
+
+const setting = settings(CONFIGURATION);
+
+function hostsOf(config: Config): readonly [string, string] {
+  const site = setting(config, 'site');
+  return Object.entries(SITES).find(([name]) => name === site)?.[1] ?? SITES.na;
+}
+
+/** An answer that is no JSON, with status 400, to a company that is not there. Source: seen by others. */
+const NO_COMPANY = /^Cannot route\b/;
+
+/** ConnectWise PSA, formerly Manage, by the keys of an API member. Facts and their sources: README.md. */
+export default defineConnector({
+  key: 'connectwise',
+  id: 1009,
+  contract: 1,
+  name: 'ConnectWise PSA',
+  description: 'Service tickets, companies, contacts, configurations, opportunities and time entries.',
+  hub: 'crm',
+  moreHubs: ['helpdesk'],
+  documentation: [
+    { title: 'Developer guide', url: 'https://developer.connectwise.com/Products/ConnectWise_PSA/Developer_Guide' },
+    { title: 'Client ids', url: 'https://developer.connectwise.com/ClientID' },
+  ],
+  auth: {
+    // Basic, and a header beside it.
+    type: 'custom',
+    headers: (config) => {
+      const user = `${setting(config, 'company')}+${setting(config, 'public.key')}`;
+      const pair = Buffer.from(`${user}:${setting(config, 'private.key')}`).toString('base64');
+      return { authorization: `Basic ${pair}`, clientid: setting(config, 'client.id') };
+    },
+  },
+  configuration: CONFIGURATION,
+  baseUrl: (config) => `https://${hostsOf(config)[0]}/v4_6_release/apis/3.0`,
+  hosts: hostsOf,
+  headers: { accept: 'application/vnd.connectwise.com+json; version=2022.1' },
+  probe: { path: '/company/companies', query: { pageSize: 1 } },
+  classify: errors({
+    message: ({ body }) => wordsOf(body),
+    code: ({ body }) => (isUnroutable(body) ? 'Unroutable' : json.findText(json.at(body, 'code'))),
+    // The status of both is 400.
+    kinds: { Unroutable: 'credentials', ObjectExists: 'conflict' },
+  }),
+  objects: OBJECTS,
+  polls: ['contacts', 'incidents', 'organizations'],
+  webhooks: callbacks,
+});
+
+function isUnroutable(body: unknown): boolean {
+  return typeof body === 'string' && NO_COMPANY.test(body);
+}
+
+/** The message says what kind of record was refused, its parts say why. */
+function wordsOf(body: unknown): string | undefined {
+  const parts = json.at(body, 'errors');
+  const details = Array.isArray(parts) ? parts.map((part) => json.findText(json.at(part, 'message'))) : [];
+  const words = [json.findText(json.at(body, 'message')), ...details].filter((text) => text !== undefined);
+  return (
+    [...new Set(words)].join(': ') ||
+    json.findText(json.at(body, 'error')) ||
+    (isUnroutable(body) ? String(body) : undefined)
+  );
+}

@@ -1,0 +1,211 @@
+import {
+  compileFilter,
+  type FilterField,
+  type FilterLiteral,
+  type FilterTree,
+  type TableRow,
+} from '#connector/simulator';
+import { badCondition } from './fault.ts';
+import type { Field } from './schema.ts';
+
+/** How texts compare: ConnectWise does not say. */
+export type TextRule = 'ignoring case' | 'as written';
+
+export type LiteralKind = 'string' | 'datetime' | 'numeric' | 'boolean' | 'null';
+
+/** What a name in a condition stands for. */
+export interface Target {
+  readonly field: Field;
+  readonly read: (row: TableRow) => unknown;
+}
+
+export interface Language {
+  /** In any case of letters; the kind of the literal decides where a member holds values of several types. */
+  readonly resolve: (name: string, kind: LiteralKind) => Target | undefined;
+  readonly text: TextRule;
+  /** `in` is no operator of conditions on arrays. */
+  readonly hasLists: boolean;
+}
+
+/** A condition as the developer guide writes it. An empty one says nothing. @throws Fault 400 */
+export function compileConditions(conditions: string, language: Language): (row: TableRow) => boolean {
+  if (conditions.trim() === '') return () => true;
+  const fields = new Map<string, FilterField>();
+  const tree = parse(readTokens(conditions), language, fields);
+  return compileFilter(tree, { field: (name) => fields.get(name), refuse: (message) => badCondition(message) });
+}
+
+type Token = { readonly kind: LiteralKind | 'sign' | 'word' | 'end'; readonly text: string };
+
+const TOKEN =
+  /\s*(?:(?<string>"[^"]*"|'[^']*')|(?<datetime>\[[^\]]*\])|(?<numeric>-?\d+(?:\.\d+)?)|(?<sign><=|>=|!=|[=<>(),])|(?<word>[A-Za-z_]\w*(?:\/\w+)*))/y;
+const LITERAL_WORDS: Readonly<Record<string, LiteralKind>> = { true: 'boolean', false: 'boolean', null: 'null' };
+
+function readTokens(conditions: string): readonly Token[] {
+  const tokens: Token[] = [];
+  const end = conditions.trimEnd().length;
+  for (let at = 0; at < end; ) {
+    TOKEN.lastIndex = at;
+    const { string, datetime, numeric, sign, word } = TOKEN.exec(conditions)?.groups ?? {};
+    if (string !== undefined) tokens.push({ kind: 'string', text: string.slice(1, -1) });
+    else if (datetime !== undefined) tokens.push({ kind: 'datetime', text: datetime.slice(1, -1) });
+    else if (numeric !== undefined) tokens.push({ kind: 'numeric', text: numeric });
+    else if (sign !== undefined) tokens.push({ kind: 'sign', text: sign });
+    else if (word !== undefined) tokens.push({ kind: LITERAL_WORDS[word.toLowerCase()] ?? 'word', text: word });
+    else throw badCondition(`Unexpected character '${conditions.charAt(at)}' at ${at}.`);
+    at = TOKEN.lastIndex;
+  }
+  return tokens;
+}
+
+const DEEPEST = 50;
+const END: Token = { kind: 'end', text: '' };
+
+/** `or` of `and` of tests and parentheses. */
+function parse(tokens: readonly Token[], language: Language, fields: Map<string, FilterField>): FilterTree {
+  let at = 0;
+  const peek = () => tokens[at] ?? END;
+  const take = () => tokens[at++] ?? END;
+  const isNext = (text: string) => peek().kind !== 'string' && peek().text.toLowerCase() === text;
+  const skip = (text: string) => isNext(text) && take() !== END;
+  const expect = (text: string) => {
+    if (!skip(text)) throw badCondition(`Expected '${text}', not '${peek().text}'.`);
+  };
+
+  function chain(kind: 'and' | 'or', operand: () => FilterTree): FilterTree {
+    const operands = [operand()];
+    while (skip(kind)) operands.push(operand());
+    const [only] = operands;
+    return operands.length === 1 && only !== undefined ? only : { kind, operands };
+  }
+
+  const expression = (depth: number): FilterTree => chain('or', () => chain('and', () => factor(depth)));
+
+  function factor(depth: number): FilterTree {
+    if (!skip('(')) return test();
+    if (depth > DEEPEST) throw badCondition('The parentheses are too deep.');
+    const inner = expression(depth + 1);
+    expect(')');
+    return inner;
+  }
+
+  function test(): FilterTree {
+    const name = take();
+    if (name.kind !== 'word') throw badCondition(`Expected a name, not '${name.text}'.`);
+    const negated = skip('not');
+    const operator = take().text.toLowerCase();
+    const isWord = ['like', 'contains', 'in'].includes(operator);
+    if (negated ? !isWord : !isWord && !['=', '!=', '<', '<=', '>', '>='].includes(operator)) {
+      throw badCondition(`'${operator}' is not a recognized operator.`);
+    }
+    if (operator === 'in' && !language.hasLists) throw badCondition("'in' is not a recognized operator.");
+    const literals = operator === 'in' ? list() : [literal()];
+    return makeTest({ name: name.text, operator, negated, literals }, language, fields);
+  }
+
+  function list(): readonly Token[] {
+    expect('(');
+    const literals = [literal()];
+    while (skip(',')) literals.push(literal());
+    expect(')');
+    return literals;
+  }
+
+  function literal(): Token {
+    const token = take();
+    if (['sign', 'word', 'end'].includes(token.kind)) throw badCondition(`Expected a value, not '${token.text}'.`);
+    return token;
+  }
+
+  const tree = expression(0);
+  if (peek() !== END) throw badCondition(`Expected the end, not '${peek().text}'.`);
+  return tree;
+}
+
+interface Written {
+  readonly name: string;
+  readonly operator: string;
+  readonly negated: boolean;
+  readonly literals: readonly Token[];
+}
+
+const KINDS = {
+  string: 'string',
+  integer: 'numeric',
+  number: 'numeric',
+  boolean: 'boolean',
+  datetime: 'datetime',
+} as const satisfies Record<Field['type'], LiteralKind>;
+
+function makeTest(
+  { name, operator, negated, literals }: Written,
+  language: Language,
+  fields: Map<string, FilterField>,
+): FilterTree {
+  const kind = literals[0]?.kind;
+  const target = language.resolve(name, kind === undefined || !isLiteral(kind) ? 'null' : kind);
+  if (target === undefined) throw badCondition(`${name} is not a recognized name.`);
+  const { field, read } = target;
+  const isPattern = operator === 'like' || operator === 'contains' || isWildcard(operator, field, literals[0]);
+  const key = `${name.toLowerCase()} ${field.type}${isPattern ? ' pattern' : ''}`;
+  fields.set(key, { type: field.type, read, fold: foldOf(language.text, isPattern) });
+  if (kind === 'null') {
+    if (operator !== '=' && operator !== '!=') throw badCondition(`null is not compared by '${operator}'.`);
+    return { kind: 'test', field: key, operator: operator === '=' ? 'IS NULL' : 'IS NOT NULL', values: [] };
+  }
+  const values = literals.map((token) => readValue(token, field));
+  if (!isPattern) return { kind: 'test', field: key, operator: operatorOf(operator, negated), values };
+  if (field.type !== 'string') throw badCondition(`'${operator}' is for strings, which ${name} is not.`);
+  if (field.words !== undefined) throw badCondition('Enum value supplied was invalid');
+  const pattern = patternOf(String(values[0]));
+  const isNot = negated || operator === '!=';
+  const wanted = operator === 'contains' ? `%${pattern}%` : pattern;
+  return { kind: 'test', field: key, operator: isNot ? 'NOT LIKE' : 'LIKE', values: [wanted] };
+}
+
+function isLiteral(kind: Token['kind']): kind is LiteralKind {
+  return kind !== 'sign' && kind !== 'word' && kind !== 'end';
+}
+
+/** The guide says of strings that they accept `*` for wildcards, and shows it of an equality. */
+function isWildcard(operator: string, field: Field, literal: Token | undefined): boolean {
+  const isText = field.type === 'string' && field.words === undefined && literal?.kind === 'string';
+  return isText && (operator === '=' || operator === '!=') && literal.text.includes('*');
+}
+
+function operatorOf(operator: string, negated: boolean): '=' | '!=' | '<' | '<=' | '>' | '>=' | 'IN' | 'NOT IN' {
+  if (operator === 'in') return negated ? 'NOT IN' : 'IN';
+  return operator === '=' || operator === '!=' || operator === '<' || operator === '<=' || operator === '>'
+    ? operator
+    : '>=';
+}
+
+/** Equalities of the database below pass over blanks at the end, patterns do not. */
+function foldOf(rule: TextRule, isPattern: boolean): (text: string) => string {
+  if (rule === 'as written') return (text) => text;
+  return isPattern ? (text) => text.toLowerCase() : (text) => text.toLowerCase().trimEnd();
+}
+
+const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
+
+function readValue({ kind, text }: Token, field: Field): FilterLiteral {
+  if (kind !== KINDS[field.type]) throw badCondition(`Expected a ${KINDS[field.type]} value, not a ${kind}.`);
+  if (kind === 'datetime' && !(MOMENT.test(text) && !Number.isNaN(Date.parse(text)))) {
+    throw badCondition(`'${text}' is not a datetime.`);
+  }
+  // No document says how a quote gets into a string; some clients write a backslash in front, and nobody tells what becomes of it.
+  if (kind === 'string' && text.includes('\\')) throw badCondition('A string with a backslash is not simulated.');
+  if (kind === 'boolean') return text.toLowerCase() === 'true';
+  if (field.words === undefined) return text;
+  const known = field.words.find((word) => word.toLowerCase() === text.toLowerCase());
+  if (known === undefined) throw badCondition('Enum value supplied was invalid');
+  return known;
+}
+
+/** `%` and `*` for any run, `_` for one sign, `[[]` for a bracket as the guide has it; other brackets are not told of. */
+function patternOf(text: string): string {
+  return text.replaceAll(/\[\[\]|[[*]/g, (found) => {
+    if (found === '[') throw badCondition("A '[' in a pattern other than as '[[]' is not simulated.");
+    return found === '*' ? '%' : '[';
+  });
+}

@@ -1,0 +1,120 @@
+import { createHash } from 'node:crypto';
+import {
+  type Config,
+  type ConnectorContext,
+  isNotFound,
+  json,
+  type ProviderEvent,
+  type ProviderRequest,
+  type RegisteredInput,
+  type Registration,
+  type WebhookCall,
+  type Webhooks,
+  webhooks,
+} from '#connector';
+import { MOST_ROWS, rowsOf } from './conditions.ts';
+
+/** By the type of a callback, in small letters. */
+const OBJECT_NAMES: ReadonlyMap<string, string> = new Map([
+  ['ticket', 'incidents'],
+  ['company', 'organizations'],
+  ['contact', 'contacts'],
+  ['configuration', 'configurations'],
+  ['opportunity', 'opportunities'],
+  ['time', 'time-entries'],
+]);
+
+const ACTIONS: ReadonlyMap<string, ProviderEvent['action']> = new Map([
+  ['added', 'created'],
+  ['updated', 'updated'],
+  ['deleted', 'deleted'],
+]);
+
+/** ConnectWise calls them callbacks. Sources: "PSA Callbacks", npm `connectwise-rest`. */
+export const callbacks: Webhooks = {
+  verify: webhooks.hmac({
+    header: 'x-content-signature',
+    algorithm: 'sha256',
+    encoding: 'base64',
+    key: (secret) => createHash('sha256').update(secret).digest(),
+  }),
+  signingKey: {
+    request: keyRequestOf,
+    // It may come as text that holds JSON.
+    read: ({ body }) =>
+      json.text(json.at(typeof body === 'string' ? JSON.parse(body) : body, 'signing_key'), 'the key'),
+  },
+  events: (call) => readEvents(call),
+  registration: { create: { run: register }, remove: { run: unregister } },
+};
+
+/** Every company has keys at the same host: one of another company shows nothing. */
+function keyRequestOf(call: WebhookCall, { company }: Config): ProviderRequest | undefined {
+  const url = URL.parse(json.findText(json.at(readBody(call), 'Metadata', 'key_url')) ?? '');
+  const isKey = url !== null && /\/system\/callbackkey\/index\.rails$/i.test(url.pathname);
+  const isOwn = url?.searchParams.get('companyName')?.toLowerCase() === String(company).toLowerCase();
+  return isKey && isOwn ? { url: url.href, anonymous: true } : undefined;
+}
+
+/** Undefined for what is no JSON: nobody has signed it yet. */
+function readBody(call: WebhookCall): unknown {
+  try {
+    return webhooks.json(call);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The record comes along as ConnectWise shows it in that version of its callbacks, so it is read. */
+function readEvents(call: WebhookCall): readonly ProviderEvent[] {
+  const raw = json.object(webhooks.json(call), 'what happened');
+  const objectName = OBJECT_NAMES.get(json.text(raw.Type, 'the type of a callback').toLowerCase());
+  if (objectName === undefined) return [];
+  const action = ACTIONS.get(json.text(raw.Action, 'the action of a callback').toLowerCase()) ?? 'unknown';
+  return [{ action, objectName, objectId: json.key(raw.ID, 'the id of a record'), raw }];
+}
+
+const COLLECTION = '/system/callbacks';
+
+/** The id of the record is put behind the address. */
+const addressOf = (url: string) => `${url}${url.includes('?') ? '&' : '?'}recordId=`;
+
+/** One for each type, of which `owner` 1 means all records. Their ids are one text: `17,18,19`. */
+async function register(context: ConnectorContext, { url }: { readonly url: string }): Promise<Registration> {
+  const address = addressOf(url);
+  await removeAll(context, await findIds(context, address));
+  const ids: string[] = [];
+  try {
+    for (const type of OBJECT_NAMES.keys()) ids.push(await create(context, address, type));
+  } catch (error) {
+    await removeAll(context, ids).catch(() => undefined);
+    throw error;
+  }
+  return { id: ids.join() };
+}
+
+async function create({ send }: ConnectorContext, url: string, type: string): Promise<string> {
+  const entry = { type, level: 'owner', objectId: 1, url, description: 'Events', isSelfSuppressedFlag: false };
+  const { body } = await send({ method: 'POST', path: COLLECTION, json: entry });
+  return json.key(json.at(body, 'id'), 'the id of a callback');
+}
+
+/** Of a registration whose answer was lost. */
+async function findIds({ send }: ConnectorContext, address: string): Promise<readonly string[]> {
+  const { body } = await send({ path: COLLECTION, query: { conditions: `url = "${address}"`, pageSize: MOST_ROWS } });
+  return rowsOf(body)
+    .filter(({ url }) => url === address)
+    .map(({ id }) => json.key(id, 'the id of a callback'));
+}
+
+async function unregister(context: ConnectorContext, { id }: RegisteredInput): Promise<void> {
+  await removeAll(context, id.split(','));
+}
+
+async function removeAll({ send }: ConnectorContext, ids: readonly string[]): Promise<void> {
+  for (const id of ids) {
+    await send({ method: 'DELETE', path: `${COLLECTION}/${id}` }).catch((error: unknown) => {
+      if (!isNotFound(error)) throw error;
+    });
+  }
+}

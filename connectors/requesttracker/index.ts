@@ -1,0 +1,69 @@
+import { type Config, type ConfigField, defineConnector, errors, json, settings } from '#connector';
+import { attachments, queues, tickets, transactions, users } from './objects.ts';
+
+const CONFIGURATION = [
+  {
+    key: 'url',
+    type: 'url',
+    required: true,
+    description: 'The address of Request Tracker, as a browser shows it in front of `/Ticket/` or `/Dashboards/`.',
+    example: 'https://tickets.example.com/rt',
+    setup: [
+      'Open Request Tracker in a browser and log in.',
+      'Take the address up to its first page: `https://tickets.example.com/rt/Ticket/Display.html` is `https://tickets.example.com/rt`.',
+    ],
+  },
+  {
+    key: 'username',
+    type: 'string',
+    required: true,
+    description: 'The name of a user of Request Tracker.',
+    setup: [
+      'In Request Tracker open Admin → Users → Create, and let the user be granted rights.',
+      'It needs the rights SeeQueue and ShowTicket, and for comments ShowTicketComments; CreateTicket, ModifyTicket and DeleteTicket for what it shall change.',
+    ],
+  },
+  {
+    key: 'password',
+    type: 'string',
+    required: true,
+    secret: true,
+    description: 'The password of the user.',
+    setup: ['Set a password of its own for the user in Request Tracker, and give it here.'],
+  },
+] as const satisfies readonly ConfigField[];
+
+const setting = settings(CONFIGURATION);
+
+/** Request Tracker 5 and later, by its REST 2 API. What was seen of it and where: README.md. */
+export default defineConnector({
+  key: 'requesttracker',
+  id: 1013,
+  contract: 1,
+  name: 'Request Tracker',
+  description: 'Tickets with their history, comments and attachments, users and queues of a Request Tracker.',
+  hub: 'helpdesk',
+  documentation: [
+    { title: 'REST 2', url: 'https://docs.bestpractical.com/rt/5.0.3/RT/REST2.html' },
+    { title: 'Query builder and TicketSQL', url: 'https://docs.bestpractical.com/rt/5.0.3/query_builder.html' },
+  ],
+  auth: {
+    type: 'basic',
+    credentials: (config) => ({ username: setting(config, 'username'), password: setting(config, 'password') }),
+  },
+  configuration: CONFIGURATION,
+  baseUrl: (config) => `${rootOf(config)}/REST/2.0`,
+  hosts: (config) => [new URL(rootOf(config)).host],
+  headers: { accept: 'application/json' },
+  probe: { path: '/rt' },
+  classify: errors({ message: ({ body }) => json.findText(json.at(body, 'message'))?.replace(PLACE, '') }),
+  objects: { tickets, transactions, attachments, users, queues },
+  polls: ['tickets'],
+});
+
+/** Where in its own code Request Tracker was when a query failed. */
+const PLACE = / at \/\S+ line \d+\.\s*$/;
+
+function rootOf(config: Config): string {
+  return setting(config, 'url').replace(/\/+$/, '');
+}

@@ -1,0 +1,118 @@
+import { HOSTILE_TEXTS, pick } from '#connector/simulator';
+import { describeSubject } from '#connector/suite';
+import { type Connection, connect } from '#connector/testing';
+import { assertSound, measureClaims } from '../../suite/soundness.ts';
+import { type Subject, startSubject } from '../../suite/subject.ts';
+import requesttracker from './index.ts';
+import { tickets, transactions } from './objects.ts';
+import { WRITES } from './simulator/samples.ts';
+
+/** A real server, empty: `.ci/with-requesttracker` starts one. */
+const { REQUESTTRACKER_URL: url } = process.env;
+
+const CONFIGURATION = { url, username: 'root', password: 'password' };
+const TICKETS = 72;
+/** Of so many random filters each. */
+const ROUNDS = { tickets: 3, transactions: 1 };
+const FILTERS = 100;
+const CLAIMS = { claims: Number.POSITIVE_INFINITY, literalsPerClaim: 2 };
+
+if (url === undefined) {
+  it('skipped: Request Tracker is tested live where REQUESTTRACKER_URL names a server');
+} else {
+  describe('requesttracker on a real server', function suite() {
+    this.timeout(900_000);
+    const connection = connect(requesttracker, { config: CONFIGURATION });
+    before(() => seed(connection));
+
+    describeSubject('requesttracker on a real server', async () => ({
+      connector: requesttracker,
+      samples: { configuration: CONFIGURATION, writes: WRITES },
+    }));
+
+    describe('with many filters', () => {
+      let subject: Subject | undefined;
+      before(async () => {
+        subject = await startSubject({ connector: requesttracker, samples: { configuration: CONFIGURATION } });
+      });
+      after(() => subject?.target.stop());
+
+      for (const [name, rounds] of Object.entries(ROUNDS)) {
+        it(`finds what is meant by ${rounds * FILTERS} random filters on ${name}, and by every declared operator`, async () => {
+          const listing = subject?.listings.find((each) => each.name === name);
+          if (subject === undefined || listing === undefined) throw new Error(`There are no ${name}.`);
+          const { target } = subject;
+          const seed = Date.now() % 2 ** 30;
+          // Side by side, as the server has several processes.
+          const rest = Array.from({ length: rounds }, (_, round) =>
+            assertSound(target, listing, { filters: FILTERS, seed: seed + round }),
+          );
+          const [faults] = await Promise.all([measureClaims(target, listing, CLAIMS), ...rest]);
+          if (faults.length > 0) throw new Error(faults.join('\n'));
+        });
+      }
+    });
+  });
+}
+
+const STATUSES = ['new', 'open', 'stalled', 'resolved', 'rejected'];
+const INSTANTS = ['2024-02-29T08:30:00Z', '2026-03-08T07:30:00Z', '2026-11-01T05:30:00Z', '1999-12-31T23:59:59Z', null];
+/** What Request Tracker would take for a column, a status of its own, or a pattern. */
+const TEXTS = [
+  ...HOSTILE_TEXTS,
+  'CF.{Severity}',
+  'cf.x',
+  'NULL',
+  'id',
+  'ABC',
+  'abc',
+  'a\\%b',
+  '__Active__',
+  '__Bookmarked__',
+];
+
+/** Tickets with every hostile subject, two queues, several owners, comments; one deleted, one merged into another. */
+async function seed(connection: Connection): Promise<void> {
+  const { send } = connection.context;
+  await send({ method: 'POST', path: '/queue', json: { Name: "Köln & O'Neil" } });
+  const ids: string[] = [];
+  for (let index = 0; index < TICKETS; index++) {
+    const made = await connection.run(tickets.create, { values: ticketOf(index), fields: [] });
+    ids.push(String(Reflect.get(Object(made), 'id')));
+  }
+  for (const [index, id] of ids.slice(0, 8).entries()) {
+    const values = {
+      ObjectId: id,
+      Type: pick(['Comment', 'Correspond'], index),
+      Content: pick(TEXTS, index + 1),
+      TimeTaken: index,
+    };
+    await connection.run(transactions.create, { values, fields: [] });
+    const change = { Subject: pick(TEXTS, index * 5), Due: '2026-05-06 07:08:09', Status: pick(STATUSES, index) };
+    await connection.run(tickets.update, { id, values: change, fields: [] });
+  }
+  const [deleted = '', merged = '', kept = ''] = ids.slice(-3);
+  await connection.run(tickets.remove, { id: deleted });
+  await send({ method: 'PUT', path: `/ticket/${merged}`, json: { MergeInto: kept } });
+}
+
+function ticketOf(index: number) {
+  const instant = (shift: number) =>
+    pick(INSTANTS, index + shift)
+      ?.replace('T', ' ')
+      .replace('Z', '') ?? '';
+  return {
+    Queue: 1 + Number(index % 4 === 3),
+    Subject: pick(TEXTS, index),
+    // A ticket cannot begin with any other status.
+    Status: pick(['new', 'open', 'resolved'], index),
+    Owner: pick(['Nobody', 'root', 'Nobody'], index),
+    Priority: pick([0, 5, 100, -1, 2_147_483_647], index),
+    FinalPriority: index % 7,
+    TimeWorked: index % 3,
+    Due: instant(0),
+    Starts: instant(2),
+    ...(index % 4 === 0 && { Requestor: [`person${index % 6}@example.com`] }),
+    ...(index % 12 === 0 && { Content: pick(TEXTS, index + 3) || 'text' }),
+  };
+}

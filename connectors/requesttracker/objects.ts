@@ -1,0 +1,203 @@
+import { type Changes, defineObject, type Fields, path, records } from '#connector';
+import {
+  CUSTOM,
+  count,
+  date,
+  flag,
+  found,
+  ID,
+  integer,
+  moment,
+  QUEUE,
+  reference,
+  STATUS,
+  shown,
+  shownMoment,
+  text,
+  user,
+  watchers,
+} from './fields.ts';
+import { conditionOnId, listAt, type Searched, searchOf } from './lists.ts';
+import { quote, ticketSql } from './query.ts';
+import { attachmentRecords, ticketRecords, transactionRecords } from './records.ts';
+
+const GIVEN = { createable: true } as const;
+const WRITABLE = { createable: true, updateable: true } as const;
+const UNLISTED = { unlisted: true } as const;
+
+const SEARCH = { translator: ticketSql, shape: { kind: 'any' }, limits: { maxTerms: 200 } } as const;
+
+const TICKETS: Searched = { path: '/tickets', always: 'id > 0' };
+/** There are others, of users, groups and queues. */
+const TRANSACTIONS: Searched = { path: '/transactions', always: "ObjectType = 'RT::Ticket'" };
+/** Some collections show nothing to those who ask for nothing. */
+const EVERY = { query: conditionOnId('>', '0') };
+
+const TRANSACTION = {
+  id: ID,
+  ticketId: { ...integer('ObjectId'), ...GIVEN, required: true, label: 'Ticket' },
+  type: { ...found('Type'), ...GIVEN, required: true, label: 'Kind; what is made is a `Comment` or a `Correspond`' },
+  field: { ...found('Field'), label: 'What was changed' },
+  oldValue: found('OldValue'),
+  newValue: found('NewValue'),
+  data: { ...found('Data'), label: 'Of a message its subject' },
+  timeTaken: { ...integer('TimeTaken'), ...GIVEN, label: 'Minutes' },
+  creator: user('Creator'),
+  created: moment('Created'),
+} as const satisfies Fields;
+
+/** What happened to tickets. A comment or a reply is made by making one. */
+export const transactions = defineObject<string>({
+  label: 'Transactions',
+  description: 'What happened to tickets: changes, comments for the staff, correspondence with those who asked.',
+  native: 'transactions',
+  fields: {
+    ...TRANSACTION,
+    content: { ...shown('Content'), ...GIVEN, ...UNLISTED, label: 'Text of a comment or of correspondence' },
+    contentType: { ...shown('ContentType'), ...GIVEN, ...UNLISTED, values: ['text/plain', 'text/html'] },
+  },
+  ...SEARCH,
+  list: searchOf(() => TRANSACTIONS),
+  changes: { updated: 'created', created: 'created', tells: ['created'] },
+  ...transactionRecords(TRANSACTIONS),
+});
+
+/** Transactions of a ticket, all or of one kind. */
+const transactionsOf = (label: string, kind: string) =>
+  defineObject<string>({
+    label,
+    native: 'transactions',
+    fields: TRANSACTION,
+    ...SEARCH,
+    list: searchOf((parentId) => ({
+      ...TRANSACTIONS,
+      always: `${TRANSACTIONS.always} AND ObjectId = ${quote(parentId)}${kind}`,
+    })),
+  });
+
+const ATTACHMENT = {
+  id: { ...ID, filter: {} },
+  transactionId: { ...reference('TransactionId'), label: 'Transaction that it came with' },
+  filename: shown('Filename'),
+  contentType: shown('ContentType'),
+  contentLength: { ...count('ContentLength'), label: 'Bytes' },
+  subject: shown('Subject'),
+  messageId: shown('MessageId'),
+  creator: { ...user('Creator'), filter: {} },
+  created: { ...shownMoment('Created'), sortable: true },
+} as const satisfies Fields;
+
+/** Files and texts of messages. */
+export const attachments = defineObject<string>({
+  label: 'Attachments',
+  description: 'Files of messages, and their texts.',
+  native: 'attachments',
+  fields: { ...ATTACHMENT, content: { ...shown('Content'), ...UNLISTED, format: 'base64' } },
+  list: listAt(() => '/attachments', EVERY),
+  ...attachmentRecords(),
+});
+
+const attachmentsOfTicket = defineObject<string>({
+  label: 'Attachments of the ticket',
+  native: 'attachments',
+  fields: ATTACHMENT,
+  list: listAt((parentId) => path`/ticket/${parentId}/attachments`),
+});
+
+const CHANGES: Changes = { updated: 'lastUpdated', created: 'created' };
+
+/** Tickets; those that are deleted or were merged into others are not there. */
+export const tickets = defineObject<string>({
+  aliases: ['incidents'],
+  label: 'Tickets',
+  native: 'tickets',
+  fields: {
+    id: ID,
+    subject: { ...text('Subject'), ...WRITABLE, label: 'Subject, at most 200 characters in one line' },
+    status: { ...STATUS, ...WRITABLE },
+    queueId: { ...QUEUE, ...WRITABLE, required: true, label: 'Queue' },
+    owner: { ...user('Owner'), ...WRITABLE, nullable: false, label: 'Name of the owner; `Nobody` is none' },
+    requestors: { ...watchers('Requestor'), ...WRITABLE, label: 'Who asked: addresses or names of users' },
+    cc: { ...watchers('Cc'), ...WRITABLE },
+    adminCc: { ...watchers('AdminCc'), ...WRITABLE },
+    priority: { ...integer('Priority'), ...WRITABLE },
+    initialPriority: { ...integer('InitialPriority'), ...GIVEN },
+    finalPriority: { ...integer('FinalPriority'), ...WRITABLE },
+    timeEstimated: { ...integer('TimeEstimated'), ...WRITABLE, label: 'Minutes' },
+    timeWorked: { ...integer('TimeWorked'), ...WRITABLE, label: 'Minutes' },
+    timeLeft: { ...integer('TimeLeft'), ...WRITABLE, label: 'Minutes' },
+    starts: { ...date('Starts'), ...WRITABLE },
+    started: { ...date('Started'), ...WRITABLE },
+    due: { ...date('Due'), ...WRITABLE },
+    resolved: date('Resolved'),
+    told: { ...date('Told'), label: 'When those who asked were last written to' },
+    creator: user('Creator'),
+    created: moment('Created'),
+    lastUpdatedBy: user('LastUpdatedBy'),
+    lastUpdated: moment('LastUpdated'),
+    customFields: { ...CUSTOM, ...WRITABLE, label: 'Custom fields by name, each with a list of values' },
+    content: { ...shown('Content'), ...GIVEN, ...UNLISTED, label: 'Text that a ticket begins with' },
+  },
+  ...SEARCH,
+  list: searchOf(() => TICKETS),
+  changes: CHANGES,
+  children: {
+    history: transactionsOf('History of the ticket', ''),
+    comments: transactionsOf('Comments on the ticket', " AND Type = 'Comment'"),
+    correspondence: transactionsOf('Correspondence on the ticket', " AND Type = 'Correspond'"),
+    attachments: attachmentsOfTicket,
+  },
+  ...ticketRecords(TICKETS),
+});
+
+/** People, known by their name or address. */
+export const users = defineObject<string>({
+  label: 'Users',
+  native: 'users',
+  fields: {
+    id: { ...ID, filter: {} },
+    name: shown('Name'),
+    emailAddress: { ...shown('EmailAddress'), format: 'email' },
+    realName: shown('RealName'),
+    nickName: shown('NickName'),
+    organization: shown('Organization'),
+    comments: shown('Comments'),
+    workPhone: shown('WorkPhone'),
+    homePhone: shown('HomePhone'),
+    mobilePhone: shown('MobilePhone'),
+    address1: shown('Address1'),
+    address2: shown('Address2'),
+    city: shown('City'),
+    state: shown('State'),
+    zip: shown('Zip'),
+    country: shown('Country'),
+    language: shown('Lang'),
+    timezone: shown('Timezone'),
+    privileged: { ...flag('Privileged'), ...UNLISTED, label: 'May work on tickets of others' },
+    disabled: { ...flag('Disabled'), ...UNLISTED },
+    created: { ...shownMoment('Created'), sortable: true },
+    lastUpdated: { ...shownMoment('LastUpdated'), sortable: true },
+  },
+  list: listAt(() => '/users', EVERY),
+  ...records({ get: (id) => ({ path: path`/user/${id}` }) }),
+});
+
+/** Queues that the user may see. */
+export const queues = defineObject<string>({
+  label: 'Queues',
+  native: 'queues',
+  fields: {
+    id: { ...ID, filter: {} },
+    name: shown('Name'),
+    description: shown('Description'),
+    lifecycle: shown('Lifecycle'),
+    correspondAddress: shown('CorrespondAddress'),
+    commentAddress: shown('CommentAddress'),
+    sortOrder: count('SortOrder'),
+    disabled: flag('Disabled'),
+    created: { ...shownMoment('Created'), sortable: true },
+    lastUpdated: { ...shownMoment('LastUpdated'), sortable: true },
+  },
+  list: listAt(() => '/queues/all'),
+  ...records({ get: (id) => ({ path: path`/queue/${id}` }) }),
+});

@@ -1,0 +1,101 @@
+import { Fault, type FilterTree } from '#connector/simulator';
+
+/**
+ * The grammar of "Query Builder" and its messages: comparisons joined by AND and OR, and parentheses. Neither word binds closer: the last
+ * one between two parentheses stands for all. There is no NOT and no IN. Texts stand in single or double quotes; a backslash
+ * takes the next sign as it is. What no token begins with is passed over.
+ */
+
+type Kind = 'AGGREGATOR' | 'OPERATOR' | 'OPEN_PAREN' | 'CLOSE_PAREN' | 'WORD';
+
+interface Token {
+  readonly kind: Kind;
+  readonly text: string;
+  readonly at: number;
+}
+
+/** `field operator value` as it was written, quotes and escapes resolved. */
+export interface Comparison {
+  readonly field: string;
+  readonly operator: string;
+  readonly value: string;
+}
+
+const TOKEN = new RegExp(
+  [
+    /(?<OPERATOR>!=|>=|<=|=|<|>|\bIS NOT\b|\bIS\b|\bNOT (?:LIKE|STARTSWITH|ENDSWITH)\b|\b(?:LIKE|STARTSWITH|ENDSWITH)\b)/,
+    /(?<OPEN_PAREN>\()/,
+    /(?<CLOSE_PAREN>\))/,
+    /(?<WORD>'(?:[^\\']|\\.)*'|"(?:[^\\"]|\\.)*"|CF\.\{.+?\}|[{}\w.]+|[+-]?\d+)/,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+  'gis',
+);
+
+/** @throws Fault 400 with the place of the mistake */
+export function parseTicketSql(query: string, compile: (comparison: Comparison) => FilterTree): FilterTree {
+  const tokens = [...query.matchAll(TOKEN)].map(readToken);
+  let next = 0;
+
+  function take(...wanted: readonly Kind[]): Token {
+    const token = tokens[next++];
+    if (token === undefined) throw badQuery(`Incomplete query, ${describeEnd(tokens)} in '${query}'`);
+    if (wanted.includes(token.kind)) return token;
+    const marked = `${query.slice(0, token.at)}>${token.text}<--here${query.slice(token.at + token.text.length)}`;
+    throw badQuery(`Wrong query, expecting a ${wanted.join(' or ').replaceAll('WORD', 'KEYWORD')} in '${marked}'`);
+  }
+
+  function readOperand(): FilterTree {
+    const token = take('WORD', 'OPEN_PAREN');
+    if (token.kind === 'WORD') {
+      return compile({
+        field: unquote(token.text),
+        operator: take('OPERATOR').text.toUpperCase(),
+        value: unquote(take('WORD').text),
+      });
+    }
+    const inner = readOperands();
+    take('CLOSE_PAREN');
+    return inner;
+  }
+
+  function readOperands(): FilterTree {
+    const first = readOperand();
+    const operands = [first];
+    let word: string | undefined;
+    while (tokens[next]?.kind === 'AGGREGATOR') {
+      word = take('AGGREGATOR').text.toUpperCase();
+      operands.push(readOperand());
+    }
+    return word === undefined ? first : { kind: word === 'OR' ? 'or' : 'and', operands };
+  }
+
+  const tree = readOperands();
+  if (next < tokens.length) take('AGGREGATOR');
+  return tree;
+}
+
+function describeEnd(tokens: readonly Token[]): string {
+  const last = tokens.at(-1)?.kind ?? 'KEYWORD';
+  const open = tokens.reduce(
+    (sum, { kind }) => sum + Number(kind === 'OPEN_PAREN') - Number(kind === 'CLOSE_PAREN'),
+    0,
+  );
+  const isWhole = last === 'CLOSE_PAREN' || (last === 'WORD' && tokens.at(-2)?.kind === 'OPERATOR');
+  if (isWhole) return `${open} unclosed paren${open === 1 ? '' : 's'}`;
+  return `last element (${last === 'WORD' ? 'KEYWORD' : last}) is not close paren or value`;
+}
+
+function readToken({ 0: text, index: at, groups = {} }: RegExpMatchArray): Token {
+  const kind = (['OPERATOR', 'OPEN_PAREN', 'CLOSE_PAREN'] as const).find((each) => groups[each] !== undefined);
+  return { kind: kind ?? (/^(?:AND|OR)$/i.test(text) ? 'AGGREGATOR' : 'WORD'), text, at: at ?? 0 };
+}
+
+function unquote(text: string): string {
+  return (/^['"]/.test(text) ? text.slice(1, -1) : text).replace(/\\(.)/gs, '$1');
+}
+
+export function badQuery(message: string): Fault {
+  return new Fault(400, 'BAD_QUERY', `${message} at /usr/share/request-tracker5/lib/RT/Tickets.pm line 3187.\n`);
+}
