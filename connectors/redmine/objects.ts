@@ -1,8 +1,8 @@
 import {
   defineObject,
   type Fields,
+  type Json,
   json,
-  type ListOperation,
   type ListQuery,
   list,
   type ProviderRequest,
@@ -60,10 +60,10 @@ function listOf(all: string, { more = () => ({}), idOrder = false }: { more?: Mo
 const asked: More = ({ filter = [] }) => parametersOf(filter);
 
 /** What a single issue holds of its parts. */
-const partsOf = (part: 'journals' | 'attachments'): ListOperation<unknown> =>
+const partsOf = (part: 'journals' | 'attachments', isMeant: (row: Json) => boolean = () => true) =>
   list<unknown>({
     request: ({ parentId = '' }) => ({ path: path`/issues/${assertId(parentId)}.json`, query: { include: part } }),
-    rows: (body) => json.objects(json.at(body, 'issue', part), `the list '${part}'`),
+    rows: (body) => json.objects(json.at(body, 'issue', part), `the list '${part}'`).filter(isMeant),
     paging: { kind: 'whole' },
   });
 
@@ -193,6 +193,11 @@ export const issues = defineObject<Conditions>({
   changes: { updated: 'updated_on', created: 'created_on' },
   children: {
     journals: defineObject({ label: 'Changes and comments', fields: JOURNAL, list: partsOf('journals') }),
+    comments: defineObject({
+      label: 'Comments',
+      fields: JOURNAL,
+      list: partsOf('journals', ({ notes }) => Boolean(notes)),
+    }),
     attachments: defineObject({ label: 'Files', fields: ATTACHMENT, list: partsOf('attachments') }),
     'time-entries': timeEntriesOfIssue,
   },

@@ -198,7 +198,6 @@ function routesOf(at: string, all: string, collection: Collection): Routes {
     [`GET ${at}.json`]: (call) => listRows(all, collection, call),
     [`GET ${at}/{id}.json`]: ({ params, query }) => {
       const row = find(table, params.id);
-      // Of its parts there are none in a new one.
       const part = query.get('include');
       return json({ [one]: { ...present(row), ...(part !== null && { [part]: partsOf(row, part) }) } });
     },
@@ -270,7 +269,11 @@ function partsOf({ id, created_on }: TableRow, part: string): readonly TableRow[
         author: NAMED.author?.(1),
       },
     ];
-  return [{ ...common, user: NAMED.user?.(1), notes: 'Hello', private_notes: false, details: [] }];
+  const journal = { user: NAMED.user?.(1), private_notes: false, details: [] };
+  return [
+    { ...common, ...journal, notes: 'Hello' },
+    { ...common, ...journal, id: 1000 + Number(id), notes: '' },
+  ];
 }
 
 /** What is set, in the form that it is shown in. Names that are not known are passed over. @throws Fault 422 */
