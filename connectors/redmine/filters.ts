@@ -1,0 +1,140 @@
+import { type PushedField, plainText, type Translator, type Value } from '#connector';
+
+/** What is asked of one field. */
+export interface Condition {
+  readonly field: string;
+  readonly operator: string;
+  /** In the order that the operator wants them; none of `*` and `!*`. */
+  readonly values: readonly string[];
+}
+
+export type Conditions = readonly Condition[];
+
+/** Web servers in front of Redmine take addresses of about ten thousand characters. */
+const LONGEST = 6000;
+
+/**
+ * Conditions on fields, each with one operator, all of which must hold. There is no OR, and a field has one condition only. References are
+ * shown as `{ id, name }`, and asked for by the id.
+ */
+export const conditions: Translator<Conditions> = {
+  nulls: 'different',
+  and: (operands) => operands.flat().reduce<Conditions>(join, []),
+  compare: (field, operator, value) => [compare(field, operator, value)],
+  in: (field, values, negated) => [listed(field, values, negated)],
+  isNull: (field, negated) => [{ field: nameOf(field), operator: negated ? '*' : '!*', values: [] }],
+  like: (field, { form, text }) => [{ field: nameOf(field), operator: LIKES[form], values: [text] }],
+  fault: (native) => {
+    const fields = native.map(({ field }) => field);
+    const clash = fields.find((field, index) => fields.indexOf(field) !== index);
+    if (clash !== undefined) return `the provider takes one condition on '${clash}'`;
+    return lengthOf(native) > LONGEST ? 'its address would be too long' : undefined;
+  },
+};
+
+/** The parameters in which any text can stand; in the short ones (`subject=~x`) `|` and operators at the beginning count. */
+export function parametersOf(native: Conditions, idName = 'id'): Readonly<Record<string, string | readonly string[]>> {
+  const named = native.map((each) => (each.field === 'id' ? { ...each, field: idName } : each));
+  return {
+    // With none of its own a list shows what people mostly want, such as open issues.
+    'f[]': ['', ...named.map(({ field }) => field)],
+    ...Object.fromEntries(
+      named.flatMap(({ field, operator, values }) => [
+        [`op[${field}]`, operator] as const,
+        ...(values.length > 0 ? [[`v[${field}][]`, values] as const] : []),
+      ]),
+    ),
+  };
+}
+
+function lengthOf(native: Conditions): number {
+  const parameters = Object.entries(parametersOf(native));
+  return parameters
+    .flatMap(([name, values]) => [values].flat().map((value) => encodeURIComponent(`${name}=${value}&`)))
+    .join('').length;
+}
+
+/** Two bounds of a field become a range. */
+function join(all: Conditions, next: Condition): Conditions {
+  const index = all.findIndex(({ field, operator }) => field === next.field && OPPOSITE[operator] === next.operator);
+  const found = all[index];
+  if (found === undefined) return [...all, next];
+  const [low, high] = found.operator === '>=' ? [found, next] : [next, found];
+  return all.with(index, { field: next.field, operator: '><', values: [...low.values, ...high.values] });
+}
+
+const OPPOSITE: Readonly<Record<string, string>> = { '>=': '<=', '<=': '>=' };
+
+/** `a` is found among those that begin with it: texts are not compared with a whole one. */
+const LIKES = { literal: '^', prefix: '^', suffix: '$', contains: '~', pattern: '~' } as const;
+
+function nameOf({ native }: PushedField): string {
+  return native.replace('.', '_');
+}
+
+/** Redmine has neither `<` nor `>`: what is between is found with either, and checked again. */
+function compare(field: PushedField, operator: string, value: Value): Condition {
+  if (value.kind === 'string') return { field: nameOf(field), operator: '^', values: [value.value] };
+  if (value.kind === 'boolean') return listed(field, [value], operator === '!=');
+  if (value.kind === 'date' || value.kind === 'datetime' || field.type === 'number')
+    return between(field, operator, rangeOf(value));
+  if (operator === '=' || operator === '!=') return listed(field, [value], operator === '!=');
+  const whole = BigInt(plainText(value));
+  const step = operator === '<' ? -1n : operator === '>' ? 1n : 0n;
+  return { field: nameOf(field), operator: operator.startsWith('<') ? '<=' : '>=', values: [`${whole + step}`] };
+}
+
+function listed(field: PushedField, values: readonly Value[], negated: boolean): Condition {
+  const texts = values.map((value) => (value.kind === 'boolean' ? String(Number(value.value)) : plainText(value)));
+  // Of numbers there is one text, which holds all of them.
+  const isNumber = field.nativeType === 'integer';
+  return { field: nameOf(field), operator: negated ? '!' : '=', values: isNumber ? [texts.join(',')] : texts };
+}
+
+interface Range {
+  readonly low?: string | undefined;
+  readonly high?: string | undefined;
+}
+
+/** From where to where a value may stand in the database. Without an end nothing can be said of it. */
+function rangeOf(value: Value): Range {
+  switch (value.kind) {
+    case 'date':
+      return { low: shiftDay(value.text, -1), high: shiftDay(value.text, 1) };
+    case 'datetime':
+      return { low: printInstant(value.epochMs - HOUR_MS), high: printInstant(value.epochMs + HOUR_MS) };
+    default: {
+      const number = Number(plainText(value));
+      // Shown with two decimals, and by some databases kept in seven digits.
+      const slack = Math.max(0.01, Math.abs(number) * 1e-5);
+      return { low: (number - slack).toFixed(3), high: (number + slack).toFixed(3) };
+    }
+  }
+}
+
+function between(field: PushedField, operator: string, { low, high }: Range): Condition {
+  const name = nameOf(field);
+  const wantsLow = operator === '=' || operator.startsWith('>');
+  const wantsHigh = operator === '=' || operator.startsWith('<');
+  const [from, to] = [wantsLow ? low : undefined, wantsHigh ? high : undefined];
+  if (from !== undefined && to !== undefined) return { field: name, operator: '><', values: [from, to] };
+  if (from !== undefined) return { field: name, operator: '>=', values: [from] };
+  return to === undefined ? { field: name, operator: '*', values: [] } : { field: name, operator: '<=', values: [to] };
+}
+
+/**
+ * Databases keep local time, of which one hour comes twice when clocks are put back, and parts of seconds which nobody is shown.
+ */
+const HOUR_MS = 3_600_000 + 1000;
+const DAY_MS = 86_400_000;
+
+function printInstant(ms: number): string | undefined {
+  const date = new Date(ms);
+  const year = date.getUTCFullYear();
+  return year > 1 && year < 9999 ? `${date.toISOString().slice(0, 19)}Z` : undefined;
+}
+
+/** Days begin and end when they do for the user, and are compared as the server's: a day more on either side is sure to be enough. */
+function shiftDay(day: string, days: number): string | undefined {
+  return printInstant(Date.parse(day) + days * DAY_MS)?.slice(0, 10);
+}

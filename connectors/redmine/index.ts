@@ -1,0 +1,100 @@
+import {
+  type Config,
+  type ConfigField,
+  type ConnectorContext,
+  defineConnector,
+  errors,
+  json,
+  settings,
+} from '#connector';
+import { attachments, customFields, issues, projects, timeEntries, users } from './objects.ts';
+
+const CONFIGURATION = [
+  {
+    key: 'url',
+    type: 'url',
+    required: true,
+    description: 'The address of Redmine, as a browser shows it in front of `/projects` or `/my/page`.',
+    example: 'https://www.example.com/redmine',
+    setup: [
+      'Open Redmine in a browser and log in.',
+      'Take the address up to its first page: `https://www.example.com/redmine/my/page` is `https://www.example.com/redmine`.',
+    ],
+  },
+  {
+    key: 'api.key',
+    type: 'string',
+    required: true,
+    secret: true,
+    description: 'The API access key of a user of Redmine.',
+    setup: [
+      'As an administrator open Administration → Settings → API and enable the REST web service.',
+      'As the user open My account and show the API access key on the right.',
+    ],
+  },
+  {
+    key: 'api.warning',
+    type: 'string',
+    warning: true,
+    description:
+      'Set by Causeway, whatever is given: that a key which is not valid any more would not be noticed. Absent where it would.',
+  },
+] as const satisfies readonly ConfigField[];
+
+const setting = settings(CONFIGURATION);
+
+/** Redmine 5 and later. What was seen of it and where: README.md. */
+export default defineConnector({
+  key: 'redmine',
+  id: 1014,
+  contract: 1,
+  name: 'Redmine',
+  description: 'Issues with their history and files, time entries, projects and users of a Redmine.',
+  hub: 'helpdesk',
+  documentation: [
+    { title: 'Redmine REST API', url: 'https://www.redmine.org/projects/redmine/wiki/Rest_api' },
+    { title: 'Issues', url: 'https://www.redmine.org/projects/redmine/wiki/Rest_Issues' },
+  ],
+  auth: { type: 'custom', headers: (config) => ({ 'x-redmine-api-key': setting(config, 'api.key') }) },
+  configuration: CONFIGURATION,
+  baseUrl: rootOf,
+  hosts: (config) => [new URL(rootOf(config)).host],
+  headers: { accept: 'application/json' },
+  // Lists may be for everybody; this is not.
+  probe: { path: '/users/current.json' },
+  examine: async (context) => ({ 'api.warning': (await isOpen(context)) ? OPEN : undefined }),
+  classify: errors({
+    message: ({ body }) => {
+      const messages = json.at(body, 'errors');
+      return Array.isArray(messages) && messages.length > 0 ? messages.join('. ') : undefined;
+    },
+  }),
+  objects: {
+    issues,
+    'time-entries': timeEntries,
+    projects,
+    users,
+    'custom-fields': customFields,
+    attachments,
+  },
+  polls: ['issues'],
+});
+
+const OPEN =
+  'This Redmine shows its public projects to everybody: when the key becomes invalid, fewer rows are found and nothing is refused. ' +
+  'Turn on Administration → Settings → Authentication → Authentication required.';
+
+/** Whether somebody without a key is answered. */
+async function isOpen({ send, signal }: ConnectorContext): Promise<boolean> {
+  try {
+    await send({ path: '/issues.json', query: { limit: 1 }, anonymous: true });
+    return true;
+  } catch {
+    signal.throwIfAborted();
+    return false;
+  }
+}
+
+function rootOf(config: Config): string {
+  return setting(config, 'url').replace(/\/+$/, '');
+}
