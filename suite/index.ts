@@ -11,7 +11,7 @@ import { connect } from './testing.ts';
 export { CHECKS, type Check } from './checks.ts';
 export { type Effort, FULL, QUICK } from './effort.ts';
 export type { CreateSimulator } from './served.ts';
-export { type Samples, type Subject, type SubjectOptions, startSubject } from './subject.ts';
+export { loggedIn, type Samples, type Subject, type SubjectOptions, startSubject } from './subject.ts';
 export type { WriteSample } from './writes.ts';
 
 /**

@@ -5,6 +5,17 @@ import { spread } from './soundness.ts';
 import { findListings, type Listing, startTarget, type Target } from './target.ts';
 import type { WriteSample } from './writes.ts';
 
+/** Settings of an instance whose login is by OAuth, with an access token of the first client that its simulator knows, and without a login. */
+export function loggedIn(accessToken: string, clients: Readonly<Record<string, { readonly secret?: string }>>): Config {
+  const [[clientId, { secret }] = ['', {}]] = Object.entries(clients);
+  return {
+    'oauth.user.token': accessToken,
+    'oauth.api.key': clientId,
+    'oauth.api.secret': secret,
+    'oauth.callback.url': 'https://app.example.com/callback',
+  };
+}
+
 /** What the suite cannot know by itself. */
 export interface Samples {
   /** Of an instance on the simulator. With OAuth: `oauth.user.token` is an access token that lasts. */

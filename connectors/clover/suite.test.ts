@@ -1,16 +1,10 @@
-import { describeConnector } from '#connector/suite';
+import { describeConnector, loggedIn } from '#connector/suite';
 import clover from './index.ts';
 import { CLIENTS, createSimulator, DEMO_ACCESS_TOKEN, DEMO_CONFIGURATION } from './simulator.ts';
 
 describeConnector(clover, createSimulator, {
   folder: import.meta.dirname,
-  configuration: {
-    ...DEMO_CONFIGURATION,
-    'oauth.user.token': DEMO_ACCESS_TOKEN,
-    'oauth.api.key': 'demo-client',
-    'oauth.api.secret': CLIENTS['demo-client']?.secret,
-    'oauth.callback.url': 'https://app.example.com/callback',
-  },
+  configuration: { ...DEMO_CONFIGURATION, ...loggedIn(DEMO_ACCESS_TOKEN, CLIENTS) },
   writes: {
     orders: {
       create: (number) => ({ title: `Table ${number}`, note: "O'Brien", state: 'open', testMode: true }),

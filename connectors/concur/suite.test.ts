@@ -1,16 +1,10 @@
-import { describeConnector } from '#connector/suite';
+import { describeConnector, loggedIn } from '#connector/suite';
 import concur from './index.ts';
 import { CLIENTS, createSimulator, DEMO_ACCESS_TOKEN, DEMO_CONFIGURATION } from './simulator.ts';
 
 describeConnector(concur, createSimulator, {
   folder: import.meta.dirname,
-  configuration: {
-    ...DEMO_CONFIGURATION,
-    'oauth.user.token': DEMO_ACCESS_TOKEN,
-    'oauth.api.key': 'demo-client',
-    'oauth.api.secret': CLIENTS['demo-client']?.secret,
-    'oauth.callback.url': 'https://app.example.com/callback',
-  },
+  configuration: { ...DEMO_CONFIGURATION, ...loggedIn(DEMO_ACCESS_TOKEN, CLIENTS) },
   writes: {
     reports: {
       create: (number) => ({

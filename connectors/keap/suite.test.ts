@@ -1,4 +1,4 @@
-import { describeConnector } from '#connector/suite';
+import { describeConnector, loggedIn } from '#connector/suite';
 import keap from './index.ts';
 import { CLIENTS, createSimulator, DEMO_ACCESS_TOKEN, DEMO_CONFIGURATION } from './simulator.ts';
 
@@ -6,13 +6,7 @@ const START = '2026-03-02T09:00:00Z';
 
 describeConnector(keap, createSimulator, {
   folder: import.meta.dirname,
-  configuration: {
-    ...DEMO_CONFIGURATION,
-    'oauth.user.token': DEMO_ACCESS_TOKEN,
-    'oauth.api.key': 'demo-client',
-    'oauth.api.secret': CLIENTS['demo-client']?.secret,
-    'oauth.callback.url': 'https://app.example.com/callback',
-  },
+  configuration: { ...DEMO_CONFIGURATION, ...loggedIn(DEMO_ACCESS_TOKEN, CLIENTS) },
   writes: {
     appointments: {
       create: (number) => ({

@@ -1,5 +1,5 @@
 import { HOSTILE_TEXTS } from '#connector/simulator';
-import { describeConnector } from '#connector/suite';
+import { describeConnector, loggedIn } from '#connector/suite';
 import quickbooks from './index.ts';
 import { CLIENTS, createSimulator, DEMO_ACCESS_TOKEN, DEMO_CONFIGURATION } from './simulator.ts';
 
@@ -29,13 +29,7 @@ const sale = (number: number) => ({ DocNumber: `N-${number}`, 'CustomerRef.value
 
 describeConnector(quickbooks, createSimulator, {
   folder: import.meta.dirname,
-  configuration: {
-    ...DEMO_CONFIGURATION,
-    'oauth.user.token': DEMO_ACCESS_TOKEN,
-    'oauth.api.key': 'demo-client',
-    'oauth.api.secret': CLIENTS['demo-client']?.secret,
-    'oauth.callback.url': 'https://app.example.com/callback',
-  },
+  configuration: { ...DEMO_CONFIGURATION, ...loggedIn(DEMO_ACCESS_TOKEN, CLIENTS) },
   // The other texts are names, short, or chosen from lists.
   writes: {
     customers: sample(

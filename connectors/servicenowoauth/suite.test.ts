@@ -1,4 +1,4 @@
-import { type CreateSimulator, describeConnector } from '#connector/suite';
+import { type CreateSimulator, describeConnector, loggedIn } from '#connector/suite';
 import { WRITES } from '../servicenow/samples.ts';
 import servicenow from './index.ts';
 import { CLIENTS, createSimulator, DEMO_ACCESS_TOKEN, DEMO_CONFIGURATION } from './simulator.ts';
@@ -9,13 +9,7 @@ const createOther: CreateSimulator = (options) =>
 
 describeConnector(servicenow, createOther, {
   folder: import.meta.dirname,
-  configuration: {
-    ...DEMO_CONFIGURATION,
-    'oauth.user.token': DEMO_ACCESS_TOKEN,
-    'oauth.api.key': 'demo-client',
-    'oauth.api.secret': CLIENTS['demo-client']?.secret,
-    'oauth.callback.url': 'https://app.example.com/callback',
-  },
+  configuration: { ...DEMO_CONFIGURATION, ...loggedIn(DEMO_ACCESS_TOKEN, CLIENTS) },
   writes: WRITES,
   ownTextOrder: true,
 });

@@ -3,6 +3,7 @@ import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
 import type { Config } from '../../src/connector/index.ts';
 import { OWN_CONNECTORS } from '../../src/connector/registry.ts';
+import { loggedIn } from '../../suite/index.ts';
 import { useApp } from '../support/app.ts';
 
 /** A GET endpoint of the contract that takes a `where`, on an element that has it. */
@@ -108,18 +109,8 @@ function isPlain(value: unknown): boolean {
 
 /** Of an instance on the simulator; where the login is by OAuth, with an access token that is good without a login. */
 async function demoConfiguration(element: string, isOAuth: boolean): Promise<Config> {
-  const simulator: Readonly<Record<string, unknown>> = await import(
+  const { DEMO_CONFIGURATION, DEMO_ACCESS_TOKEN, CLIENTS } = await import(
     pathToFileURL(join(OWN_CONNECTORS, element, 'simulator.ts')).href
   );
-  const { DEMO_CONFIGURATION, DEMO_ACCESS_TOKEN: token } = simulator;
-  return {
-    ...Object(DEMO_CONFIGURATION),
-    ...(isOAuth && {
-      'oauth.user.token': token,
-      'oauth.api.key': 'demo-client',
-      'oauth.api.secret': 'demo-secret',
-      'oauth.callback.url': 'https://app.example.com/callback',
-    }),
-    simulator: true,
-  };
+  return { ...DEMO_CONFIGURATION, ...(isOAuth && loggedIn(DEMO_ACCESS_TOKEN, CLIENTS)), simulator: true };
 }
