@@ -34,6 +34,7 @@ const ORDER = [
   'readme',
   'elements',
   'where',
+  'files',
   'events',
   'credentials',
   'limits',
