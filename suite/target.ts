@@ -130,7 +130,7 @@ async function readListing(target: Target, place: Pick<Listing, 'name' | 'path' 
 }
 
 /** With the fields that rows of a list have. */
-function asListed(object: ObjectSpec): ObjectSpec {
+export function asListed(object: ObjectSpec): ObjectSpec {
   const fields = Object.entries(object.fields).filter(([, { unlisted }]) => unlisted !== true);
   return { ...object, fields: Object.fromEntries(fields) };
 }

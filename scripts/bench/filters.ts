@@ -15,7 +15,7 @@ import { OWN_CONNECTORS } from '../../src/connector/registry.ts';
 import type { Filter } from '../../src/where/ast.ts';
 import { type Decision, type Plan, prepareQuery } from '../../src/where/index.ts';
 import { printFilter } from '../../suite/filters.ts';
-import type { Row } from '../../suite/target.ts';
+import { asListed, type Row } from '../../suite/target.ts';
 import { type Demo, forEachDemo } from '../demos.ts';
 import { commonFilters, putOn } from './common-filters.ts';
 
@@ -52,7 +52,8 @@ interface Measured {
 
 async function measure({ connector: { key }, connection }: Demo): Promise<Measured> {
   const objects: Record<string, Counts> = {};
-  for (const [name, object] of Object.entries(connection.objects)) {
+  for (const [name, whole] of Object.entries(connection.objects)) {
+    const object = asListed(whole);
     if (object.list === undefined || (object.requiredFilters ?? []).length > 0) continue;
     objects[name] = count(object, await connection.listAll(object));
   }
