@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { describeVariables } from '../src/config/index.ts';
+import { hubsOf } from '../src/connector/define.ts';
 import { createRegistry, loadConnectors, OWN_CONNECTORS } from '../src/connector/registry.ts';
 import { codeBlocks } from './support/code-blocks.ts';
 import { createTemporaryFolder } from './support/database.ts';
@@ -25,10 +26,14 @@ describe('the README', () => {
     expect(README).to.include(describeVariables());
   });
 
-  it('lists every element with its hub, and leads to its README', async () => {
+  it('lists every element with its hubs, and leads to its README', async () => {
     const connectors = createRegistry(await loadConnectors({ folders: [OWN_CONNECTORS] })).connectors;
-    for (const { key, hub } of connectors)
-      expect(README).to.include(`| [\`${key}\`](connectors/${key}/README.md) | \`${hub}\` |`);
+    for (const connector of connectors) {
+      const hubs = hubsOf(connector).map((hub) => `\`${hub}\``);
+      expect(README).to.include(
+        `| [\`${connector.key}\`](connectors/${connector.key}/README.md) | ${hubs.join(', ')} |`,
+      );
+    }
   });
 
   it('links to files that are there', () => {
