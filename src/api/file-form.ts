@@ -5,6 +5,7 @@ import type { Principal } from '../accounts/accounts.ts';
 import type { ByteBudget } from '../connector/client/index.ts';
 import type { UploadedFile } from '../connector/contract.ts';
 import { AppError, cutText, invalidRequest, pointer } from '../errors.ts';
+import { isJsonObject } from '../numbers/exact-json.ts';
 import type { FileForm } from '../resources/upload.ts';
 import { countPiece } from '../turn-budget.ts';
 import {
@@ -227,7 +228,7 @@ async function readMetadata(text: string, response: Response): Promise<FileForm[
   const what = `The part '${METADATA}'`;
   await assertJsonShape(Buffer.from(text), LARGE, response);
   const value = parseText(text, what);
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
+  if (isJsonObject(value)) return value;
   throw fault(METADATA, 'is not a JSON object');
 }
 

@@ -1,9 +1,8 @@
 import type { CodeExchange, Config, Connector } from '../connector/contract.ts';
 import { type AppError, cutText, type ErrorDetail, invalidRequest, MOST_FAULTS, pointer, suggest } from '../errors.ts';
-import { ExactNumber } from '../numbers/exact-json.ts';
+import { ExactNumber, isJsonObject } from '../numbers/exact-json.ts';
 import { toJsonNumber } from '../numbers/number-value.ts';
 import { EVENT_FIELDS, missingCallback } from './event-settings.ts';
-import { isMembers } from './members.ts';
 import { oauthFields } from './oauth/fields.ts';
 import type { PlatformField } from './platform-field.ts';
 import { findPollFaults, POLL_FIELDS } from './polling/poll-settings.ts';
@@ -136,7 +135,7 @@ const FORMS: Readonly<Record<PlatformField['type'], Form>> = {
     expected: `an object of at most ${MAX_OBJECT_CHARACTERS} characters, or the JSON text of one`,
     read: (value) => {
       const object = typeof value === 'string' ? parseJson(value) : value;
-      return isMembers(object) && JSON.stringify(object).length <= MAX_OBJECT_CHARACTERS ? object : undefined;
+      return isJsonObject(object) && JSON.stringify(object).length <= MAX_OBJECT_CHARACTERS ? object : undefined;
     },
   },
 };

@@ -29,6 +29,11 @@ declare global {
   }
 }
 
+/** A value of JSON that has members. A number with more digits than a double has is none. */
+export function isJsonObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber);
+}
+
 /**
  * Parses as `JSON.parse` does, but numbers that a double cannot hold become an `ExactNumber`. JSON.parse would tell the
  * source of a number to a reviver, which takes ten times as long, and a hundred times over a list of zeros. Here the text is

@@ -4,7 +4,7 @@ import { canonicalJson } from '../db/bound-values.ts';
 import type { DateField, PolledResource, PollSettings } from '../instances/polling/poll-settings.ts';
 import { timestampReader } from '../instances/polling/timestamps.ts';
 import type { ListRequest } from '../resources/index.ts';
-import { type FieldSpec, type Row, reader } from '../where/index.ts';
+import { type FieldSpec, quoteText, type Row, reader } from '../where/index.ts';
 
 /** What is asked for, and what the records say of their changes. Times are milliseconds since 1970, by the provider. */
 export interface PollPlan {
@@ -72,7 +72,7 @@ export function planPoll(resource: PolledResource, settings: PollSettings, objec
         ...(spec.sortable === true && { orderBy: `${updated.field} asc` }),
       };
     },
-    whereIds: isListedWhole(object) ? (ids) => `${idField} IN (${ids.map(quote).join(', ')})` : undefined,
+    whereIds: isListedWhole(object) ? (ids) => `${idField} IN (${ids.map(quoteText).join(', ')})` : undefined,
     newest: isAskable && spec.sortable === true ? { orderBy: `${updated?.field} desc` } : undefined,
     idOf: (row) => textOf(readId(row)),
     updatedOf,
@@ -118,10 +118,6 @@ function literalOf({ type }: FieldSpec, ms: number): string {
 
 function isListedWhole({ list, fields }: ObjectSpec): boolean {
   return list !== undefined && Object.values(fields).every(({ unlisted }) => unlisted !== true);
-}
-
-function quote(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`;
 }
 
 const STEPS_MS = { day: DAY_MS, minute: 60_000, second: 1000, millisecond: 1 };

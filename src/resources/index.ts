@@ -4,7 +4,7 @@ import type { ListOperation, ObjectSpec, Objects, StoredUpload } from '../connec
 import type { PlatformKeys } from '../db/platform-keys.ts';
 import { AppError, isAppError, pointer } from '../errors.ts';
 import type { Platform } from '../platform.ts';
-import { assertFullyPushed, type QueryText, type Row } from '../where/index.ts';
+import { assertFullyPushed, type QueryText, quoteText, type Row } from '../where/index.ts';
 import { type CallNeighbours, type CallReport, type ConnectedInstance, type InstanceCall, startCall } from './call.ts';
 import { createCatalog } from './catalog.ts';
 import { chooseFile, describeFile, fetchFile, type RecordFile } from './media.ts';
@@ -319,7 +319,7 @@ function parametersAsFilter(
     });
   }
   if (terms.length === 0) return undefined;
-  return terms.map(({ name, value }) => `\`${name}\` = '${value.replaceAll("'", "''")}'`).join(' AND ');
+  return terms.map(({ name, value }) => `\`${name}\` = ${quoteText(value)}`).join(' AND ');
 }
 
 type Action =

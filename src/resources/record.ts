@@ -3,7 +3,7 @@ import { MAX_DEPTH, tooDeep } from '../connector/client/json-pieces.ts';
 import type { ObjectSpec } from '../connector/contract.ts';
 import { AppError, cutText, type ErrorDetail, invalidRequest, MOST_FAULTS, pointer, suggest } from '../errors.ts';
 import { canonicalDecimal, compareDecimals } from '../numbers/decimal.ts';
-import { ExactNumber } from '../numbers/exact-json.ts';
+import { ExactNumber, isJsonObject } from '../numbers/exact-json.ts';
 import { DECIMAL_TEXT, readDecimal, toDecimalText, toJsonNumber } from '../numbers/number-value.ts';
 import { type FieldSpec, type FieldType, type PushedField, pushedField, type Row, reader } from '../where/index.ts';
 
@@ -23,7 +23,7 @@ export function createProjection(fields: readonly PushedField[]): RecordMapper {
 
 function mapper(assignments: readonly Assignment[]): RecordMapper {
   return (native) => {
-    if (!isRecord(native))
+    if (!isJsonObject(native))
       throw new AppError('PROVIDER_PROTOCOL', 'The provider answered a record that is not an object.');
     const record: Record<string, unknown> = {};
     for (const assign of assignments) assign(native, record);
@@ -63,13 +63,9 @@ function setPath(record: Record<string, unknown>, path: readonly string[], value
     return;
   }
   const inner = Object.hasOwn(record, key) ? record[key] : undefined;
-  const holder = isRecord(inner) ? inner : {};
+  const holder = isJsonObject(inner) ? inner : {};
   setPath(holder, rest, value);
   Object.defineProperty(record, key, { value: holder, enumerable: true, configurable: true, writable: true });
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber);
 }
 
 const SETTABLE = { create: 'createable', update: 'updateable' } as const;
@@ -86,7 +82,7 @@ export function holdsReadOnly(body: Row, object: ObjectSpec): boolean {
 function fieldsIn(body: Row, object: ObjectSpec, prefix = ''): readonly (readonly [string, unknown])[] {
   return Object.entries(body).flatMap(([key, value]) => {
     const name = `${prefix}${key}`;
-    const isNest = isRecord(value) && specOf(object, name) === undefined && hasFieldsBelow(object, name);
+    const isNest = isJsonObject(value) && specOf(object, name) === undefined && hasFieldsBelow(object, name);
     return isNest ? fieldsIn(value, object, `${name}.`) : [[name, value] as const];
   });
 }

@@ -11,7 +11,7 @@ export {
   type Plan,
   type ProviderQuery,
 } from './plan.ts';
-export { print } from './print.ts';
+export { print, quoteText } from './print.ts';
 export {
   type PreparedQuery,
   prepareCondition,

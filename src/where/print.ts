@@ -40,15 +40,16 @@ function printName(name: string): string {
 }
 
 function printPattern(pattern: Literal | LikePattern): string {
-  return 'parts' in pattern ? quote(printLikePattern(pattern)) : printLiteral(pattern);
+  return 'parts' in pattern ? quoteText(printLikePattern(pattern)) : printLiteral(pattern);
 }
 
 function printLiteral(literal: Literal | Value): string {
   if (literal.kind === 'boolean') return literal.value ? 'TRUE' : 'FALSE';
-  if (literal.kind === 'string') return quote('value' in literal ? literal.value : literal.text);
+  if (literal.kind === 'string') return quoteText('value' in literal ? literal.value : literal.text);
   return literal.text;
 }
 
-function quote(text: string): string {
+/** A text as the language writes it. */
+export function quoteText(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }

@@ -1,4 +1,4 @@
-import { ExactNumber } from '../../numbers/exact-json.ts';
+import { isJsonObject } from '../../numbers/exact-json.ts';
 
 /** A JSON object of an answer. */
 export type Json = Readonly<Record<string, unknown>>;
@@ -8,8 +8,8 @@ export type Json = Readonly<Record<string, unknown>>;
  * reports an answer that it does not understand, and the log says what was missing.
  */
 export const json = {
-  isObject,
-  object: (value: unknown, what: string): Json => (isObject(value) ? value : lacks(what)),
+  isObject: isJsonObject,
+  object: (value: unknown, what: string): Json => (isJsonObject(value) ? value : lacks(what)),
   array: (value: unknown, what: string): readonly unknown[] => (Array.isArray(value) ? value : lacks(what)),
   objects: (value: unknown, what: string): readonly Json[] =>
     json.array(value, what).map((each) => json.object(each, what)),
@@ -26,11 +26,6 @@ export const json = {
   at: (value: unknown, ...names: readonly string[]): unknown => names.reduce(memberOf, value),
 } as const;
 
-/** A number with more digits than a double has is a value. */
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber);
-}
-
 function findText(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
@@ -41,7 +36,7 @@ function findCount(value: unknown): number | undefined {
 }
 
 function memberOf(value: unknown, name: string): unknown {
-  return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+  return isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 }
 
 function lacks(what: string): never {

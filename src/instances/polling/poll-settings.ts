@@ -1,13 +1,16 @@
 import type { ZoneId } from '@js-joda/core';
 import type { Config } from '../../connector/contract.ts';
 import { AppError, type ErrorDetail, pointer, suggest } from '../../errors.ts';
+import { isJsonObject } from '../../numbers/exact-json.ts';
 import { toJsonNumber } from '../../numbers/number-value.ts';
 import { EVENTS_ENABLED, VENDOR_TYPE } from '../event-settings.ts';
-import { isMembers, type Members } from '../members.ts';
 import type { PlatformField } from '../platform-field.ts';
 import { findZone } from './date-template.ts';
 import { MOST_ROWS, type PollQuery, parsePollUrl } from './poll-url.ts';
 import { type ReadTimestamp, timestampReader } from './timestamps.ts';
+
+/** Of an object of the configuration. */
+type Members = Readonly<Record<string, unknown>>;
 
 const INTERVAL = 'event.poller.refresh_interval';
 const CONFIGURATION = 'event.poller.configuration';
@@ -162,13 +165,13 @@ function zoneOf(config: Config, faults: Faults): ZoneId {
 
 function resourcesIn(config: Config, zone: ZoneId, faults: Faults): readonly PolledResource[] {
   const given = config[CONFIGURATION];
-  if (!isMembers(given)) return [];
+  if (!isJsonObject(given)) return [];
   return Object.entries(given).flatMap(([name, members]) => {
     if (name === '' || name.length > LONGEST_NAME) {
       faults.add([CONFIGURATION, name], `must have a name of 1 to ${LONGEST_NAME} characters.`);
       return [];
     }
-    if (isMembers(members)) return [readResource(members, { name, zone, faults })];
+    if (isJsonObject(members)) return [readResource(members, { name, zone, faults })];
     faults.add([CONFIGURATION, name], 'must be an object.');
     return [];
   });
@@ -267,7 +270,7 @@ function memberReader(members: Members, place: readonly string[], faults: Faults
     },
     members: (name: string): Members => {
       const value = given(name);
-      if (isMembers(value)) return value;
+      if (isJsonObject(value)) return value;
       if (value !== undefined) faults.add([...place, name], 'must be an object.');
       return {};
     },
