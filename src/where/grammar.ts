@@ -23,7 +23,13 @@ export interface Statement {
   readonly where: Filter | undefined;
   readonly orderBy: readonly OrderTerm[];
   readonly limit: { readonly rows: number; readonly loc: Loc } | undefined;
+  /** Where the words stand that begin its clauses. */
+  readonly clauseLocs: ClauseLocs;
 }
+
+type Clause = 'select' | 'from' | 'where' | 'orderBy' | 'limit';
+
+export type ClauseLocs = Readonly<Record<Clause, Loc | undefined>>;
 
 type Rule<Result, Input extends unknown[] = []> = ParserMethod<Input, Result>;
 
@@ -42,25 +48,37 @@ export class Grammar extends EmbeddedActionsParser {
   }
 
   readonly statement: Rule<Statement> = this.RULE('statement', () => {
-    this.CONSUME(t.Select);
+    const select = this.CONSUME(t.Select);
     const fields = this.OR([{ ALT: () => void this.CONSUME(t.Star) }, { ALT: () => this.SUBRULE(this.fieldList) }]);
-    this.CONSUME(t.From);
+    const from = this.CONSUME(t.From);
     const object = this.SUBRULE(this.field);
     const where = this.OPTION(() => {
-      this.CONSUME(t.Where);
-      return this.SUBRULE(this.where);
+      const word = this.CONSUME(t.Where);
+      return { word, filter: this.SUBRULE(this.where) };
     });
     const orderBy = this.OPTION1(() => {
-      this.CONSUME(t.Order);
-      this.CONSUME(t.By);
-      return this.SUBRULE(this.orderBy);
+      const word = this.CONSUME(t.Order);
+      const by = this.CONSUME(t.By);
+      return { word, by, terms: this.SUBRULE(this.orderBy) };
     });
     const limit = this.OPTION2(() => {
-      this.CONSUME(t.Limit);
-      const rows = this.CONSUME(t.NumberLiteral);
-      return this.ACTION(() => ({ rows: Number(rows.image), loc: locOf(rows) }));
+      const word = this.CONSUME(t.Limit);
+      return { word, rows: this.CONSUME(t.NumberLiteral) };
     });
-    return { fields, object, where, orderBy: orderBy ?? [], limit };
+    return this.ACTION(() => ({
+      fields,
+      object,
+      where: where?.filter,
+      orderBy: orderBy?.terms ?? [],
+      limit: limit && { rows: Number(limit.rows.image), loc: locOf(limit.rows) },
+      clauseLocs: {
+        select: locOf(select),
+        from: locOf(from),
+        where: where && locOf(where.word),
+        orderBy: orderBy && span(locOf(orderBy.word), locOf(orderBy.by)),
+        limit: limit && locOf(limit.word),
+      },
+    }));
   });
 
   readonly orderBy: Rule<readonly OrderTerm[]> = this.RULE('orderBy', () => {

@@ -22,4 +22,5 @@ export {
   type SqlQueryable,
 } from './query.ts';
 export { type Row, reader } from './row-values.ts';
+export { readSelect, type Selected } from './select.ts';
 export { EXACT_IN_SQL, type Sql, type SqlColumns, toSql } from './sql.ts';

@@ -324,6 +324,13 @@ describe('parsing other texts', () => {
         { field: field('limit'), direction: 'asc' },
       ],
       limit: { rows: 10 },
+      clauseLocs: {
+        select: { offset: 0, length: 6 },
+        from: { offset: 15, length: 4 },
+        where: { offset: 26, length: 5 },
+        orderBy: { offset: 43, length: 8 },
+        limit: { offset: 66, length: 5 },
+      },
     });
   });
 
@@ -334,6 +341,13 @@ describe('parsing other texts', () => {
       where: undefined,
       orderBy: [],
       limit: undefined,
+      clauseLocs: {
+        select: { offset: 0, length: 6 },
+        from: { offset: 9, length: 4 },
+        where: undefined,
+        orderBy: undefined,
+        limit: undefined,
+      },
     });
   });
 });
