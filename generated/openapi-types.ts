@@ -1203,6 +1203,187 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/bulk/query": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Start a bulk query
+         * @description Reads all rows of a query in the background, page by page as the provider gives them, into a file. The query is a `SELECT` statement in `q`, or the members of the body.
+         *
+         *     The job survives a restart of the service and goes on behind the last row that was stored, so that each row is in the file once. Where the provider cannot sort as the query says, it is a 400.
+         *     What is left of the provider's rate limit goes to other calls first. Its end is an event, `bulk.completed` or `bulk.failed`, whose `data.object` is the status of the job.
+         */
+        post: operations["createBulkQuery"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/bulk/jobs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the bulk jobs
+         * @description The jobs of the instance, the newest first. Jobs and their files are kept for `BULK_RETENTION_DAYS`.
+         */
+        get: operations["listBulkJobs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/bulk/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a bulk job.
+                 * @example 1
+                 */
+                id: components["parameters"]["BulkJobId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete a bulk job
+         * @description Deletes the job with its file. One that is under way is broken off; whoever reads the file at this moment loses the connection.
+         */
+        delete: operations["deleteBulkJob"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/bulk/{id}/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a bulk job.
+                 * @example 1
+                 */
+                id: components["parameters"]["BulkJobId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get the status of a bulk job
+         * @description How far the job is.
+         */
+        get: operations["getBulkStatus"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/bulk/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a bulk job.
+                 * @example 1
+                 */
+                id: components["parameters"]["BulkJobId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Cancel a bulk job
+         * @description Ends a job that is under way, with its calls of the provider. One that has ended is a 409.
+         */
+        put: operations["cancelBulkJob"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/bulk/{id}/errors": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a bulk job.
+                 * @example 1
+                 */
+                id: components["parameters"]["BulkJobId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List the errors of a bulk job
+         * @description What went wrong. Of a download it is what the job failed for; none of its rows can fail alone.
+         */
+        get: operations["listBulkErrors"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/bulk/{id}/{objectName}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a bulk job.
+                 * @example 1
+                 */
+                id: components["parameters"]["BulkJobId"];
+                /**
+                 * @description The name of an object, as `GET /objects` lists it, or one of its aliases. A name of two words, such as `affiliates/commissions`, may be written with its slash or with `%2F`.
+                 * @example Orders
+                 */
+                objectName: components["parameters"]["ObjectName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get the file of a bulk job
+         * @description The rows, as `Accept` has it: `text/csv`, `application/x-ndjson` or `application/json`; as the job was asked for where any will do. There is a file when the job is `COMPLETED`; before it is a 404.
+         *
+         *     CSV is RFC 4180 in UTF-8 with a header: a column for each field, nested ones by their names with dots, objects and lists as JSON. No value is an empty cell; the empty text is `""`.
+         *     The form that the job was asked for has a `Content-Length` and takes `Range`. A file that is deleted while it is read ends with a broken connection.
+         */
+        get: operations["getBulkFile"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/search": {
         parameters: {
             query?: never;
@@ -1545,6 +1726,224 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/hubs/{hub}/bulk/query": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A hub of the instance's element. Any other hub is a 404.
+                 * @example general
+                 */
+                hub: components["parameters"]["Hub"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Start a bulk query, by hub
+         * @description Reads all rows of a query in the background, page by page as the provider gives them, into a file. The query is a `SELECT` statement in `q`, or the members of the body. Answers only when the element is in this hub.
+         *
+         *     The job survives a restart of the service and goes on behind the last row that was stored, so that each row is in the file once. Where the provider cannot sort as the query says, it is a 400.
+         *     What is left of the provider's rate limit goes to other calls first. Its end is an event, `bulk.completed` or `bulk.failed`, whose `data.object` is the status of the job.
+         */
+        post: operations["createHubBulkQuery"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/hubs/{hub}/bulk/jobs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A hub of the instance's element. Any other hub is a 404.
+                 * @example general
+                 */
+                hub: components["parameters"]["Hub"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List the bulk jobs, by hub
+         * @description The jobs of the instance, the newest first. Jobs and their files are kept for `BULK_RETENTION_DAYS`. Answers only when the element is in this hub.
+         */
+        get: operations["listHubBulkJobs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/hubs/{hub}/bulk/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A hub of the instance's element. Any other hub is a 404.
+                 * @example general
+                 */
+                hub: components["parameters"]["Hub"];
+                /**
+                 * @description The id of a bulk job.
+                 * @example 1
+                 */
+                id: components["parameters"]["BulkJobId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete a bulk job, by hub
+         * @description Deletes the job with its file. One that is under way is broken off; whoever reads the file at this moment loses the connection. Answers only when the element is in this hub.
+         */
+        delete: operations["deleteHubBulkJob"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/hubs/{hub}/bulk/{id}/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A hub of the instance's element. Any other hub is a 404.
+                 * @example general
+                 */
+                hub: components["parameters"]["Hub"];
+                /**
+                 * @description The id of a bulk job.
+                 * @example 1
+                 */
+                id: components["parameters"]["BulkJobId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get the status of a bulk job, by hub
+         * @description How far the job is. Answers only when the element is in this hub.
+         */
+        get: operations["getHubBulkStatus"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/hubs/{hub}/bulk/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A hub of the instance's element. Any other hub is a 404.
+                 * @example general
+                 */
+                hub: components["parameters"]["Hub"];
+                /**
+                 * @description The id of a bulk job.
+                 * @example 1
+                 */
+                id: components["parameters"]["BulkJobId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Cancel a bulk job, by hub
+         * @description Ends a job that is under way, with its calls of the provider. One that has ended is a 409. Answers only when the element is in this hub.
+         */
+        put: operations["cancelHubBulkJob"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/hubs/{hub}/bulk/{id}/errors": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A hub of the instance's element. Any other hub is a 404.
+                 * @example general
+                 */
+                hub: components["parameters"]["Hub"];
+                /**
+                 * @description The id of a bulk job.
+                 * @example 1
+                 */
+                id: components["parameters"]["BulkJobId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List the errors of a bulk job, by hub
+         * @description What went wrong. Of a download it is what the job failed for; none of its rows can fail alone. Answers only when the element is in this hub.
+         */
+        get: operations["listHubBulkErrors"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/hubs/{hub}/bulk/{id}/{objectName}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A hub of the instance's element. Any other hub is a 404.
+                 * @example general
+                 */
+                hub: components["parameters"]["Hub"];
+                /**
+                 * @description The id of a bulk job.
+                 * @example 1
+                 */
+                id: components["parameters"]["BulkJobId"];
+                /**
+                 * @description The name of an object, as `GET /objects` lists it, or one of its aliases. A name of two words, such as `affiliates/commissions`, may be written with its slash or with `%2F`.
+                 * @example Orders
+                 */
+                objectName: components["parameters"]["ObjectName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get the file of a bulk job, by hub
+         * @description The rows, as `Accept` has it: `text/csv`, `application/x-ndjson` or `application/json`; as the job was asked for where any will do. There is a file when the job is `COMPLETED`; before it is a 404. Answers only when the element is in this hub.
+         *
+         *     CSV is RFC 4180 in UTF-8 with a header: a column for each field, nested ones by their names with dots, objects and lists as JSON. No value is an empty cell; the empty text is `""`.
+         *     The form that the job was asked for has a `Content-Length` and takes `Range`. A file that is deleted while it is read ends with a broken connection.
+         */
+        get: operations["getHubBulkFile"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/hubs/{hub}/search": {
         parameters: {
             query?: never;
@@ -1785,7 +2184,7 @@ export interface components {
          * @description The kind of a failure. Each code has one HTTP status.
          * @enum {string}
          */
-        ErrorCode: "REQUEST_INVALID" | "WHERE_SYNTAX" | "WHERE_INVALID" | "WHERE_UNSUPPORTED" | "PROVIDER_CREDENTIALS_INVALID" | "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "OPERATION_UNSUPPORTED" | "NOT_ACCEPTABLE" | "REQUEST_TIMEOUT" | "CONFLICT" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "PROVIDER_REJECTED" | "INSTANCE_CREDENTIALS_FAILED" | "RATE_LIMITED" | "PROVIDER_RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL" | "PROVIDER_UNAVAILABLE" | "PROVIDER_PROTOCOL" | "OVERLOADED" | "PROVIDER_TIMEOUT";
+        ErrorCode: "REQUEST_INVALID" | "WHERE_SYNTAX" | "WHERE_INVALID" | "WHERE_UNSUPPORTED" | "PROVIDER_CREDENTIALS_INVALID" | "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "OPERATION_UNSUPPORTED" | "NOT_ACCEPTABLE" | "REQUEST_TIMEOUT" | "CONFLICT" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RANGE_NOT_SATISFIABLE" | "PROVIDER_REJECTED" | "INSTANCE_CREDENTIALS_FAILED" | "RATE_LIMITED" | "PROVIDER_RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL" | "PROVIDER_UNAVAILABLE" | "PROVIDER_PROTOCOL" | "OVERLOADED" | "PROVIDER_TIMEOUT";
         /**
          * @description One fault.
          * @example {
@@ -3312,6 +3711,225 @@ export interface components {
             /** @description The calls for a first page of the default size, if the object has so many rows. With a residual it is the least there can be. None where no row can pass the filter. */
             estimatedProviderCalls: number;
         };
+        /** @description The rows of one object, and how their file is made. */
+        BulkQuery: {
+            /** @description The object that is read. Required without a statement in `q`, which says so itself - as it does for `where`, `fields`, `orderBy` and `limit`. */
+            objectName?: string;
+            /** @description The filter, as in the query parameter. */
+            where?: string;
+            /** @description The fields in the order of the columns, as in the query parameter. All of them unless given. */
+            fields?: string;
+            /** @description The order, as in the query parameter. Only one that the provider can give. */
+            orderBy?: string;
+            /**
+             * Format: date-time
+             * @description Only records that changed from then on, for objects that say when their records changed.
+             */
+            from?: string;
+            /**
+             * Format: date-time
+             * @description Only records that changed before then.
+             */
+            to?: string;
+            /**
+             * Format: int64
+             * @description Rows at most.
+             */
+            limit?: number;
+            /**
+             * @description How the file is stored. It can be read in other forms as well.
+             * @default csv
+             * @enum {string}
+             */
+            format: "csv" | "jsonl";
+            /** @description What the file is called when it is saved. */
+            fileName?: string;
+            /** @description Where the event of the end goes, in place of the callback URL of the instance. The header `Elements-Async-Callback-Url` says the same. */
+            callbackUrl?: string;
+            /**
+             * Format: int64
+             * @description Only what changed since that job of the same object began, or since its `to` where that is earlier; a little more, as changes may show late.
+             */
+            continueFromJobId?: number;
+        };
+        /**
+         * @description `COMPLETED`, `FAILED` and `CANCELLED` are for good.
+         * @enum {string}
+         */
+        BulkJobStatus: "CREATED" | "RUNNING" | "COMPLETED" | "FAILED" | "CANCELLED";
+        /**
+         * @description The job.
+         * @example {
+         *       "id": 1,
+         *       "status": "CREATED",
+         *       "instanceId": 1
+         *     }
+         */
+        BulkJobCreated: {
+            /**
+             * Format: int64
+             * @description Identifies the job.
+             */
+            id: number;
+            status: components["schemas"]["BulkJobStatus"];
+            /**
+             * Format: int64
+             * @description The instance whose records it reads.
+             */
+            instanceId: number;
+        };
+        /** @description Absent before it began. */
+        BulkProgress: {
+            /**
+             * Format: int64
+             * @description Rows that are stored.
+             */
+            rows: number;
+            /**
+             * Format: int64
+             * @description Calls of the provider so far.
+             */
+            providerCalls: number;
+            /**
+             * Format: int64
+             * @description How many rows it will be, where the provider says so.
+             */
+            estimatedTotal?: number;
+        };
+        /**
+         * @description A job and how far it is.
+         * @example {
+         *       "id": 1,
+         *       "status": "COMPLETED",
+         *       "instanceId": 1,
+         *       "objectName": "Orders",
+         *       "jobDirection": "DOWNLOAD",
+         *       "recordsCount": 31,
+         *       "recordsFailedCount": 0,
+         *       "fileFormat": "csv",
+         *       "fileSize": 2170,
+         *       "fileName": "orders.csv",
+         *       "createdDate": "2026-03-01T09:30:00.000Z",
+         *       "bulkStartTime": "2026-03-01T09:30:00.120Z",
+         *       "bulkFinishTime": "2026-03-01T09:30:01.900Z",
+         *       "progress": {
+         *         "rows": 31,
+         *         "providerCalls": 1
+         *       }
+         *     }
+         */
+        BulkJob: {
+            /**
+             * Format: int64
+             * @description Identifies the job.
+             */
+            id: number;
+            status: components["schemas"]["BulkJobStatus"];
+            /**
+             * Format: int64
+             * @description The instance whose records it reads.
+             */
+            instanceId: number;
+            /** @description The object. */
+            objectName: string;
+            /**
+             * @description Whether records come from the provider or go there.
+             * @enum {string}
+             */
+            jobDirection: "DOWNLOAD" | "UPLOAD";
+            /**
+             * Format: int64
+             * @description Records so far.
+             */
+            recordsCount: number;
+            /**
+             * Format: int64
+             * @description Records that could not be written. None of a download.
+             */
+            recordsFailedCount: number;
+            /**
+             * @description How the file is stored.
+             * @enum {string}
+             */
+            fileFormat: "csv" | "jsonl";
+            /**
+             * Format: int64
+             * @description Bytes of the file so far, in that format.
+             */
+            fileSize: number;
+            /** @description What the file is called when it is saved. */
+            fileName: string;
+            /**
+             * Format: date-time
+             * @description When it was asked for.
+             */
+            createdDate: string;
+            /**
+             * Format: date-time
+             * @description When it began. Absent before.
+             */
+            bulkStartTime?: string;
+            /**
+             * Format: date-time
+             * @description When it came to its end. Absent before.
+             */
+            bulkFinishTime?: string;
+            code?: components["schemas"]["ErrorCode"];
+            /** @description Why it failed. Absent when it did not. */
+            message?: string;
+            progress?: components["schemas"]["BulkProgress"];
+        };
+        /**
+         * @description Jobs, the newest first.
+         * @example [
+         *       {
+         *         "id": 1,
+         *         "status": "COMPLETED",
+         *         "instanceId": 1,
+         *         "objectName": "Orders",
+         *         "jobDirection": "DOWNLOAD",
+         *         "recordsCount": 31,
+         *         "recordsFailedCount": 0,
+         *         "fileFormat": "csv",
+         *         "fileSize": 2170,
+         *         "fileName": "orders.csv",
+         *         "createdDate": "2026-03-01T09:30:00.000Z",
+         *         "bulkStartTime": "2026-03-01T09:30:00.120Z",
+         *         "bulkFinishTime": "2026-03-01T09:30:01.900Z",
+         *         "progress": {
+         *           "rows": 31,
+         *           "providerCalls": 1
+         *         }
+         *       }
+         *     ]
+         */
+        BulkJobList: components["schemas"]["BulkJob"][];
+        /**
+         * @description What was deleted.
+         * @example {
+         *       "id": 1
+         *     }
+         */
+        DeletedBulkJob: {
+            /**
+             * Format: int64
+             * @description The id that it had.
+             */
+            id: number;
+        };
+        /** @description What went wrong. */
+        BulkError: {
+            /**
+             * Format: int64
+             * @description The number of the row, from 1. Absent where it is about the whole job.
+             */
+            row?: number;
+            code: components["schemas"]["ErrorCode"];
+            /** @description What is wrong. */
+            message: string;
+        };
+        /** @description The errors, in the order of the rows. */
+        BulkErrorList: components["schemas"]["BulkError"][];
         /**
          * @description A record of a provider. Its members are the fields that the metadata of its object lists. Numbers keep all their digits, in both directions. One field has one JSON type in every record: numbers
          *     of the format `decimal-text` are text. In a request both are taken, a number and its text; one that the field cannot hold is an error.
@@ -4161,6 +4779,114 @@ export interface components {
                 "application/json": components["schemas"]["QueryExplanation"];
             };
         };
+        /** @description The job; its status tells when there is a file. */
+        BulkJobCreated: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["BulkJobCreated"];
+            };
+        };
+        /** @description The jobs that match. */
+        BulkJobList: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
+                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["BulkJobList"];
+            };
+        };
+        /** @description It is deleted. */
+        DeletedBulkJob: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["DeletedBulkJob"];
+            };
+        };
+        /** @description The job as it is now. */
+        BulkJob: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["BulkJob"];
+            };
+        };
+        /** @description What went wrong. */
+        BulkErrorList: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
+                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["BulkErrorList"];
+            };
+        };
+        /** @description The whole file. */
+        BulkFile: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
+                ETag: components["headers"]["ETag"];
+                "Accept-Ranges": components["headers"]["Accept-Ranges"];
+                [name: string]: unknown;
+            };
+            content: {
+                "text/csv": string;
+                "application/x-ndjson": string;
+                "application/json": components["schemas"]["ObjectRecord"][];
+            };
+        };
+        /** @description The part that `Range` asks for. */
+        BulkFilePart: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
+                ETag: components["headers"]["ETag"];
+                "Accept-Ranges": components["headers"]["Accept-Ranges"];
+                "Content-Range": components["headers"]["Content-Range"];
+                [name: string]: unknown;
+            };
+            content: {
+                "text/csv": string;
+                "application/x-ndjson": string;
+            };
+        };
+        /** @description The caller has this file already. */
+        BulkFileSame: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                ETag: components["headers"]["ETag"];
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
+        /** @description The `Range` begins behind the end of the file (`RANGE_NOT_SATISFIABLE`); the message says how many bytes it has. */
+        RangeNotSatisfiable: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
         /** @description The records that match. */
         RecordList: {
             headers: {
@@ -4443,6 +5169,25 @@ export interface components {
          * @example Orders
          */
         ObjectName: string;
+        /** @description The query as a statement, `SELECT * FROM Orders WHERE Paid = FALSE ORDER BY PlacedAt LIMIT 1000`, in place of the members of the body that say so. `WHERE`, `ORDER BY` and `LIMIT` may be left out. */
+        BulkStatement: string;
+        /** @description Where the event of the end goes, in place of the callback URL of the instance. A `callbackUrl` in the body wins. */
+        AsyncCallbackUrl: string;
+        /** @description A filter in the query language over `id`, `status`, `objectName`, `jobDirection`, `fileFormat`, `recordsCount`, `recordsFailedCount`, `createdDate`, `bulkStartTime` and `bulkFinishTime`, such as `status IN ('CREATED', 'RUNNING')`. */
+        BulkJobWhere: string;
+        /**
+         * @description The id of a bulk job.
+         * @example 1
+         */
+        BulkJobId: number;
+        /** @description With `true` no cell of a CSV file is a formula to a spreadsheet: a `'` is put before text that begins with `=`, `+`, `-`, `@`, a tab or a carriage return. */
+        Spreadsheet: boolean;
+        /** @description One range of bytes (RFC 9110), such as `bytes=1000000-` to go on with a download. Taken for the form that the job was asked for. */
+        Range: string;
+        /** @description The `ETag` of what is there already - with another one the whole file comes. */
+        IfRange: string;
+        /** @description ETags of what is there already - with that of the file the answer is a 304. */
+        IfNoneMatch: string;
         /**
          * @description Words that are looked for, as the provider searches.
          * @example contract
@@ -4607,6 +5352,16 @@ export interface components {
          * @example GET, POST
          */
         Allow: string;
+        /**
+         * @description `bytes` where parts can be asked for by `Range`, else `none`.
+         * @example bytes
+         */
+        "Accept-Ranges": "bytes" | "none";
+        /**
+         * @description Which bytes these are, and how many the file has.
+         * @example bytes 0-1023/2170
+         */
+        "Content-Range": string;
         /**
          * @description How much of the `where` the provider answered itself. The rest was filtered in the service; the rows are the same either way.
          * @example full
@@ -6607,6 +7362,223 @@ export interface operations {
             504: components["responses"]["ProviderTimeout"];
         };
     };
+    createBulkQuery: {
+        parameters: {
+            query?: {
+                /** @description The query as a statement, `SELECT * FROM Orders WHERE Paid = FALSE ORDER BY PlacedAt LIMIT 1000`, in place of the members of the body that say so. `WHERE`, `ORDER BY` and `LIMIT` may be left out. */
+                q?: components["parameters"]["BulkStatement"];
+            };
+            header?: {
+                /** @description Where the event of the end goes, in place of the callback URL of the instance. A `callbackUrl` in the body wins. */
+                "Elements-Async-Callback-Url"?: components["parameters"]["AsyncCallbackUrl"];
+                /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["BulkQuery"];
+            };
+        };
+        responses: {
+            200: components["responses"]["BulkJobCreated"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["OperationUnsupported"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            424: components["responses"]["InstanceCredentialsFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["Overloaded"];
+            504: components["responses"]["ProviderTimeout"];
+        };
+    };
+    listBulkJobs: {
+        parameters: {
+            query?: {
+                /** @description A filter in the query language over `id`, `status`, `objectName`, `jobDirection`, `fileFormat`, `recordsCount`, `recordsFailedCount`, `createdDate`, `bulkStartTime` and `bulkFinishTime`, such as `status IN ('CREATED', 'RUNNING')`. */
+                where?: components["parameters"]["BulkJobWhere"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 10
+                 */
+                pageSize?: components["parameters"]["PageSize"];
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["BulkJobList"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    deleteBulkJob: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a bulk job.
+                 * @example 1
+                 */
+                id: components["parameters"]["BulkJobId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["DeletedBulkJob"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getBulkStatus: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a bulk job.
+                 * @example 1
+                 */
+                id: components["parameters"]["BulkJobId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["BulkJob"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    cancelBulkJob: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a bulk job.
+                 * @example 1
+                 */
+                id: components["parameters"]["BulkJobId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["BulkJob"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listBulkErrors: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a bulk job.
+                 * @example 1
+                 */
+                id: components["parameters"]["BulkJobId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["BulkErrorList"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getBulkFile: {
+        parameters: {
+            query?: {
+                /** @description With `true` no cell of a CSV file is a formula to a spreadsheet: a `'` is put before text that begins with `=`, `+`, `-`, `@`, a tab or a carriage return. */
+                spreadsheet?: components["parameters"]["Spreadsheet"];
+            };
+            header?: {
+                /** @description One range of bytes (RFC 9110), such as `bytes=1000000-` to go on with a download. Taken for the form that the job was asked for. */
+                Range?: components["parameters"]["Range"];
+                /** @description The `ETag` of what is there already - with another one the whole file comes. */
+                "If-Range"?: components["parameters"]["IfRange"];
+                /** @description ETags of what is there already - with that of the file the answer is a 304. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description The id of a bulk job.
+                 * @example 1
+                 */
+                id: components["parameters"]["BulkJobId"];
+                /**
+                 * @description The name of an object, as `GET /objects` lists it, or one of its aliases. A name of two words, such as `affiliates/commissions`, may be written with its slash or with `%2F`.
+                 * @example Orders
+                 */
+                objectName: components["parameters"]["ObjectName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["BulkFile"];
+            206: components["responses"]["BulkFilePart"];
+            304: components["responses"]["BulkFileSame"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            416: components["responses"]["RangeNotSatisfiable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
     search: {
         parameters: {
             query?: {
@@ -7405,6 +8377,261 @@ export interface operations {
             502: components["responses"]["BadGateway"];
             503: components["responses"]["Overloaded"];
             504: components["responses"]["ProviderTimeout"];
+        };
+    };
+    createHubBulkQuery: {
+        parameters: {
+            query?: {
+                /** @description The query as a statement, `SELECT * FROM Orders WHERE Paid = FALSE ORDER BY PlacedAt LIMIT 1000`, in place of the members of the body that say so. `WHERE`, `ORDER BY` and `LIMIT` may be left out. */
+                q?: components["parameters"]["BulkStatement"];
+            };
+            header?: {
+                /** @description Where the event of the end goes, in place of the callback URL of the instance. A `callbackUrl` in the body wins. */
+                "Elements-Async-Callback-Url"?: components["parameters"]["AsyncCallbackUrl"];
+                /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description A hub of the instance's element. Any other hub is a 404.
+                 * @example general
+                 */
+                hub: components["parameters"]["Hub"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["BulkQuery"];
+            };
+        };
+        responses: {
+            200: components["responses"]["BulkJobCreated"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["OperationUnsupported"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            424: components["responses"]["InstanceCredentialsFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["Overloaded"];
+            504: components["responses"]["ProviderTimeout"];
+        };
+    };
+    listHubBulkJobs: {
+        parameters: {
+            query?: {
+                /** @description A filter in the query language over `id`, `status`, `objectName`, `jobDirection`, `fileFormat`, `recordsCount`, `recordsFailedCount`, `createdDate`, `bulkStartTime` and `bulkFinishTime`, such as `status IN ('CREATED', 'RUNNING')`. */
+                where?: components["parameters"]["BulkJobWhere"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 10
+                 */
+                pageSize?: components["parameters"]["PageSize"];
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description A hub of the instance's element. Any other hub is a 404.
+                 * @example general
+                 */
+                hub: components["parameters"]["Hub"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["BulkJobList"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    deleteHubBulkJob: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A hub of the instance's element. Any other hub is a 404.
+                 * @example general
+                 */
+                hub: components["parameters"]["Hub"];
+                /**
+                 * @description The id of a bulk job.
+                 * @example 1
+                 */
+                id: components["parameters"]["BulkJobId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["DeletedBulkJob"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getHubBulkStatus: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A hub of the instance's element. Any other hub is a 404.
+                 * @example general
+                 */
+                hub: components["parameters"]["Hub"];
+                /**
+                 * @description The id of a bulk job.
+                 * @example 1
+                 */
+                id: components["parameters"]["BulkJobId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["BulkJob"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    cancelHubBulkJob: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A hub of the instance's element. Any other hub is a 404.
+                 * @example general
+                 */
+                hub: components["parameters"]["Hub"];
+                /**
+                 * @description The id of a bulk job.
+                 * @example 1
+                 */
+                id: components["parameters"]["BulkJobId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["BulkJob"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listHubBulkErrors: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A hub of the instance's element. Any other hub is a 404.
+                 * @example general
+                 */
+                hub: components["parameters"]["Hub"];
+                /**
+                 * @description The id of a bulk job.
+                 * @example 1
+                 */
+                id: components["parameters"]["BulkJobId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["BulkErrorList"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getHubBulkFile: {
+        parameters: {
+            query?: {
+                /** @description With `true` no cell of a CSV file is a formula to a spreadsheet: a `'` is put before text that begins with `=`, `+`, `-`, `@`, a tab or a carriage return. */
+                spreadsheet?: components["parameters"]["Spreadsheet"];
+            };
+            header?: {
+                /** @description One range of bytes (RFC 9110), such as `bytes=1000000-` to go on with a download. Taken for the form that the job was asked for. */
+                Range?: components["parameters"]["Range"];
+                /** @description The `ETag` of what is there already - with another one the whole file comes. */
+                "If-Range"?: components["parameters"]["IfRange"];
+                /** @description ETags of what is there already - with that of the file the answer is a 304. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description A hub of the instance's element. Any other hub is a 404.
+                 * @example general
+                 */
+                hub: components["parameters"]["Hub"];
+                /**
+                 * @description The id of a bulk job.
+                 * @example 1
+                 */
+                id: components["parameters"]["BulkJobId"];
+                /**
+                 * @description The name of an object, as `GET /objects` lists it, or one of its aliases. A name of two words, such as `affiliates/commissions`, may be written with its slash or with `%2F`.
+                 * @example Orders
+                 */
+                objectName: components["parameters"]["ObjectName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["BulkFile"];
+            206: components["responses"]["BulkFilePart"];
+            304: components["responses"]["BulkFileSame"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            416: components["responses"]["RangeNotSatisfiable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
         };
     };
     searchHub: {

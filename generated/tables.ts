@@ -57,6 +57,61 @@ export interface AuditLogColumns {
   readonly changes: unknown;
 }
 
+/** Parts of the files of jobs. All of a job are in the partition of the day (UTC) on which it was created. */
+export interface BulkChunkColumns {
+  readonly account_id: number;
+  readonly job_id: number;
+  readonly job_created_at: Date;
+  /** Where in the file it begins. */
+  readonly start_byte: number;
+  readonly byte_count: number;
+  /** Compressed with zstd. */
+  readonly data: Buffer;
+}
+
+/** Rows of one object of an instance on their way into a file, or out of one. */
+export interface BulkJobColumns {
+  readonly account_id: number;
+  readonly id: number;
+  readonly instance_id: number;
+  readonly direction: 'DOWNLOAD' | 'UPLOAD';
+  readonly status: 'CREATED' | 'RUNNING' | 'COMPLETED' | 'FAILED' | 'CANCELLED';
+  readonly object_name: string;
+  /** As texts of the query language. */
+  readonly query: Readonly<Record<string, unknown>>;
+  /** What changed from then on the query leaves out; null: nothing. */
+  readonly changed_before: Date | null;
+  readonly format: 'csv' | 'jsonl';
+  readonly file_name: string | null;
+  readonly callback_url: string | null;
+  /** The columns of its file, with their types; null: it has not begun. */
+  readonly fields: unknown;
+  /** What the position belongs to: with another one the job begins anew. */
+  readonly walk_key: string | null;
+  /** What comes next; null: it has not begun, or has ended. */
+  readonly position: unknown;
+  readonly record_count: number;
+  readonly failed_count: number;
+  /** Of the file so far, as it is read. */
+  readonly byte_count: number;
+  readonly provider_calls: number;
+  readonly estimated_total: number | null;
+  readonly code: string | null;
+  readonly message: string | null;
+  /** When it is worked on next; null: it has ended. */
+  readonly due: Date | null;
+  /** Fences what is stored for the job: whoever took it over has another one. */
+  readonly lease: string | null;
+  readonly lease_until: Date | null;
+  readonly failures: number;
+  /** Since when it got no further; null: it does. */
+  readonly failing_since: Date | null;
+  readonly waits: number;
+  readonly created_at: Date;
+  readonly started_at: Date | null;
+  readonly finished_at: Date | null;
+}
+
 /** Deliveries that are in flight, waiting or queued. Deleted when delivered: then delivery_attempt tells of it. */
 export interface DeliveryColumns {
   readonly account_id: number;
@@ -383,6 +438,8 @@ export interface Tables {
   readonly account_settings: AccountSettingsColumns;
   readonly app_user: AppUserColumns;
   readonly audit_log: AuditLogColumns;
+  readonly bulk_chunk: BulkChunkColumns;
+  readonly bulk_job: BulkJobColumns;
   readonly delivery: DeliveryColumns;
   readonly delivery_attempt: DeliveryAttemptColumns;
   readonly event: EventColumns;

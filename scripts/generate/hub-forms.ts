@@ -1,7 +1,7 @@
 import { type ApiDocument, METHODS, type Operation, type PathItem } from './api-document.ts';
 
 /** What an instance does can be asked of it below its hub as well (decisions D1). */
-const TAGS: ReadonlySet<string> = new Set(['objects', 'records']);
+const TAGS: ReadonlySet<string> = new Set(['bulk', 'objects', 'records']);
 
 const HUB_PARAMETER = { $ref: '#/components/parameters/Hub' };
 

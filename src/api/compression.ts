@@ -54,7 +54,7 @@ export const COMPRESSORS: Readonly<Record<Encoding, Compressor>> = {
 };
 
 /** Tags of operations whose responses are descriptions and records: no secret of this service is in them. */
-const OPEN_TAGS: ReadonlySet<string> = new Set(['objects', 'query', 'records']);
+const OPEN_TAGS: ReadonlySet<string> = new Set(['bulk', 'objects', 'query', 'records']);
 const OPEN_OPERATIONS: ReadonlySet<string> = new Set<OperationId>([
   'listElements',
   'getElement',

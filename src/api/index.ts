@@ -4,6 +4,7 @@ import type { Accounts } from '../accounts/accounts.ts';
 import type { Idempotency } from '../accounts/idempotency/index.ts';
 import type { PrincipalChanges } from '../accounts/principal-changes.ts';
 import type { Settings } from '../accounts/settings.ts';
+import type { Bulk } from '../bulk/index.ts';
 import type { ServiceConfig } from '../config/index.ts';
 import { type ByteBudget, createByteBudget } from '../connector/client/index.ts';
 import type { Registry } from '../connector/registry.ts';
@@ -17,6 +18,7 @@ import type { Polls } from '../polls/index.ts';
 import type { Resources } from '../resources/index.ts';
 import { createAudit } from './audit.ts';
 import { createAuthorization } from './authorization.ts';
+import { createBulkHandlers } from './bulk.ts';
 import { createElementHandlers } from './elements.ts';
 import { createEventHandlers, type EventServices } from './events.ts';
 import { createFailedAuthorizations } from './failed-authorizations.ts';
@@ -49,6 +51,7 @@ export interface ApiServices extends ProcessState, NotificationServices, EventSe
   readonly proxies: Proxies;
   readonly resources: Resources;
   readonly polls: Pick<Polls, 'list' | 'runNow' | 'replay'>;
+  readonly bulk: Omit<Bulk, 'start' | 'stop' | 'keep'>;
   readonly idempotency: Pick<Idempotency, 'once'>;
   readonly webhooks: WebhookRoom;
 }
@@ -130,6 +133,7 @@ function composeOperations(
       ...createEventHandlers(services, keys),
       ...createQueryHandlers(resources),
       ...createPollHandlers(services.polls, clock),
+      ...createBulkHandlers(services.bulk, keys),
     },
     passthrough: createPassthrough(resources),
     idempotency,

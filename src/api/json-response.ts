@@ -14,7 +14,7 @@ const STALL_MS = 60_000;
 export function sendJson(this: Response, body: unknown): Response {
   const encoding = encodingOf(this);
   if (!this.hasHeader('Content-Type')) this.setHeader('Content-Type', 'application/json; charset=utf-8');
-  if (isLarge(body)) sendPieces(this, body, encoding).catch((error: unknown) => this.req.next?.(error));
+  if (isLarge(body)) sendPieces(this, printPieces(body), encoding).catch((error: unknown) => this.req.next?.(error));
   else {
     const text = JSON.stringify(body);
     if (encoding === undefined || Buffer.byteLength(text) < LEAST_COMPRESSED) sendBytes(this, text);
@@ -36,7 +36,12 @@ async function sendPacked(response: Response, bytes: Buffer, encoding: Encoding)
   sendBytes(response, packed);
 }
 
-async function sendPieces(response: Response, body: unknown, encoding: Encoding | undefined): Promise<void> {
+/** Sends piece by piece, as fast as the caller takes it. What is packed already cannot be followed by an error: the connection breaks. */
+export async function sendPieces(
+  response: Response,
+  pieces: AsyncIterable<Buffer | string> | Iterable<Buffer | string>,
+  encoding: Encoding | undefined,
+): Promise<void> {
   // Gone before its response was there: no event would tell so any more.
   if (response.destroyed) return;
   const ended = new AbortController();
@@ -45,7 +50,7 @@ async function sendPieces(response: Response, body: unknown, encoding: Encoding 
   const pacer = createPacer(ended.signal);
   const sink = openSink(response, encoding);
   try {
-    for (const piece of printPieces(body)) {
+    for await (const piece of pieces) {
       if (!sink.write(piece)) await once(sink, 'drain', { signal: ended.signal });
       if (pacer.isDue()) await pacer.pause();
     }

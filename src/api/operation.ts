@@ -38,6 +38,23 @@ export interface FileResponse {
   readonly headers: ResponseHeaders & { readonly 'Content-Type': string };
 }
 
+/** Bytes that are sent as they are made. Where they are not the whole, or nothing, the status says so. */
+export interface StreamResponse {
+  readonly status: 200 | 206 | 304;
+  /** Not asked for where no body is sent. Whoever breaks off in it breaks off the connection. */
+  readonly pieces: () => AsyncIterable<Buffer | string>;
+  readonly headers: ResponseHeaders & { readonly 'Content-Type'?: string };
+}
+
+/** The operations that the spec lets respond with CSV. */
+export type StreamOperationId = {
+  [Id in Exclude<OperationId, PassthroughOperationId>]: operations[Id]['responses'] extends {
+    200: { content: { 'text/csv': unknown } };
+  }
+    ? Id
+    : never;
+}[Exclude<OperationId, PassthroughOperationId>];
+
 /** The operations that the spec lets respond with a file. */
 export type FileOperationId = {
   [Id in Exclude<OperationId, PassthroughOperationId>]: operations[Id]['responses'] extends {
@@ -50,7 +67,8 @@ export type FileOperationId = {
 /** What a handler gives to be sent; the status is 200. */
 export type OperationResponse<Id extends OperationId> =
   | { readonly body: OperationResult<Id>; readonly headers?: ResponseHeaders }
-  | (Id extends FileOperationId ? FileResponse : never);
+  | (Id extends FileOperationId ? FileResponse : never)
+  | (Id extends StreamOperationId ? StreamResponse : never);
 
 export type OperationHandler<Id extends OperationId> = (
   request: OperationRequest<Id>,
@@ -108,7 +126,9 @@ export type OperationBody<Id extends OperationId> = operations[Id] extends {
   requestBody: { content: { 'application/json': infer Body } };
 }
   ? Body
-  : undefined;
+  : NonNullable<operations[Id]['requestBody']> extends { content: { 'application/json': infer Body } }
+    ? Body | undefined
+    : undefined;
 
 /** The JSON body of the 200 response. */
 export type OperationResult<Id extends OperationId> = operations[Id]['responses'] extends {

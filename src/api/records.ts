@@ -127,7 +127,7 @@ interface Addressed {
 }
 
 /** The same operation below `/hubs/{hub}`: not found unless the instance's element is in that hub. */
-function inHub<Request extends { readonly instance: Instance }, Result>(
+export function inHub<Request extends { readonly instance: Instance }, Result>(
   handle: (request: Request) => Result,
 ): (request: Request & { readonly path: { readonly hub: string } }) => Result {
   return (request) => {

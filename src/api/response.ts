@@ -2,10 +2,21 @@ import type { Request, Response } from 'express';
 import { AppError, type CallerBudget } from '../errors.ts';
 import type { RecordFile } from '../resources/media.ts';
 import { chooseAnswer } from '../resources/media.ts';
-import type { ApiOperationId, FileOperationId, FileResponse, ResponseHeaders } from './operation.ts';
+import type {
+  ApiOperationId,
+  FileOperationId,
+  FileResponse,
+  ResponseHeaders,
+  StreamOperationId,
+  StreamResponse,
+} from './operation.ts';
+import { sendStream } from './stream-response.ts';
 
 /** What the handler of any operation gives to be sent; the status is 200. */
-export type HandlerResponse = FileResponse | { readonly body: unknown; readonly headers?: ResponseHeaders };
+export type HandlerResponse =
+  | FileResponse
+  | StreamResponse
+  | { readonly body: unknown; readonly headers?: ResponseHeaders };
 
 export function sendResponse(response: Response, result: HandlerResponse): void {
   // The validator checks a body by its content type, and without one by what the caller would take.
@@ -14,7 +25,8 @@ export function sendResponse(response: Response, result: HandlerResponse): void 
     const value = result.headers[name];
     if (value !== undefined) response.setHeader(name, value);
   }
-  if ('file' in result) response.send(result.file);
+  if ('pieces' in result) sendStream(response, result);
+  else if ('file' in result) response.send(result.file);
   else response.json(result.body);
 }
 
@@ -26,7 +38,12 @@ export function setBudget(response: Response, { limit, remaining, resetSeconds }
 }
 
 /** What they respond with depends on the `Accept` header: they judge it themselves. */
-const FILE_OPERATIONS: Readonly<Record<FileOperationId, true>> = { getRecord: true, getHubRecord: true };
+const FILE_OPERATIONS: Readonly<Record<FileOperationId | StreamOperationId, true>> = {
+  getRecord: true,
+  getHubRecord: true,
+  getBulkFile: true,
+  getHubBulkFile: true,
+};
 
 export function respondsWithFiles(id: ApiOperationId): boolean {
   return id in FILE_OPERATIONS;

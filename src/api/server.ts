@@ -203,12 +203,18 @@ function findOperation(
 
 /** The media types that each operation takes a body in; none where it takes no body. */
 const BODY_TYPES: ReadonlyMap<OperationId, readonly string[]> = new Map(
-  (Object.keys(OPERATIONS) as OperationId[]).map((id) => {
-    const { path, method } = OPERATIONS[id];
-    const item: Readonly<Record<string, unknown>> = document.paths[path];
-    return [id, Object.keys(Object(Object(Object(item[method]).requestBody).content))];
-  }),
+  (Object.keys(OPERATIONS) as OperationId[]).map((id) => [id, Object.keys(Object(requestBodyOf(id).content))]),
 );
+
+const BODY_REQUIRED: ReadonlySet<OperationId> = new Set(
+  (Object.keys(OPERATIONS) as OperationId[]).filter((id) => requestBodyOf(id).required === true),
+);
+
+function requestBodyOf(id: OperationId): Readonly<Record<string, unknown>> {
+  const { path, method } = OPERATIONS[id];
+  const item: Readonly<Record<string, unknown>> = document.paths[path];
+  return Object(Object(item[method]).requestBody);
+}
 
 /** @throws AppError REQUEST_INVALID for an Idempotency-Key: whether a file is the same again shows when it has been sent again */
 function takesForm(id: OperationId | undefined, request: Request): boolean {
@@ -219,9 +225,9 @@ function takesForm(id: OperationId | undefined, request: Request): boolean {
   throw new AppError('REQUEST_INVALID', message, { details: [{ path: '/headers/idempotency-key', message }] });
 }
 
-/** Every operation that takes a body needs it. The validator asks for one only where its schema has required members. @throws AppError REQUEST_INVALID */
+/** The validator asks for a body that is required only where its schema has required members. @throws AppError REQUEST_INVALID */
 function assertBody(id: OperationId, { body }: Request): void {
-  if (body !== undefined || BODY_TYPES.get(id)?.length === 0) return;
+  if (body !== undefined || !BODY_REQUIRED.has(id)) return;
   throw new AppError('REQUEST_INVALID', 'body is missing.', { details: [{ path: '/body', message: 'is missing' }] });
 }
 

@@ -1,5 +1,6 @@
 import { composeAccounts, writeCredentials } from '../accounts/index.ts';
 import { BASE_PATH, composeApi } from '../api/index.ts';
+import { type BulkRole, composeBulk } from '../bulk/index.ts';
 import { type Cleanup, createCleanup } from '../cleanup.ts';
 import { publicUrlOf, type ServiceConfig } from '../config/index.ts';
 import { composeProviderClient } from '../connector/client/index.ts';
@@ -51,6 +52,8 @@ export interface AppPorts extends GivenConnectors {
   readonly engineOptions?: Partial<EngineOptions>;
   /** Those of the poller. */
   readonly pollerOptions?: PollRole['options'];
+  /** Those of the workers of bulk jobs. */
+  readonly bulkOptions?: BulkRole['options'];
 }
 
 /**
@@ -75,7 +78,7 @@ const NEVER = new AbortController().signal;
 
 /** From below: what is built later is never reached from what was built before. */
 async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
-  const { config, log, engineOptions, pollerOptions, signal = NEVER } = ports;
+  const { config, log, engineOptions, pollerOptions, bulkOptions, signal = NEVER } = ports;
   const { dataDir, role, shutdownTimeoutMs } = config;
   const databaseUrl = ports.database.url;
   await prepareDatabase(config, { url: databaseUrl, log, signal });
@@ -140,11 +143,20 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   cleanup.add('polls', polls.stop);
   polls.start();
 
+  const bulk = composeBulk(
+    platform,
+    { instances, resources, prepare: events.prepare },
+    { works: role !== 'api', retentionDays: config.bulkRetentionDays, options: bulkOptions },
+  );
+  cleanup.add('bulk', bulk.stop);
+  await bulk.start();
+
   const work = {
     purgeIdempotencyRecords: idempotency.purge,
     ...maintenance,
     keepEvents: events.keep,
     keepPolls: polls.keep,
+    keepBulk: bulk.keep,
     keepWebhooks: registrations.keep,
   };
   const jobs = composeJobs(platform, work, { url: databaseUrl, role });
@@ -171,6 +183,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
       proxies,
       resources,
       polls,
+      bulk,
       subscriptions,
       notifications,
       deliveries,

@@ -248,6 +248,13 @@ export const VARIABLES = {
     defaultText: () => '30',
     description: 'Days that events and delivery attempts are kept. An event that is still to be delivered stays.',
   },
+  bulkRetention: {
+    name: 'BULK_RETENTION_DAYS',
+    format: integer(1, 365),
+    shownDefault: '3',
+    defaultText: () => '3',
+    description: 'Days that bulk jobs and their files are kept.',
+  },
   providerMemory: {
     name: 'PROVIDER_MEMORY_MB',
     format: integer(16, 1_000_000),
@@ -301,6 +308,7 @@ export interface ServiceConfig {
   readonly databasePoolSize: number;
   readonly shutdownTimeoutMs: number;
   readonly eventRetentionDays: number;
+  readonly bulkRetentionDays: number;
   /** Undefined: a third of the heap. */
   readonly providerMemoryBytes: number | undefined;
   readonly validateResponses: boolean;
@@ -358,6 +366,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): ServiceConfig {
     databasePoolSize: required(VARIABLES.databasePoolSize),
     shutdownTimeoutMs: required(VARIABLES.shutdownTimeout) * 1000,
     eventRetentionDays: required(VARIABLES.eventRetention),
+    bulkRetentionDays: required(VARIABLES.bulkRetention),
     providerMemoryBytes: toBytes(optional(VARIABLES.providerMemory)),
     validateResponses: required(VARIABLES.environment) !== 'production',
   });

@@ -1,4 +1,4 @@
-/** An event to deliver. It goes to the callback URL of its instance, if events are enabled there. */
+/** An event to deliver. It goes to the callback URL of its instance, if events are enabled there, or to its own. */
 export interface NewEvent {
   readonly accountId: number;
   readonly instanceId: number;
@@ -14,6 +14,8 @@ export interface NewEvent {
   readonly timestamp?: Date | undefined;
   /** Of one instance: an event with a key that was seen is accepted and dropped. */
   readonly deduplicationKey?: string | undefined;
+  /** In place of that of the instance; it was checked. */
+  readonly callbackUrl?: string | undefined;
 }
 
 export interface Accepted {

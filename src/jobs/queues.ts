@@ -52,6 +52,8 @@ export interface Maintenance {
   readonly keepEvents: (signal: AbortSignal) => Promise<void>;
   /** Pollers are those that the settings of instances want. @returns how many instances were put right */
   readonly keepPolls: (signal: AbortSignal) => Promise<number>;
+  /** Partitions and retention of bulk jobs. */
+  readonly keepBulk: () => Promise<void>;
   /** Tells providers where to send events, where that is due. @returns how many were looked at */
   readonly keepWebhooks: (signal: AbortSignal) => Promise<number>;
 }
@@ -66,7 +68,7 @@ const AUTHORIZATION_MS = HOUR_MS / 4;
 /** The table of queues. */
 export function createQueues(clock: Clock, maintenance: Maintenance) {
   const { purgeIdempotencyRecords, purgeProxyTargets, purgeAuthorizations } = maintenance;
-  const { refreshTokens, keepEvents, keepPolls, keepWebhooks } = maintenance;
+  const { refreshTokens, keepEvents, keepPolls, keepBulk, keepWebhooks } = maintenance;
   const purge = (work: (before: Date) => Promise<number>, keepMs: number, schedule: string) => ({
     schedule,
     retry: { limit: 3, delaySeconds: 60, maxDelaySeconds: 600 },
@@ -97,6 +99,16 @@ export function createQueues(clock: Clock, maintenance: Maintenance) {
       pollingSeconds: 30,
       handle: async ({ signal }: Pick<Job, 'signal'>): Promise<JobOutcome> => {
         await keepEvents(signal);
+        return { kind: 'done' };
+      },
+    },
+    'bulk.keep': {
+      schedule: '37 * * * *',
+      retry: { limit: 3, delaySeconds: 60, maxDelaySeconds: 600 },
+      timeoutSeconds: 1800,
+      pollingSeconds: 30,
+      handle: async (): Promise<JobOutcome> => {
+        await keepBulk();
         return { kind: 'done' };
       },
     },

@@ -5,7 +5,7 @@ import type { NewEvent } from '../events/model.ts';
 import type { PolledResource, PollSettings } from '../instances/polling/poll-settings.ts';
 import type { CallReport } from '../resources/call.ts';
 import type { ListRequest, RecordList, Resources } from '../resources/index.ts';
-import type { TimedRateLimit } from '../resources/rate-limits.ts';
+import { waitForCallersMs } from '../resources/rate-limits.ts';
 import type { Row } from '../where/index.ts';
 import { hashOf, type PollPlan } from './plan.ts';
 import type { ClaimedPoll, NewlySeen, PollStore, Progress, SeenVersion } from './poll-store.ts';
@@ -89,8 +89,6 @@ export const HOUR_MS = 60 * MINUTE_MS;
 export const MOST_SKEW_MS = 15 * MINUTE_MS;
 /** What was seen is kept for so much longer than it is asked for again. */
 const KEEP_SEEN_MS = 24 * HOUR_MS;
-/** The share of a provider's rate limit that is left to callers. */
-const CALLERS_SHARE = 0.25;
 /** Runs in a row that leave everything to callers. The next one gets further, however little of the limit is left: the provider may always tell so. */
 export const MOST_WAITS = 3;
 /** A wait is no longer, unless the interval is: limits are counted by the month at most. */
@@ -98,7 +96,6 @@ const LONGEST_WAIT_MS = HOUR_MS;
 const MAX_PROVIDER_CALLS = 25;
 /** Of an event with its record; see `buildPayload`. */
 const LARGEST_RECORD_CHARACTERS = 2_000_000;
-const NO_LIMIT: TimedRateLimit = { resetSeconds: 0 };
 export const EPOCH_MS = 0;
 /** The end of the year 9999. */
 const LAST_MS = Date.UTC(10_000, 0, 1) - 1;
@@ -134,9 +131,9 @@ export function createRun(
     const isWait = !(mayGoOn && hasMoved);
     if (!isWait && pages >= options.mostPages) return { afterMs: 0, isWait };
     if (isWait && poll.waits >= MOST_WAITS) return undefined;
-    const { limit, remaining, resetSeconds } = resources.rateLimitOf(instance) ?? NO_LIMIT;
-    if (limit === undefined || remaining === undefined || remaining > limit * CALLERS_SHARE) return undefined;
-    return { afterMs: Math.min(resetSeconds * 1000, Math.max(poll.intervalMs, LONGEST_WAIT_MS)), isWait };
+    const waitMs = waitForCallersMs(resources.rateLimitOf(instance));
+    if (waitMs === undefined) return undefined;
+    return { afterMs: Math.min(waitMs, Math.max(poll.intervalMs, LONGEST_WAIT_MS)), isWait };
   }
 
   async function list(request: Partial<ListRequest>): Promise<RecordList> {

@@ -4,13 +4,28 @@ import type { ListOperation, ObjectSpec, Objects, StoredUpload } from '../connec
 import type { PlatformKeys } from '../db/platform-keys.ts';
 import { AppError, isAppError, pointer } from '../errors.ts';
 import type { Platform } from '../platform.ts';
-import { assertFullyPushed, type QueryText, quoteText, type Row } from '../where/index.ts';
+import {
+  assertFullyPushed,
+  type Plan,
+  type PushedField,
+  print,
+  type QueryText,
+  quoteText,
+  type Row,
+} from '../where/index.ts';
 import { type CallNeighbours, type CallReport, type ConnectedInstance, type InstanceCall, startCall } from './call.ts';
 import { createCatalog } from './catalog.ts';
 import { chooseFile, describeFile, fetchFile, type RecordFile } from './media.ts';
 import { getChild, requireOperation } from './objects.ts';
-import { explainQuery, firstPosition, openPosition, type QueryExplanation, sealPosition } from './page.ts';
-import { createQueryCache, wholeRecord } from './query.ts';
+import {
+  explainQuery,
+  firstPosition,
+  openPosition,
+  type Position,
+  type QueryExplanation,
+  sealPosition,
+} from './page.ts';
+import { createQueryCache, type Query, wholeRecord } from './query.ts';
 import { createRateLimits, type TimedRateLimit } from './rate-limits.ts';
 import { holdsReadOnly, sizeOf, writeRecord } from './record.ts';
 import { type PartialReason, scan } from './scan.ts';
@@ -56,6 +71,30 @@ export interface OneRecord extends CallReport {
   readonly record: Row;
 }
 
+/** A query that is followed to its end, page by page. */
+export interface WalkRequest extends QueryText {
+  /** Rows that are wanted at most. */
+  readonly limit?: number | undefined;
+}
+
+/** What is known of a walk before its first page. */
+export interface Walk {
+  readonly object: ObjectSpec;
+  /** What the rows have, in this order. */
+  readonly fields: readonly PushedField[];
+  readonly start: Position;
+  /** Positions of walks belong to walks with the same key only: the same query, asked of the provider in the same way. */
+  readonly key: string;
+}
+
+export interface WalkedPage extends CallReport {
+  readonly records: readonly Row[];
+  /** Where the next page begins; absent at the end. */
+  readonly next?: Position;
+  /** Rows of the query, where the provider said so. */
+  readonly total?: number;
+}
+
 export interface ChangeList extends CallReport {
   readonly changes: readonly (Omit<RecordChange, 'record'> & { readonly record?: Row })[];
   readonly next?: string;
@@ -72,6 +111,14 @@ export interface Resources {
    * @throws AppError OPERATION_UNSUPPORTED where it tells nothing
    */
   readonly listChanges: (target: ObjectTarget, input: ChangesInput) => Promise<ChangeList>;
+  /** @throws AppError WHERE_UNSUPPORTED for an order that the provider cannot give, as not all rows can be sorted here */
+  readonly planWalk: (target: ObjectTarget, request: WalkRequest) => Promise<Walk>;
+  /**
+   * The rows of a page of the provider that the query has, from a position of its walk on. The page ends there, so a row is at the position
+   * with as many matches to skip as rows of the page are before it.
+   * @throws AppError as `planWalk` and calls of the provider do; WHERE_UNSUPPORTED where the provider hides rows of the query
+   */
+  readonly readPage: (target: ObjectTarget, request: WalkRequest, position: Position) => Promise<WalkedPage>;
   /** How the query would be answered; it is not sent. Answers for a disabled instance too. */
   readonly explain: (
     target: ObjectTarget,
@@ -102,6 +149,9 @@ export interface Resources {
     request: PassedRequest,
   ) => Promise<{ readonly response: PassedResponse; readonly report: CallReport }>;
 }
+
+/** Of rows. */
+const ANY_NUMBER = Number.MAX_SAFE_INTEGER;
 
 /** Normalised calls on an instance: each finds the object, does its work at the provider and gives our records. */
 export function composeResources(
@@ -159,6 +209,13 @@ export function composeResources(
       ...(cutBy !== undefined && { cutBy }),
       ...call.tally,
     };
+  }
+
+  async function openWalk(target: ObjectTarget, { where, also, orderBy, fields }: WalkRequest) {
+    const opened = await openList(target);
+    const query = prepare(opened.object, { where, also, orderBy, fields });
+    assertSortPushed(query.plan);
+    return { ...opened, query };
   }
 
   function toRecord(call: InstanceCall, object: ObjectSpec, native: unknown): OneRecord {
@@ -225,6 +282,28 @@ export function composeResources(
       );
       const place = { ...(next !== undefined && { next }), ...(until !== undefined && { until }) };
       return { changes: told, ...place, ...call.tally };
+    },
+
+    planWalk: async (target, request) => {
+      const { object, operation, query } = await openWalk(target, request);
+      const pageSize = request.limit ?? ANY_NUMBER;
+      const { resultWindow } = object.limits ?? {};
+      const start = firstPosition(query.plan, operation, { page: 1, pageSize, resultWindow });
+      return { object, fields: query.fields, start, key: walkKey(query, start) };
+    },
+
+    readPage: async (target, request, start) => {
+      const { call, object, operation: list, query } = await openWalk(target, request);
+      const { resultWindow } = object.limits ?? {};
+      const input = { list, query, start, resultWindow, pageSize: ANY_NUMBER, maxProviderCalls: 1 };
+      const { records, next, total, cutBy } = await scan(call, input);
+      if (cutBy === 'result-window') throw hiddenFromWalk(target, resultWindow);
+      return {
+        records,
+        ...(next !== undefined && { next }),
+        ...(total !== undefined && { total }),
+        ...call.tally,
+      };
     },
 
     explain: async ({ instance, objectName, signal }, request) => {
@@ -320,6 +399,28 @@ function parametersAsFilter(
   }
   if (terms.length === 0) return undefined;
   return terms.map(({ name, value }) => `\`${name}\` = ${quoteText(value)}`).join(' AND ');
+}
+
+function walkKey({ canonical, plan, steps }: Query, { limit }: Position): string {
+  const asked = plan.queries.map(({ pushed }) => (pushed === undefined ? '' : print(pushed)));
+  return JSON.stringify([canonical, asked, steps.fields.map(({ name }) => name), limit]);
+}
+
+function assertSortPushed({ sortPushed, orderBy }: Plan): void {
+  if (sortPushed) return;
+  const names = orderBy.map(({ field }) => `'${field.name}'`).join(', ');
+  throw new AppError(
+    'WHERE_UNSUPPORTED',
+    `The provider cannot sort by ${names}, and all rows of a bulk query are too many to sort them here. Leave the order out.`,
+    { details: [{ path: '/query/orderBy', message: 'Not sortable at the provider.' }] },
+  );
+}
+
+function hiddenFromWalk({ objectName }: ObjectTarget, resultWindow: number | undefined): AppError {
+  return new AppError(
+    'WHERE_UNSUPPORTED',
+    `The provider shows no more than ${resultWindow} rows of one query of '${objectName}', and there are more of this one. Narrow the filter.`,
+  );
 }
 
 type Action =

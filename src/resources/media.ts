@@ -120,6 +120,17 @@ export function chooseAnswer(accept: string | undefined, offered: readonly strin
   return { kind: recordQuality > 0 ? 'record' : 'none' };
 }
 
+/** The type that a caller likes best, of those liked equally the first; undefined where it takes none. */
+export function chooseType<Type extends string>(
+  accept: string | undefined,
+  offered: readonly Type[],
+): Type | undefined {
+  const ranges = parseAccept(accept === undefined || accept.trim() === '' ? '*/*' : accept);
+  const qualities = offered.map((type) => ({ type, quality: qualityOf(type, ranges) }));
+  const [best] = qualities.filter(({ quality }) => quality > 0).sort((a, b) => b.quality - a.quality);
+  return best?.type;
+}
+
 function candidates(type: string, ranges: readonly MediaRange[]): readonly MediaRange[] {
   if (type === '*') return ranges.filter((range) => !range.type.includes('json'));
   return [{ type, quality: qualityOf(type, ranges) }];

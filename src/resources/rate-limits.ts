@@ -15,6 +15,16 @@ const UNTOLD_RESET_SECONDS = 60;
 /** With the time until it is new. */
 export type TimedRateLimit = RateLimitState & { readonly resetSeconds: number };
 
+/** The share of a provider's rate limit that is left to callers. */
+const CALLERS_SHARE = 0.25;
+
+/** How long what runs in the background waits, as what is left of the limit is callers'; undefined: not at all. */
+export function waitForCallersMs(state: TimedRateLimit | undefined): number | undefined {
+  const { limit, remaining, resetSeconds = 0 } = state ?? {};
+  if (limit === undefined || remaining === undefined || remaining > limit * CALLERS_SHARE) return undefined;
+  return resetSeconds * 1000;
+}
+
 /** What providers told last of their limits, to whatever call of this process. It is forgotten when the limit is new. */
 export function createRateLimits(clock: Pick<Clock, 'steady'>) {
   const told = new LRUCache<string, RateLimitState & { readonly resetAtMs: number }>({ max: MOST_KEPT });

@@ -55,7 +55,7 @@ function createAssignment({ name }: PushedField, native: string, convert: Conver
 }
 
 /** `address.city` → `{ address: { city } }`. By definition, not assignment: a field called `__proto__` stays a field. */
-function setPath(record: Record<string, unknown>, path: readonly string[], value: unknown): void {
+export function setPath(record: Record<string, unknown>, path: readonly string[], value: unknown): void {
   const [key, ...rest] = path;
   if (key === undefined) return;
   if (rest.length === 0) {

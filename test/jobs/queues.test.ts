@@ -22,6 +22,7 @@ const nothing: Maintenance = {
   refreshTokens: async () => 0,
   keepEvents: async () => {},
   keepPolls: async () => 0,
+  keepBulk: async () => {},
   keepWebhooks: async () => 0,
 };
 

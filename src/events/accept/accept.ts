@@ -132,8 +132,9 @@ async function prepare(ports: AcceptPorts, event: NewEvent): Promise<Acceptance 
   const acceptedAtMs = ports.clock.steady();
   const { accountId, instanceId, type } = event;
   const source = await ports.findSource(accountId, instanceId);
-  if (source?.callbackUrl === undefined) return undefined;
-  const subscription = await ports.ensureSubscription(accountId, source.callbackUrl);
+  const callbackUrl = event.callbackUrl ?? source?.callbackUrl;
+  if (source === undefined || callbackUrl === undefined) return undefined;
+  const subscription = await ports.ensureSubscription(accountId, callbackUrl);
   if (!wantsType(subscription.eventTypes, type)) return undefined;
   const { failurePolicy } = await ports.settings(accountId);
   const eventId = ports.newEventId();

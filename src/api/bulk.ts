@@ -1,0 +1,200 @@
+import { createHash } from 'node:crypto';
+import { type FileType, type Rendition, STORED_TYPES } from '../bulk/convert.ts';
+import type { DownloadRequest } from '../bulk/create-job.ts';
+import { type BulkFile, isStored } from '../bulk/file.ts';
+import type { Bulk } from '../bulk/index.ts';
+import type { BulkJob } from '../bulk/job.ts';
+import { fileNameOf, statusOf } from '../bulk/status.ts';
+import { AppError, ERROR_STATUS, type ErrorCode } from '../errors.ts';
+import type { Instance } from '../instances/instance.ts';
+import { chooseType } from '../resources/media.ts';
+import { inBody, withPlaces } from './body-faults.ts';
+import { createPageTokens, listHeaders, type PageSeal } from './listing.ts';
+import type { Handlers, OperationBody, OperationRequest, OperationResult, StreamResponse } from './operation.ts';
+import { inHub } from './records.ts';
+import { safeFileHeaders } from './response.ts';
+import { matchesTag, readRange } from './stream-response.ts';
+
+type BulkHandlers = Pick<
+  Handlers,
+  | 'createBulkQuery'
+  | 'createHubBulkQuery'
+  | 'listBulkJobs'
+  | 'listHubBulkJobs'
+  | 'getBulkStatus'
+  | 'getHubBulkStatus'
+  | 'cancelBulkJob'
+  | 'cancelHubBulkJob'
+  | 'deleteBulkJob'
+  | 'deleteHubBulkJob'
+  | 'listBulkErrors'
+  | 'listHubBulkErrors'
+  | 'getBulkFile'
+  | 'getHubBulkFile'
+>;
+
+/** Unless the caller asks for another number: the default of the spec. */
+const PAGE_SIZE = 200;
+const TYPES: readonly FileType[] = ['text/csv', 'application/x-ndjson', 'application/json'];
+
+export function createBulkHandlers(bulk: Omit<Bulk, 'start' | 'stop' | 'keep'>, seal: PageSeal): BulkHandlers {
+  const placeOf = ({ instance, path }: { readonly instance: Instance; readonly path: { readonly id: number } }) => ({
+    accountId: instance.accountId,
+    instanceId: instance.id,
+    id: path.id,
+  });
+
+  const direct = {
+    createBulkQuery: async ({ instance, body, query, headers, signal }) => {
+      const request = readRequest(query.q, body, headers['elements-async-callback-url']);
+      // The faults of a statement are at its positions, not at members of the body.
+      const move = query.q === undefined ? inBody : inStatement;
+      const job = await withPlaces(move, bulk.createDownload({ instance, request, signal }));
+      const { id, status, instanceId } = job;
+      return { body: { id, status, instanceId }, headers: headersOf(instance) };
+    },
+
+    listBulkJobs: async ({ instance, query, url }) => {
+      const { where, pageSize: limit = PAGE_SIZE, nextPage } = query;
+      const tokens = createPageTokens(seal, JSON.stringify(['bulk', instance.accountId, instance.id, where]));
+      const { jobs, nextBeforeId } = await bulk.list(instance, { where, limit, beforeId: tokens.read(nextPage) });
+      const body = jobs.map(toRecord);
+      const listed = listHeaders(body.length, { url, token: tokens.write(nextBeforeId) });
+      return { body, headers: { ...headersOf(instance), ...listed } };
+    },
+
+    getBulkStatus: async (request) => show(request.instance, await bulk.get(placeOf(request))),
+
+    cancelBulkJob: async (request) => show(request.instance, await bulk.cancel(placeOf(request))),
+
+    deleteBulkJob: async (request) => {
+      await bulk.remove(placeOf(request));
+      return { body: { id: request.path.id }, headers: headersOf(request.instance) };
+    },
+
+    listBulkErrors: async (request) => {
+      const { code, message } = await bulk.get(placeOf(request));
+      const body = code === null || message === null ? [] : [{ code: readCode(code), message }];
+      return { body, headers: { ...headersOf(request.instance), 'Elements-Returned-Count': body.length } };
+    },
+
+    getBulkFile: async (request) => {
+      const file = await bulk.open(placeOf(request), request.path.objectName);
+      return respondWith(file, request);
+    },
+  } satisfies Partial<BulkHandlers>;
+
+  return {
+    ...direct,
+    createHubBulkQuery: inHub(direct.createBulkQuery),
+    listHubBulkJobs: inHub(direct.listBulkJobs),
+    getHubBulkStatus: inHub(direct.getBulkStatus),
+    cancelHubBulkJob: inHub(direct.cancelBulkJob),
+    deleteHubBulkJob: inHub(direct.deleteBulkJob),
+    listHubBulkErrors: inHub(direct.listBulkErrors),
+    getHubBulkFile: inHub(direct.getBulkFile),
+  };
+}
+
+function inStatement(place: string): string {
+  return /^\/query\/(?:where|fields|orderBy)$/.test(place) ? '/query/q' : inBody(place);
+}
+
+const CALLBACK_HEADER = 'elements-async-callback-url';
+
+function readRequest(
+  statement: string | undefined,
+  body: OperationBody<'createBulkQuery'>,
+  callbackUrl: string | undefined,
+): DownloadRequest {
+  const { from, to, format = 'csv', callbackUrl: own, ...rest } = body ?? {};
+  const url = own ?? callbackUrl;
+  const place = own === undefined ? `/headers/${CALLBACK_HEADER}` : '/body/callbackUrl';
+  return {
+    ...rest,
+    statement,
+    format,
+    from: from === undefined ? undefined : new Date(from),
+    to: to === undefined ? undefined : new Date(to),
+    callback: url === undefined ? undefined : { url, place },
+  };
+}
+
+function headersOf(instance: Instance) {
+  return { 'Elements-Element-Instance-Id': instance.id };
+}
+
+function show(instance: Instance, job: BulkJob) {
+  return { body: toRecord(job), headers: headersOf(instance) };
+}
+
+function toRecord(job: BulkJob): OperationResult<'getBulkStatus'> {
+  const { code, ...status } = statusOf(job);
+  return { ...status, ...(code !== undefined && { code: readCode(code) }) };
+}
+
+/** One that a newer release wrote may not be known here. */
+function readCode(code: string): ErrorCode {
+  return Object.hasOwn(ERROR_STATUS, code) ? (code as ErrorCode) : 'INTERNAL';
+}
+
+type FileQuery = Pick<OperationRequest<'getBulkFile'>, 'accept' | 'query' | 'headers' | 'instance'>;
+
+/** @throws AppError NOT_ACCEPTABLE, RANGE_NOT_SATISFIABLE */
+function respondWith(file: BulkFile, { accept, query, headers, instance }: FileQuery): StreamResponse {
+  const rendition = chooseRendition(file.job, accept, query.spreadsheet === true);
+  const isWhole = isStored(file.job, rendition);
+  const tag = tagOf(file.job, rendition);
+  const { byteCount } = file;
+  const shared = {
+    ...headersOf(instance),
+    ...safeFileHeaders({ contentType: contentTypeOf(rendition), name: nameOf(file.job, rendition) }),
+    ETag: tag,
+    Vary: 'Accept',
+    'Accept-Ranges': isWhole ? 'bytes' : 'none',
+  };
+  const whole = () => (isWhole ? file.bytes(0, byteCount) : file.convert(rendition));
+  if (matchesTag(headers['if-none-match'], tag)) return { status: 304, headers: shared, pieces: whole };
+  const isCurrent = headers['if-range'] === undefined || headers['if-range'] === tag;
+  const range = isWhole && isCurrent ? readRange(headers.range, byteCount) : undefined;
+  if (range === null)
+    throw new AppError('RANGE_NOT_SATISFIABLE', `The file has ${byteCount} bytes; the range begins behind them.`);
+  if (range === undefined)
+    return { status: 200, headers: { ...shared, ...(isWhole && { 'Content-Length': byteCount }) }, pieces: whole };
+  const { begin, end } = range;
+  const partial = { 'Content-Range': `bytes ${begin}-${end - 1}/${byteCount}`, 'Content-Length': end - begin };
+  return { status: 206, headers: { ...shared, ...partial }, pieces: () => file.bytes(begin, end) };
+}
+
+/** As it is stored, unless the caller likes another one better. @throws AppError NOT_ACCEPTABLE */
+function chooseRendition({ format }: BulkJob, accept: string | undefined, isDefused: boolean): Rendition {
+  const stored = STORED_TYPES[format];
+  const type = chooseType(accept, [stored, ...TYPES.filter((one) => one !== stored)]);
+  if (type !== undefined) return { type, isDefused: isDefused && type === 'text/csv' };
+  const message = `A bulk file is answered as ${TYPES.join(' or ')}; the Accept header asks for '${accept}'.`;
+  const details = [{ path: '/headers/accept', message, expected: TYPES }];
+  throw new AppError('NOT_ACCEPTABLE', message, { details });
+}
+
+/** Neither the rows nor their form change after the end of the job. */
+function tagOf({ accountId, id, finishedAt }: BulkJob, { type, isDefused }: Rendition): string {
+  const named = JSON.stringify([accountId, id, finishedAt, type, isDefused]);
+  return `"${createHash('sha256').update(named).digest('hex').slice(0, 24)}"`;
+}
+
+const ENDINGS: Readonly<Record<FileType, string>> = {
+  'text/csv': 'csv',
+  'application/x-ndjson': 'jsonl',
+  'application/json': 'json',
+};
+
+function contentTypeOf({ type }: Rendition): string {
+  return type === 'text/csv' ? `${type}; charset=utf-8; header=present` : `${type}; charset=utf-8`;
+}
+
+/** Its own, with another ending for what is not as it is stored. */
+function nameOf(job: BulkJob, { type }: Rendition): string {
+  const name = fileNameOf(job);
+  if (STORED_TYPES[job.format] === type) return name;
+  return `${name.replace(/\.(?:csv|jsonl|ndjson|json)$/i, '')}.${ENDINGS[type]}`;
+}

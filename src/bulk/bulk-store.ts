@@ -1,0 +1,380 @@
+import type { Knex } from 'knex';
+import { arrayLiteral } from '../db/array-literal.ts';
+import { json } from '../db/json.ts';
+import { type ColumnsOf, firstOf, type RowOf } from '../db/row.ts';
+import { EXACT_IN_SQL, type Sql, type SqlQueryable } from '../where/index.ts';
+import type { BulkJob, ClaimedJob, JobFault, JobKey, JobProgress, NewChunk } from './job.ts';
+
+/** What a job is made of. */
+export type NewJob = Pick<
+  BulkJob,
+  | 'accountId'
+  | 'instanceId'
+  | 'direction'
+  | 'objectName'
+  | 'query'
+  | 'changedBefore'
+  | 'format'
+  | 'fileName'
+  | 'callbackUrl'
+  | 'createdAt'
+>;
+
+/** Of one instance. */
+export type JobPlace = Pick<BulkJob, 'accountId' | 'instanceId' | 'id'>;
+
+export interface JobFilter extends Pick<BulkJob, 'accountId' | 'instanceId'> {
+  readonly condition?: Sql | undefined;
+  /** Only ids below it: the newest come first. */
+  readonly beforeId?: number | undefined;
+  readonly limit: number;
+}
+
+/** What is stored of a job in one step. */
+export interface Checkpoint extends JobProgress {
+  readonly chunks: readonly NewChunk[];
+  /** Since the last one. */
+  readonly providerCalls: number;
+}
+
+/** When a job is worked on again that came to no end. */
+export interface Postponement {
+  readonly due: Date;
+  /** Absent: it did not fail. */
+  readonly failedAt?: Date;
+  /** It left the limit of the provider to callers. */
+  readonly hasWaited: boolean;
+  readonly providerCalls: number;
+}
+
+/** A part of a file as it is stored. */
+export type StoredChunk = RowOf<'bulk_chunk', 'start_byte' | 'byte_count' | 'data'>;
+
+export type BulkStore = ReturnType<typeof createBulkStore>;
+
+const text = { type: 'string', filter: EXACT_IN_SQL, nullable: false } as const;
+const count = { type: 'integer', filter: EXACT_IN_SQL, nullable: false } as const;
+const time = { type: 'datetime', filter: EXACT_IN_SQL } as const;
+
+/** What callers may filter a list of jobs by. */
+export const FILTERABLE_JOB: SqlQueryable = {
+  fields: {
+    id: count,
+    status: text,
+    objectName: text,
+    jobDirection: text,
+    fileFormat: text,
+    recordsCount: count,
+    recordsFailedCount: count,
+    createdDate: { ...time, nullable: false },
+    bulkStartTime: time,
+    bulkFinishTime: time,
+  },
+  columns: {
+    id: 'id',
+    status: 'status',
+    objectName: 'object_name',
+    jobDirection: 'direction',
+    fileFormat: 'format',
+    recordsCount: 'record_count',
+    recordsFailedCount: 'failed_count',
+    createdDate: 'created_at',
+    bulkStartTime: 'started_at',
+    bulkFinishTime: 'finished_at',
+  },
+};
+
+/** The statements of jobs and their files. Each names the account but for those of the workers, who work for all. */
+export function createBulkStore(knex: Knex) {
+  const selectJobs = (via: Knex) => via('bulk_job').select(COLUMNS);
+
+  return {
+    transaction: <Result>(work: (via: Knex) => Promise<Result>): Promise<Result> => knex.transaction(work),
+
+    /** Due at once. */
+    insert: async (via: Knex, job: NewJob): Promise<BulkJob> => {
+      const rows: RowOf<'bulk_job'>[] = await via('bulk_job')
+        .insert({
+          account_id: job.accountId,
+          instance_id: job.instanceId,
+          direction: job.direction,
+          object_name: job.objectName,
+          query: json(via, { ...job.query }),
+          changed_before: job.changedBefore,
+          format: job.format,
+          file_name: job.fileName,
+          callback_url: job.callbackUrl,
+          created_at: job.createdAt,
+          due: job.createdAt,
+        })
+        .returning(RETURNED);
+      return toJob(firstOf(rows));
+    },
+
+    /** Jobs of the account that have not come to an end. */
+    countOpen: async (accountId: number): Promise<number> => {
+      const [row] = await knex('bulk_job').where({ account_id: accountId }).whereNotNull('due').count({ count: '*' });
+      return Number(row?.count);
+    },
+
+    find: async ({ accountId, instanceId, id }: JobPlace): Promise<BulkJob | undefined> => {
+      const [row] = await selectJobs(knex).where({ account_id: accountId, instance_id: instanceId, id });
+      return row && toJob(row);
+    },
+
+    list: async (via: Knex, filter: JobFilter): Promise<readonly BulkJob[]> => {
+      const { accountId, instanceId, condition, beforeId, limit } = filter;
+      const query = selectJobs(via)
+        .where({ account_id: accountId, instance_id: instanceId })
+        .orderBy('id', 'desc')
+        .limit(limit);
+      if (condition !== undefined) query.whereRaw(condition.sql, condition.bindings.map(toMutable));
+      if (beforeId !== undefined) query.where('id', '<', beforeId);
+      return (await query).map(toJob);
+    },
+
+    /** False: it has come to an end already. */
+    cancel: async (via: Knex, { accountId, id }: JobKey, now: Date): Promise<boolean> =>
+      (await via('bulk_job')
+        .where({ account_id: accountId, id })
+        .whereNotNull('due')
+        .update({ ...ENDED, status: 'CANCELLED', finished_at: now })) > 0,
+
+    /** With its file. */
+    remove: async (via: Knex, { accountId, id }: JobKey): Promise<void> => {
+      // The job first: a checkpoint that is under way holds it, and its chunks are seen after it only.
+      await via('bulk_job').where({ account_id: accountId, id }).delete();
+      await via('bulk_chunk').where({ account_id: accountId, job_id: id }).delete();
+    },
+
+    /** Takes due jobs: those of accounts that have the fewest under way first, and of each the longest due. */
+    claim: async (claim: {
+      readonly now: Date;
+      readonly leaseUntil: Date;
+      readonly limit: number;
+      /** Of one account. */
+      readonly share: number;
+      /** Accounts that have enough under way here. */
+      readonly except: readonly number[];
+    }): Promise<readonly ClaimedJob[]> => {
+      const { now, leaseUntil, limit, share, except } = claim;
+      const { rows } = await knex.raw<{ rows: ClaimedJob[] }>(CLAIM, [
+        now,
+        now,
+        [...except],
+        limit * 4,
+        now,
+        share,
+        limit,
+        leaseUntil,
+        now,
+      ]);
+      return rows;
+    },
+
+    /** When the next job is due that nobody has. */
+    nextDue: async (now: Date): Promise<Date | undefined> => {
+      const [row] = await knex('bulk_job')
+        .whereNotNull('due')
+        .where((free) => free.whereNull('lease_until').orWhere('lease_until', '<=', now))
+        .min({ due: 'due' });
+      return row?.due ?? undefined;
+    },
+
+    /** @returns the leases that are still ours */
+    renew: async (jobs: readonly ClaimedJob[], leaseUntil: Date): Promise<ReadonlySet<string>> => {
+      const { rows } = await knex.raw<{ rows: Pick<ClaimedJob, 'lease'>[] }>(RENEW, [
+        leaseUntil,
+        arrayLiteral(jobs.map(({ accountId }) => accountId)),
+        arrayLiteral(jobs.map(({ id }) => id)),
+        arrayLiteral(jobs.map(({ lease }) => lease)),
+      ]);
+      return new Set(rows.map(({ lease }) => lease));
+    },
+
+    /**
+     * Parts of the file, and how far the job is with them.
+     * @returns false: it is not ours any more; the transaction is to be undone
+     */
+    checkpoint: async (
+      via: Knex,
+      { accountId, id, lease, createdAt }: ClaimedJob,
+      step: Checkpoint,
+    ): Promise<boolean> => {
+      const { fields, walkKey, position, recordCount, byteCount, estimatedTotal, providerCalls, chunks } = step;
+      const updated = await via('bulk_job')
+        .where({ account_id: accountId, id, lease })
+        .update({
+          fields: fields && json(via, fields),
+          walk_key: walkKey,
+          position: position && json(via, position),
+          record_count: recordCount,
+          byte_count: byteCount,
+          estimated_total: estimatedTotal,
+          provider_calls: via.raw('provider_calls + ?', [providerCalls]),
+          failures: 0,
+          failing_since: null,
+          waits: 0,
+        });
+      if (updated === 0) return false;
+      for (const { startByte, byteCount: size, data } of chunks) {
+        await via('bulk_chunk').insert({
+          account_id: accountId,
+          job_id: id,
+          job_created_at: createdAt,
+          start_byte: startByte,
+          byte_count: size,
+          data,
+        });
+      }
+      return true;
+    },
+
+    /** Forgets what is stored of the file. @returns false: as `checkpoint` */
+    restart: async (via: Knex, { accountId, id, lease }: ClaimedJob): Promise<boolean> => {
+      const updated = await via('bulk_job').where({ account_id: accountId, id, lease }).update({
+        fields: null,
+        walk_key: null,
+        position: null,
+        record_count: 0,
+        byte_count: 0,
+        estimated_total: null,
+      });
+      if (updated > 0) await via('bulk_chunk').where({ account_id: accountId, job_id: id }).delete();
+      return updated > 0;
+    },
+
+    /** @returns the job as it is then; undefined: it is not ours any more */
+    end: async (
+      via: Knex,
+      { accountId, id, lease }: ClaimedJob,
+      { now, fault, providerCalls }: { readonly now: Date; readonly fault?: JobFault; readonly providerCalls: number },
+    ): Promise<BulkJob | undefined> => {
+      const [row]: RowOf<'bulk_job'>[] = await via('bulk_job')
+        .where({ account_id: accountId, id, lease })
+        .update({
+          ...ENDED,
+          status: fault === undefined ? 'COMPLETED' : 'FAILED',
+          finished_at: now,
+          provider_calls: via.raw('provider_calls + ?', [providerCalls]),
+          code: fault?.code ?? null,
+          message: fault?.message ?? null,
+        })
+        .returning(RETURNED);
+      return row && toJob(row);
+    },
+
+    /** Gives a job back. What somebody else has by now stays as it is. */
+    postpone: async ({ accountId, id, lease }: ClaimedJob, later: Postponement): Promise<void> => {
+      const { due, failedAt, hasWaited, providerCalls } = later;
+      await knex('bulk_job')
+        .where({ account_id: accountId, id, lease })
+        .update({
+          due,
+          lease: null,
+          lease_until: null,
+          provider_calls: knex.raw('provider_calls + ?', [providerCalls]),
+          ...(failedAt !== undefined && {
+            failures: knex.raw('failures + 1'),
+            failing_since: knex.raw('coalesce(failing_since, ?)', [failedAt]),
+          }),
+          ...(hasWaited && { waits: knex.raw('waits + 1') }),
+        });
+    },
+
+    /** The part of the file that holds a byte. */
+    findChunk: async ({ accountId, id, createdAt }: BulkJob, byte: number): Promise<StoredChunk | undefined> => {
+      const chunk = await knex('bulk_chunk')
+        .where({ account_id: accountId, job_id: id, job_created_at: createdAt })
+        .where('start_byte', '<=', byte)
+        .orderBy('start_byte', 'desc')
+        .first({ startByte: 'start_byte', byteCount: 'byte_count', data: 'data' });
+      return chunk !== undefined && byte < chunk.startByte + chunk.byteCount ? chunk : undefined;
+    },
+
+    /** Old jobs, whose files went with the partitions of their days, and files of instances that were deleted. */
+    purge: async (before: Date): Promise<void> => {
+      await knex('bulk_job').where('created_at', '<', before).delete();
+      await knex.raw(PURGE_FILES);
+    },
+  };
+}
+
+/** knex asks for arrays it could change. */
+function toMutable(binding: string | readonly string[]): string | string[] {
+  return typeof binding === 'string' ? binding : [...binding];
+}
+
+/** Only this room writes its columns of JSON. */
+function toJob(row: RowOf<'bulk_job'>): BulkJob {
+  return row as BulkJob;
+}
+
+const ENDED = { due: null, lease: null, lease_until: null, position: null } as const;
+
+const COLUMNS = {
+  accountId: 'account_id',
+  id: 'id',
+  instanceId: 'instance_id',
+  direction: 'direction',
+  status: 'status',
+  objectName: 'object_name',
+  query: 'query',
+  changedBefore: 'changed_before',
+  format: 'format',
+  fileName: 'file_name',
+  callbackUrl: 'callback_url',
+  fields: 'fields',
+  walkKey: 'walk_key',
+  position: 'position',
+  recordCount: 'record_count',
+  failedCount: 'failed_count',
+  byteCount: 'byte_count',
+  providerCalls: 'provider_calls',
+  estimatedTotal: 'estimated_total',
+  code: 'code',
+  message: 'message',
+  due: 'due',
+  lease: 'lease',
+  leaseUntil: 'lease_until',
+  failures: 'failures',
+  failingSince: 'failing_since',
+  waits: 'waits',
+  createdAt: 'created_at',
+  startedAt: 'started_at',
+  finishedAt: 'finished_at',
+} as const satisfies ColumnsOf<'bulk_job'>;
+
+const RETURNED = Object.entries(COLUMNS).map(([name, column]) => `${column} as ${name}`);
+
+// Rows are locked where nothing is counted yet, so that two processes never wait for each other's.
+const CLAIM = `
+  with ready as materialized (
+    select account_id, id, due from bulk_job
+    where due <= ? and (lease_until is null or lease_until <= ?) and account_id <> all(?::bigint[])
+    order by due limit ?
+    for update skip locked
+  ),
+  busy as (
+    select account_id, count(*) as jobs from bulk_job where due is not null and lease_until > ? group by account_id
+  ),
+  ranked as (
+    select r.*, coalesce(b.jobs, 0) as jobs, row_number() over (partition by r.account_id order by r.due) as place
+    from ready r left join busy b using (account_id)
+  ),
+  chosen as (select * from ranked where place <= ? order by jobs + place, due limit ?)
+  update bulk_job j set
+    lease = gen_random_uuid(), lease_until = ?, status = 'RUNNING', started_at = coalesce(started_at, ?)
+  from chosen c where j.account_id = c.account_id and j.id = c.id
+  returning ${Object.entries(COLUMNS)
+    .map(([name, column]) => `j.${column} as "${name}"`)
+    .join(', ')}`;
+
+const PURGE_FILES = `
+  delete from bulk_chunk c where not exists (select from bulk_job j where j.account_id = c.account_id and j.id = c.job_id)`;
+
+const RENEW = `
+  update bulk_job j set lease_until = ?
+  from unnest(?::bigint[], ?::bigint[], ?::uuid[]) as r(account_id, id, lease)
+  where j.account_id = r.account_id and j.id = r.id and j.lease = r.lease
+  returning j.lease`;

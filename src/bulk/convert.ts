@@ -1,0 +1,154 @@
+import { isJsonObject, parseJson } from '../numbers/exact-json.ts';
+import { DECIMAL_TEXT, toJsonNumber } from '../numbers/number-value.ts';
+import { setPath } from '../resources/record.ts';
+import { type Row, reader } from '../where/index.ts';
+import { type Cell, cellOf, csvPrinter, defuse, printCells, printHeader, readCells } from './csv.ts';
+import type { BulkFormat, BulkJob, Column } from './job.ts';
+
+/** A type that a file is read as. */
+export type FileType = 'text/csv' | 'application/x-ndjson' | 'application/json';
+
+/** The way in which a file is read, which need not be the one in which it is stored. */
+export interface Rendition {
+  readonly type: FileType;
+  /** Of CSV: no cell is a formula to a spreadsheet. */
+  readonly isDefused: boolean;
+}
+
+/** The type of what is stored. */
+export const STORED_TYPES: Readonly<Record<BulkFormat, FileType>> = {
+  csv: 'text/csv',
+  jsonl: 'application/x-ndjson',
+};
+
+/** How rows are written into a file as it is stored. */
+export interface RowPrinter {
+  readonly header: string;
+  readonly print: (row: Row) => string;
+}
+
+export function createRowPrinter(format: BulkFormat, columns: readonly Column[]): RowPrinter {
+  if (format === 'csv') return { header: printHeader(columns), print: csvPrinter(columns) };
+  return { header: '', print: (row) => `${JSON.stringify(row)}\n` };
+}
+
+/** A stored row, in either language. */
+interface StoredRow {
+  readonly cells: () => readonly Cell[];
+  readonly json: () => string;
+}
+
+/** Characters of a piece. */
+const PIECE = 64 * 1024;
+
+/** The text of a stored file in another form, piece by piece. */
+export async function* convertFile(
+  texts: AsyncIterable<string>,
+  { format, fields: columns }: Pick<BulkJob, 'format'> & { readonly fields: readonly Column[] },
+  { type, isDefused }: Rendition,
+): AsyncGenerator<string, void> {
+  const { head, row: printRow, foot } = PRINTERS[type](columns, isDefused);
+  let piece = head;
+  let index = 0;
+  for await (const row of format === 'csv' ? readCsv(texts, columns) : readLines(texts, columns)) {
+    piece += printRow(row, index++);
+    if (piece.length < PIECE) continue;
+    yield piece;
+    piece = '';
+  }
+  yield piece + foot;
+}
+
+interface FormPrinter {
+  readonly head: string;
+  readonly row: (row: StoredRow, index: number) => string;
+  readonly foot: string;
+}
+
+const PRINTERS: Readonly<Record<FileType, (columns: readonly Column[], isDefused: boolean) => FormPrinter>> = {
+  'text/csv': (columns, isDefused) => ({
+    head: printHeader(columns),
+    row: ({ cells }) => printCells(isDefused ? cells().map((cell, at) => defuse(cell, columns[at])) : cells()),
+    foot: '',
+  }),
+  'application/x-ndjson': () => ({ head: '', row: ({ json }) => `${json()}\n`, foot: '' }),
+  'application/json': () => ({ head: '[', row: ({ json }, index) => (index === 0 ? '' : ',') + json(), foot: ']' }),
+};
+
+/** The rows of a CSV file, without its header. */
+async function* readCsv(texts: AsyncIterable<string>, columns: readonly Column[]): AsyncGenerator<StoredRow, void> {
+  const toRecord = recordMaker(columns);
+  let isHeader = true;
+  let rest = '';
+  for await (const text of texts) {
+    rest += text;
+    let at = 0;
+    for (let read = readCells(rest, at); read !== undefined; read = readCells(rest, at)) {
+      const { cells, end } = read;
+      at = end;
+      if (!isHeader) yield { cells: () => cells, json: () => JSON.stringify(toRecord(cells)) };
+      isHeader = false;
+    }
+    rest = rest.slice(at);
+  }
+  if (rest !== '') throw new Error('A stored file ends within a row.');
+}
+
+async function* readLines(texts: AsyncIterable<string>, columns: readonly Column[]): AsyncGenerator<StoredRow, void> {
+  const readers = columns.map(({ name }) => reader(name));
+  const cellsOf = (line: string) => {
+    const row = parseJson(line);
+    return readers.map((read) => cellOf(isJsonObject(row) ? read(row) : null));
+  };
+  let rest = '';
+  for await (const text of texts) {
+    rest += text;
+    let at = 0;
+    for (let end = rest.indexOf('\n'); end >= 0; end = rest.indexOf('\n', at)) {
+      const line = rest.slice(at, end);
+      at = end + 1;
+      yield { cells: () => cellsOf(line), json: () => line };
+    }
+    rest = rest.slice(at);
+  }
+  if (rest !== '') throw new Error('A stored file ends within a row.');
+}
+
+/** The record that the cells of a row were made of. */
+function recordMaker(columns: readonly Column[]): (cells: readonly Cell[]) => Row {
+  const makers = columns.map((column) => ({ path: column.name.split('.'), toValue: valueMaker(column) }));
+  return (cells) => {
+    const record: Record<string, unknown> = {};
+    for (const [at, { path, toValue }] of makers.entries()) {
+      const cell = cells[at] ?? null;
+      setPath(record, path, cell === null ? null : toValue(cell));
+    }
+    return record;
+  };
+}
+
+function valueMaker({ type, format }: Column): (cell: string) => unknown {
+  switch (type) {
+    case 'number':
+    case 'integer':
+      return format === DECIMAL_TEXT ? (cell) => cell : toJsonNumber;
+    case 'boolean':
+      return (cell) => (cell === 'true' ? true : cell === 'false' ? false : cell);
+    case 'object':
+    case 'array':
+      return parseMembers;
+    default:
+      return (cell) => cell;
+  }
+}
+
+/** Some providers have a text where their metadata say that there are members. */
+function parseMembers(cell: string): unknown {
+  if (!/^[[{]/.test(cell)) return cell;
+  try {
+    return parseJson(cell);
+  } catch (error) {
+    if (error instanceof SyntaxError) return cell;
+    throw error;
+  }
+}

@@ -1,0 +1,191 @@
+import type { Clock } from '../clock.ts';
+import type { ObjectSpec } from '../connector/index.ts';
+import { assertCallable } from '../egress/callback-url.ts';
+import type { Egress } from '../egress/index.ts';
+import { AppError, invalidRequest, isAppError, pointer } from '../errors.ts';
+import type { Instance } from '../instances/instance.ts';
+import type { ObjectTarget, Resources, Walk, WalkRequest } from '../resources/index.ts';
+import { quoteText, readSelect, type Selected } from '../where/index.ts';
+import type { BulkStore, NewJob } from './bulk-store.ts';
+import type { BulkFormat, BulkQuery } from './job.ts';
+
+/** A download as it is asked for. */
+export interface DownloadRequest extends Pick<WalkRequest, 'where' | 'fields' | 'orderBy' | 'limit'> {
+  /** A `SELECT` statement in place of the object and its query. */
+  readonly statement?: string | undefined;
+  readonly objectName?: string | undefined;
+  /** Only what changed from then on. */
+  readonly from?: Date | undefined;
+  /** Only what changed before then. */
+  readonly to?: Date | undefined;
+  /** Only what that job cannot have. */
+  readonly continueFromJobId?: number | undefined;
+  readonly format: BulkFormat;
+  readonly fileName?: string | undefined;
+  readonly callback?: Callback | undefined;
+}
+
+export interface Callback {
+  readonly url: string;
+  /** Where it stands in the request. */
+  readonly place: string;
+}
+
+export interface CreatePorts {
+  readonly store: Pick<BulkStore, 'find' | 'countOpen'>;
+  readonly resources: Pick<Resources, 'planWalk'>;
+  readonly egress: Pick<Egress, 'check'>;
+  readonly clock: Pick<Clock, 'now'>;
+}
+
+/** Of one account. */
+export const MOST_OPEN_JOBS = 500;
+const RETRY_SECONDS = 60;
+/** As for polls, where an object does not say how late its changes show. */
+const DEFAULT_OVERLAP_SECONDS = 60;
+
+/**
+ * Makes a job of a request; nothing is stored yet.
+ * @throws AppError REQUEST_INVALID, WHERE_*, NOT_FOUND, OPERATION_UNSUPPORTED, CONFLICT, RATE_LIMITED
+ */
+export async function planDownload(ports: CreatePorts, { instance, request, signal }: PlannedRequest): Promise<NewJob> {
+  const { store, egress, clock } = ports;
+  const { format, callback, fileName = null } = request;
+  const { accountId, id: instanceId } = instance;
+  const asked = readRequest(request);
+  if (callback !== undefined) await assertCallable(egress, callback.url, callback.place);
+  const target = { instance, objectName: asked.objectName, signal };
+  const { object } = await planAt(ports, target, asked);
+  const also = await boundsOf(ports, { object, target, request });
+  const query = toQuery({ ...asked, also });
+  if (also !== undefined) await ports.resources.planWalk(target, query);
+  if ((await store.countOpen(accountId)) >= MOST_OPEN_JOBS) throw tooMany();
+  return {
+    accountId,
+    instanceId,
+    direction: 'DOWNLOAD',
+    objectName: asked.objectName,
+    query,
+    changedBefore: request.to ?? null,
+    format,
+    fileName,
+    callbackUrl: callback?.url ?? null,
+    createdAt: new Date(clock.now()),
+  };
+}
+
+export interface PlannedRequest {
+  readonly instance: Instance;
+  readonly request: DownloadRequest;
+  readonly signal: AbortSignal;
+}
+
+type AskedQuery = Pick<Selected, 'objectName' | 'fields' | 'where' | 'orderBy' | 'limit'> & Partial<Selected>;
+
+/** @throws AppError REQUEST_INVALID unless there is a statement or an object; WHERE_SYNTAX */
+function readRequest({ statement, objectName, fields, where, orderBy, limit }: DownloadRequest): AskedQuery {
+  if (statement === undefined) {
+    if (objectName !== undefined) return { objectName, fields, where, orderBy, limit };
+    throw invalidRequest([
+      { path: '/body/objectName', message: "'objectName' is required, unless 'q' has a statement." },
+    ]);
+  }
+  const given = Object.entries({ objectName, fields, where, orderBy, limit }).filter(
+    ([, value]) => value !== undefined,
+  );
+  if (given.length === 0) return readSelect(statement);
+  throw invalidRequest(
+    given.map(([name]) => ({ path: pointer('body', name), message: `'${name}' is said by the statement in 'q'.` })),
+  );
+}
+
+/** An object that there is not has its position in the statement. */
+async function planAt({ resources }: CreatePorts, target: ObjectTarget, asked: AskedQuery): Promise<Walk> {
+  try {
+    return await resources.planWalk(target, toQuery(asked));
+  } catch (error) {
+    const { objectLoc } = asked;
+    if (objectLoc === undefined || !isAppError(error, 'NOT_FOUND')) throw error;
+    const { code, message, details: [detail] = [] } = error;
+    const place = { position: objectLoc.offset, length: objectLoc.length };
+    throw new AppError(code, message, { details: [{ ...detail, message, ...place }], cause: error });
+  }
+}
+
+interface BoundsInput {
+  readonly object: ObjectSpec;
+  readonly target: ObjectTarget & { readonly instance: Instance };
+  readonly request: DownloadRequest;
+}
+
+/** The bounds of the time of change as a filter. */
+async function boundsOf(ports: CreatePorts, input: BoundsInput): Promise<string | undefined> {
+  const { object, target, request } = input;
+  const { to, continueFromJobId } = request;
+  const given = (['from', 'to', 'continueFromJobId'] as const).filter((name) => request[name] !== undefined);
+  const [first] = given;
+  if (first === undefined) return undefined;
+  const { updated } = object.changes ?? {};
+  if (updated === undefined || object.fields[updated] === undefined) throw untold(first, target.objectName);
+  const from = continueFromJobId === undefined ? request.from : await endOfJob(ports, input, continueFromJobId);
+  if (from !== undefined && to !== undefined && from > to)
+    throw invalidRequest([
+      {
+        path: '/body/to',
+        message: `'to' is before ${continueFromJobId === undefined ? "'from'" : 'the start of that job'}.`,
+      },
+    ]);
+  const isDay = object.fields[updated]?.type === 'date';
+  const literal = (time: Date) => quoteText(time.toISOString().slice(0, isDay ? 10 : undefined));
+  const bounds = [
+    ...(from === undefined ? [] : [`\`${updated}\` >= ${literal(from)}`]),
+    // What changed on the day of the bound may have changed before it.
+    ...(to === undefined ? [] : [`\`${updated}\` ${isDay ? '<=' : '<'} ${literal(to)}`]),
+  ];
+  return bounds.join(' AND ');
+}
+
+/** From when on a job may lack changes. @throws AppError NOT_FOUND, REQUEST_INVALID, CONFLICT */
+async function endOfJob(
+  { store }: CreatePorts,
+  { object, target: { instance, objectName }, request }: BoundsInput,
+  id: number,
+): Promise<Date> {
+  const path = '/body/continueFromJobId';
+  if (request.from !== undefined)
+    throw invalidRequest([{ path: '/body/from', message: "'from' and 'continueFromJobId' exclude each other." }]);
+  const job = await store.find({ accountId: instance.accountId, instanceId: instance.id, id });
+  if (job === undefined) throw jobNotFound(id);
+  if (job.direction !== 'DOWNLOAD' || job.objectName !== objectName) {
+    const message = `Job ${id} is ${job.direction === 'DOWNLOAD' ? 'a download' : 'an upload'} of '${job.objectName}', not a download of '${objectName}'.`;
+    throw invalidRequest([{ path, message }]);
+  }
+  if (job.status !== 'COMPLETED' || job.startedAt === null)
+    throw new AppError('CONFLICT', `Job ${id} is ${job.status}: only one that is COMPLETED can be continued.`);
+  const startMs = Math.min(job.startedAt.getTime(), job.changedBefore?.getTime() ?? Number.POSITIVE_INFINITY);
+  return new Date(startMs - (object.changes?.overlapSeconds ?? DEFAULT_OVERLAP_SECONDS) * 1000);
+}
+
+export function jobNotFound(id: number): AppError {
+  return new AppError('NOT_FOUND', `This instance has no bulk job ${id}. Jobs and their files are kept for some days.`);
+}
+
+function untold(name: string, objectName: string): AppError {
+  const message = `'${objectName}' does not say when its records changed, so that '${name}' cannot be answered.`;
+  return invalidRequest([{ path: pointer('body', name), message }]);
+}
+
+function tooMany(): AppError {
+  const message = `The account has ${MOST_OPEN_JOBS} bulk jobs that have not ended. Send the next when some have.`;
+  return new AppError('RATE_LIMITED', message, { retryAfterSeconds: RETRY_SECONDS });
+}
+
+function toQuery({ where, also, fields, orderBy, limit }: WalkRequest): BulkQuery {
+  return {
+    ...(where !== undefined && { where }),
+    ...(also !== undefined && { also }),
+    ...(fields !== undefined && { fields }),
+    ...(orderBy !== undefined && { orderBy }),
+    ...(limit !== undefined && { limit }),
+  };
+}

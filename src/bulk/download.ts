@@ -1,0 +1,199 @@
+import { createHash } from 'node:crypto';
+import type { Clock } from '../clock.ts';
+import type { Instance } from '../instances/instance.ts';
+import { createPacer } from '../pace.ts';
+import type { Resources, Walk, WalkedPage } from '../resources/index.ts';
+import type { Position } from '../resources/page.ts';
+import { waitForCallersMs } from '../resources/rate-limits.ts';
+import type { PushedField } from '../where/index.ts';
+import type { BulkStore, Checkpoint } from './bulk-store.ts';
+import { type BegunJob, type CallCount, createFileWriter, type FileWriter, fenced } from './file-writer.ts';
+import type { ClaimedJob, Column } from './job.ts';
+
+export interface DownloadPorts {
+  readonly store: Pick<BulkStore, 'transaction' | 'checkpoint' | 'restart'>;
+  readonly resources: Pick<Resources, 'planWalk' | 'readPage' | 'rateLimitOf'>;
+  readonly clock: Clock;
+  readonly options: DownloadOptions;
+}
+
+export interface DownloadOptions {
+  /** A job is given back after so long, so that others have their turn. */
+  readonly sliceMs: number;
+  /** What was read is stored after so long, however little it is. */
+  readonly storeMs: number;
+}
+
+export interface DownloadInput {
+  readonly job: ClaimedJob;
+  readonly instance: Instance;
+  readonly signal: AbortSignal;
+}
+
+/** How a part of the work ended. */
+export type DownloadEnd =
+  /** All rows are read; the last step is still to be stored. */
+  { readonly kind: 'done'; readonly last: Checkpoint } | ({ readonly kind: 'later' } & EarlyStop);
+
+interface EarlyStop {
+  readonly afterMs: number;
+  /** It left the limit of the provider to callers, and got no further before. */
+  readonly isWait: boolean;
+}
+
+/** Parts in a row that leave everything to callers; the next one gets further, however little of the limit is left. */
+const MOST_WAITS = 3;
+const LONGEST_WAIT_MS = 3_600_000;
+
+/**
+ * Goes on with a job: reads its rows page by page and stores them, each time with the place where the next one is found. What is not stored
+ * when it is broken off is read again from there, so that each row is in the file once. `calls` is kept up to date also when it throws.
+ * @throws JobLost; AppError as calls of the provider do; the reason of the signal; what the database says
+ */
+export async function download(
+  ports: DownloadPorts,
+  { job, instance, signal }: DownloadInput,
+  calls: CallCount,
+): Promise<DownloadEnd> {
+  const { resources, clock, options } = ports;
+  const walk = await resources.planWalk({ instance, objectName: job.objectName, signal }, job.query);
+  const begun = await begin(ports, { job, instance, walk });
+  const writer = createFileWriter(ports, { job, begun, calls, signal });
+  const pages = createPages(ports, { job, instance, signal });
+  const { limit = Number.POSITIVE_INFINITY } = job.query;
+  const endsAtMs = clock.steady() + options.sliceMs;
+
+  function stopEarly(): EarlyStop | undefined {
+    const isWait = !writer.hasStored();
+    if (!isWait && clock.steady() >= endsAtMs) return { afterMs: 0, isWait: false };
+    if (isWait && job.waits >= MOST_WAITS) return undefined;
+    const waitMs = waitForCallersMs(resources.rateLimitOf(instance));
+    return waitMs === undefined ? undefined : { afterMs: Math.min(waitMs, LONGEST_WAIT_MS), isWait };
+  }
+
+  try {
+    for (let position: Position | undefined = begun.position; position !== undefined; ) {
+      const stop: EarlyStop | undefined = pages.isReading() ? undefined : stopEarly();
+      if (stop !== undefined) {
+        await writer.settle(position);
+        return { kind: 'later', ...stop };
+      }
+      const page = await readOrSettle(pages, writer, position, signal);
+      calls.providerCalls += page.providerCalls;
+      if (page.total !== undefined) writer.estimate(Math.min(page.total, limit));
+      const wanted = limit - writer.recordCount();
+      const next: Position | undefined = page.records.length < wanted ? page.next : undefined;
+      // While this page is written the next one is on its way.
+      if (next !== undefined && stopEarly() === undefined) pages.begin(next);
+      await writePage(writer, { page, position, wanted, signal });
+      pages.release(position);
+      if (next !== undefined && writer.idleMs() >= options.storeMs) await writer.store(next);
+      position = next;
+    }
+    return { kind: 'done', last: await writer.finish() };
+  } finally {
+    pages.close();
+  }
+}
+
+/** What was read before a call fails is kept: a provider that fails often would keep a job from getting on otherwise. */
+async function readOrSettle(
+  pages: Pages,
+  writer: FileWriter,
+  position: Position,
+  signal: AbortSignal,
+): Promise<WalkedPage> {
+  try {
+    return await pages.read(position);
+  } catch (error) {
+    if (!signal.aborted) await writer.settle(position);
+    throw error;
+  }
+}
+
+interface ReadPage {
+  readonly page: WalkedPage;
+  readonly position: Position;
+  /** Rows. */
+  readonly wanted: number;
+  readonly signal: AbortSignal;
+}
+
+async function writePage(writer: FileWriter, { page, position, wanted, signal }: ReadPage): Promise<void> {
+  const pacer = createPacer(signal);
+  const count = Math.min(wanted, page.records.length);
+  for (const [index, row] of page.records.entries()) {
+    if (index === count) return;
+    writer.write(row);
+    if (writer.isFull()) await writer.store({ ...position, skipMatches: position.skipMatches + index + 1 });
+    if (pacer.isDue()) await pacer.pause();
+  }
+}
+
+/** A job whose walk is not what it was, because the object or the instance changed, begins anew. @throws JobLost */
+async function begin(
+  { store }: Pick<DownloadPorts, 'store'>,
+  { job, instance, walk }: { readonly job: ClaimedJob; readonly instance: Instance; readonly walk: Walk },
+): Promise<BegunJob> {
+  const { fields, position, recordCount, byteCount, estimatedTotal } = job;
+  const walkKey = createHash('sha256')
+    .update(JSON.stringify([instance.settingsVersion, walk.key]))
+    .digest('base64');
+  if (walkKey === job.walkKey && fields !== null && position !== null)
+    return { fields, walkKey, position, recordCount, byteCount, estimatedTotal };
+  if (job.walkKey !== null) await fenced(store, (via) => store.restart(via, job));
+  const columns = columnsOf(walk.fields);
+  return { fields: columns, walkKey, position: walk.start, recordCount: 0, byteCount: 0, estimatedTotal: null };
+}
+
+/** One for each name, however often it was asked for. */
+function columnsOf(fields: readonly PushedField[]): readonly Column[] {
+  const byName = new Map(
+    fields.map(({ name, type, format }) => [name, { name, type, ...(format !== undefined && { format }) }]),
+  );
+  return [...byName.values()];
+}
+
+/** Reads pages, of which the next one may be on its way already. What a page takes in memory is counted until it is released. */
+interface Pages {
+  readonly begin: (position: Position) => void;
+  readonly isReading: () => boolean;
+  readonly read: (position: Position) => Promise<WalkedPage>;
+  readonly release: (position: Position) => void;
+  /** Breaks off what is on its way, and releases everything. */
+  readonly close: () => void;
+}
+
+function createPages({ resources }: DownloadPorts, { job, instance, signal }: DownloadInput): Pages {
+  const ends = new Map<Position, AbortController>();
+  let next: { readonly position: Position; readonly page: Promise<WalkedPage> } | undefined;
+
+  function begin(position: Position): Promise<WalkedPage> {
+    const end = new AbortController();
+    ends.set(position, end);
+    const target = { instance, objectName: job.objectName, signal: AbortSignal.any([signal, end.signal]) };
+    const page = resources.readPage(target, job.query, position);
+    // It may fail before anybody waits for it.
+    page.catch(() => undefined);
+    return page;
+  }
+
+  return {
+    begin: (position) => {
+      next = { position, page: begin(position) };
+    },
+    isReading: () => next !== undefined,
+    read: (position) => {
+      const page = next?.position === position ? next.page : begin(position);
+      next = undefined;
+      return page;
+    },
+    release: (position) => {
+      ends.get(position)?.abort();
+      ends.delete(position);
+    },
+    close: () => {
+      for (const end of ends.values()) end.abort();
+    },
+  };
+}

@@ -1,0 +1,61 @@
+import type { PreparedEvents } from '../events/accept/accept.ts';
+import type { NewEvent } from '../events/model.ts';
+import type { Platform } from '../platform.ts';
+import type { BulkStore, Checkpoint } from './bulk-store.ts';
+import { fenced } from './file-writer.ts';
+import { type BulkJob, type ClaimedJob, type JobFault, JobLost } from './job.ts';
+import { statusOf } from './status.ts';
+
+export interface EndPorts {
+  readonly store: Pick<BulkStore, 'transaction' | 'checkpoint' | 'end' | 'find'>;
+  readonly clock: Pick<Platform['clock'], 'now'>;
+  /** Of the engine of events. */
+  readonly prepare: (events: readonly NewEvent[]) => Promise<PreparedEvents>;
+}
+
+/** How a job ends: with the last step of its file, or without a file. */
+export type JobEnd =
+  | { readonly last: Checkpoint; readonly fault?: never; readonly providerCalls?: never }
+  | { readonly fault: JobFault; readonly last?: never; readonly providerCalls: number };
+
+/** Stores the end of a job together with the event that tells of it: one of them, and no more than one. @throws JobLost */
+export async function endJob(
+  { store, clock, prepare }: EndPorts,
+  job: ClaimedJob,
+  { last, fault, providerCalls = 0 }: JobEnd,
+): Promise<void> {
+  const now = new Date(clock.now());
+  const stored = await store.find(job);
+  if (stored === undefined) throw new JobLost();
+  const ended: BulkJob = {
+    ...stored,
+    ...last,
+    status: fault === undefined ? 'COMPLETED' : 'FAILED',
+    code: fault?.code ?? null,
+    message: fault?.message ?? null,
+    providerCalls: stored.providerCalls + (last?.providerCalls ?? providerCalls),
+    finishedAt: now,
+  };
+  const events = await prepare([eventOf(ended)]);
+  await fenced(store, async (via) => {
+    if (last !== undefined && !(await store.checkpoint(via, job, last))) return false;
+    if (!(await store.end(via, job, { now, ...(fault !== undefined && { fault }), providerCalls }))) return false;
+    await events.insert(via);
+    return true;
+  });
+  events.committed();
+}
+
+function eventOf(job: BulkJob): NewEvent {
+  const { accountId, instanceId, id, objectName, callbackUrl, status, finishedAt } = job;
+  return {
+    accountId,
+    instanceId,
+    type: status === 'COMPLETED' ? 'bulk.completed' : 'bulk.failed',
+    objectName,
+    objectId: String(id),
+    object: statusOf(job),
+    ...(finishedAt !== null && { timestamp: finishedAt }),
+    ...(callbackUrl !== null && { callbackUrl }),
+  };
+}

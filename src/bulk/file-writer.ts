@@ -1,0 +1,129 @@
+import type { Clock } from '../clock.ts';
+import type { Position } from '../resources/page.ts';
+import type { Row } from '../where/index.ts';
+import type { BulkStore, Checkpoint } from './bulk-store.ts';
+import { createChunkBuffer, packChunks } from './chunks.ts';
+import { createRowPrinter } from './convert.ts';
+import { type BulkJob, type ClaimedJob, JobLost, type JobProgress } from './job.ts';
+
+/** A job whose first row is known, or that has some. */
+export interface BegunJob extends JobProgress {
+  readonly fields: NonNullable<BulkJob['fields']>;
+  readonly position: Position;
+}
+
+export interface WriterPorts {
+  readonly store: Pick<BulkStore, 'transaction' | 'checkpoint'>;
+  readonly clock: Pick<Clock, 'steady'>;
+}
+
+/** Of calls of the provider that no checkpoint counts yet. */
+export interface CallCount {
+  providerCalls: number;
+}
+
+/** The file of a job on its way into the database. */
+export interface FileWriter {
+  readonly write: (row: Row) => void;
+  /** So much was written that it is to be stored. */
+  readonly isFull: () => boolean;
+  /** For so long nothing was stored. */
+  readonly idleMs: () => number;
+  readonly recordCount: () => number;
+  readonly hasStored: () => boolean;
+  readonly estimate: (total: number) => void;
+  /**
+   * What was written, with the place of the row behind it. Resolves when what came before is stored, so that reading and storing go on at
+   * the same time. @throws JobLost
+   */
+  readonly store: (next: Position) => Promise<void>;
+  /** The same, to the end of it. Does nothing where all is stored. */
+  readonly settle: (next: Position) => Promise<void>;
+  /** The last step, for whoever stores it; all before it is stored. */
+  readonly finish: () => Promise<Checkpoint>;
+}
+
+/** Nothing of a file is without a row of which a part is missing: a checkpoint ends behind a row. */
+export function createFileWriter(
+  { store, clock }: WriterPorts,
+  {
+    job,
+    begun,
+    calls,
+    signal,
+  }: {
+    readonly job: ClaimedJob;
+    readonly begun: BegunJob;
+    readonly calls: CallCount;
+    readonly signal: AbortSignal;
+  },
+): FileWriter {
+  const { fields, walkKey } = begun;
+  const printer = createRowPrinter(job.format, fields);
+  const buffer = createChunkBuffer();
+  let { recordCount, byteCount, estimatedTotal } = begun;
+  let stored = begun.position;
+  let storedAtMs = clock.steady();
+  let storing: Promise<void> = Promise.resolve();
+  if (recordCount === 0 && byteCount === 0) buffer.write(printer.header);
+
+  /** Everything so far. */
+  async function pack(position: Position | null): Promise<Checkpoint> {
+    const { providerCalls } = calls;
+    calls.providerCalls = 0;
+    const parts = buffer.take();
+    const startByte = byteCount;
+    byteCount += parts.reduce((sum, { length }) => sum + length, 0);
+    const progress = { fields, walkKey, position, recordCount, byteCount, estimatedTotal };
+    return { ...progress, providerCalls, chunks: await packChunks(parts, startByte) };
+  }
+
+  async function storeNext(next: Position): Promise<void> {
+    storedAtMs = clock.steady();
+    stored = next;
+    const packed = pack(next);
+    const before = storing;
+    storing = before.then(async () => {
+      const step = await packed;
+      signal.throwIfAborted();
+      await fenced(store, (via) => store.checkpoint(via, job, step));
+    });
+    // Whoever stores next is told, or who settles.
+    storing.catch(() => undefined);
+    packed.catch(() => undefined);
+    await before;
+  }
+
+  return {
+    write: (row) => {
+      buffer.write(printer.print(row));
+      recordCount++;
+    },
+    isFull: buffer.isFull,
+    idleMs: () => clock.steady() - storedAtMs,
+    recordCount: () => recordCount,
+    hasStored: () => stored !== begun.position,
+    estimate: (total) => {
+      estimatedTotal = total;
+    },
+    store: storeNext,
+    settle: async (next) => {
+      if (next !== stored) await storeNext(next);
+      await storing;
+    },
+    finish: async () => {
+      await storing;
+      return pack(null);
+    },
+  };
+}
+
+/** A transaction of the one whose job it is. @throws JobLost */
+export async function fenced(
+  { transaction }: Pick<BulkStore, 'transaction'>,
+  work: (via: Parameters<BulkStore['checkpoint']>[0]) => Promise<boolean>,
+): Promise<void> {
+  await transaction(async (via) => {
+    if (!(await work(via))) throw new JobLost();
+  });
+}

@@ -1,0 +1,63 @@
+import type { PoolShares } from '../db/pool-shares.ts';
+import type { BulkStore } from './bulk-store.ts';
+import { unpackChunk } from './chunks.ts';
+import { convertFile, type Rendition, STORED_TYPES } from './convert.ts';
+import type { BulkJob } from './job.ts';
+
+/** A file that is whole. */
+export interface BulkFile {
+  readonly job: BulkJob;
+  /** As it is stored. */
+  readonly byteCount: number;
+  /** From a byte up to another one. Iterating throws when the job was deleted meanwhile. */
+  readonly bytes: (begin: number, end: number) => AsyncIterable<Buffer>;
+  /** In a form that is not stored. */
+  readonly convert: (form: Rendition) => AsyncIterable<string>;
+}
+
+export interface FilePorts {
+  readonly store: Pick<BulkStore, 'findChunk'>;
+  readonly shares: Pick<PoolShares, 'lookUp'>;
+}
+
+export function openFile({ store, shares }: FilePorts, job: BulkJob): BulkFile {
+  const find = (byte: number) => {
+    const chunk = shares.lookUp(job.accountId, () => store.findChunk(job, byte));
+    // Whoever hangs up does not wait for the next one.
+    chunk.catch(() => undefined);
+    return chunk;
+  };
+
+  /** The next chunk is on its way while one is sent. */
+  async function* bytes(begin: number, end: number): AsyncGenerator<Buffer, void> {
+    let next = begin < end ? find(begin) : undefined;
+    for (let at = begin; next !== undefined; ) {
+      const chunk = await next;
+      if (chunk === undefined) throw new Error(`The file of bulk job ${job.id} was deleted while it was read`);
+      const { startByte, byteCount, data } = chunk;
+      const chunkEnd = startByte + byteCount;
+      next = chunkEnd < end ? find(chunkEnd) : undefined;
+      const whole = await unpackChunk(data);
+      yield whole.subarray(at - startByte, end - startByte);
+      at = chunkEnd;
+    }
+  }
+
+  async function* texts(): AsyncGenerator<string, void> {
+    const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+    for await (const part of bytes(0, job.byteCount)) yield decoder.decode(part, { stream: true });
+    yield decoder.decode();
+  }
+
+  return {
+    job,
+    byteCount: job.byteCount,
+    bytes,
+    convert: (form) => convertFile(texts(), { format: job.format, fields: job.fields ?? [] }, form),
+  };
+}
+
+/** Whether the file is stored so. */
+export function isStored({ format }: Pick<BulkJob, 'format'>, { type, isDefused }: Rendition): boolean {
+  return STORED_TYPES[format] === type && !isDefused;
+}

@@ -1,0 +1,171 @@
+import { addDays, toDay } from '../db/partition-store.ts';
+import { createPartitions } from '../db/partitions.ts';
+import { AppError } from '../errors.ts';
+import type { Instance, InstanceKey } from '../instances/instance.ts';
+import type { Instances } from '../instances/instances.ts';
+import type { Platform } from '../platform.ts';
+import { prepareSql } from '../where/index.ts';
+import { createBulkMetrics } from './bulk-metrics.ts';
+import { createBulkStore, FILTERABLE_JOB, type JobPlace } from './bulk-store.ts';
+import { type CreatePorts, jobNotFound, type PlannedRequest, planDownload } from './create-job.ts';
+import { type BulkFile, openFile } from './file.ts';
+import type { BulkJob, JobKey } from './job.ts';
+import { createBulkWorker, WORKER_OPTIONS, type WorkerOptions, type WorkerPorts } from './worker.ts';
+
+export interface BulkNeighbours extends Pick<WorkerPorts, 'prepare'> {
+  readonly resources: WorkerPorts['resources'] & CreatePorts['resources'];
+  readonly instances: Pick<Instances, 'get'>;
+}
+
+export interface BulkRole {
+  /** This process works on jobs; one that does not only tells those that do. */
+  readonly works: boolean;
+  readonly retentionDays: number;
+  readonly options?: Partial<WorkerOptions> | undefined;
+}
+
+export interface JobQuery {
+  /** In the query language over `FILTERABLE_JOB`. */
+  readonly where?: string | undefined;
+  readonly limit: number;
+  readonly beforeId?: number | undefined;
+}
+
+export interface JobPage {
+  readonly jobs: readonly BulkJob[];
+  /** The id to go on from; absent at the end. */
+  readonly nextBeforeId?: number;
+}
+
+/** Jobs of an instance. */
+export interface Bulk {
+  readonly start: () => Promise<void>;
+  readonly stop: () => Promise<void>;
+  /** @throws AppError as `planDownload` does */
+  readonly createDownload: (request: PlannedRequest) => Promise<BulkJob>;
+  /** @throws AppError NOT_FOUND */
+  readonly get: (place: JobPlace) => Promise<BulkJob>;
+  /** The newest first. @throws AppError WHERE_SYNTAX, WHERE_INVALID */
+  readonly list: (instance: Instance, query: JobQuery) => Promise<JobPage>;
+  /** @throws AppError NOT_FOUND, CONFLICT for one that has come to an end */
+  readonly cancel: (place: JobPlace) => Promise<BulkJob>;
+  /** With its file; one that is under way is broken off. @throws AppError NOT_FOUND */
+  readonly remove: (place: JobPlace) => Promise<void>;
+  /** @throws AppError NOT_FOUND before there is one, with the status of the job */
+  readonly open: (place: JobPlace, objectName: string) => Promise<BulkFile>;
+  /** Partitions and retention. */
+  readonly keep: () => Promise<void>;
+}
+
+const DUE_TOPIC = 'bulk-due';
+const GONE_TOPIC = 'bulk-gone';
+const INSTANCE_TOPIC = 'instance';
+const DAY_MS = 86_400_000;
+
+/** Files of many records. It stands on instances, their resources and the engine of events. */
+export function composeBulk(platform: Platform, neighbours: BulkNeighbours, role: BulkRole): Bulk {
+  const { knex, notifier, clock, egress, shares } = platform;
+  const { instances, resources, prepare } = neighbours;
+  const { works, retentionDays, options } = role;
+  const store = createBulkStore(knex);
+  const worker = createBulkWorker(platform, {
+    store,
+    resources,
+    prepare,
+    getInstance: instances.get,
+    measures: createBulkMetrics(platform.metrics),
+    retentionMs: retentionDays * DAY_MS,
+    options: { ...WORKER_OPTIONS, ...options },
+  });
+  const partitions = createPartitions(platform, [
+    { table: 'bulk_chunk', column: 'job_created_at', by: 'day', retentionDays },
+  ]);
+  const ends: (() => void)[] = [];
+
+  async function get(place: JobPlace): Promise<BulkJob> {
+    const job = await store.find(place);
+    if (job === undefined) throw jobNotFound(place.id);
+    return job;
+  }
+
+  return {
+    start: async () => {
+      await partitions.ensure();
+      if (!works) return;
+      ends.push(
+        notifier.subscribe(DUE_TOPIC, worker.wake),
+        notifier.subscribe(GONE_TOPIC, (payload) => worker.drop(readKey(payload))),
+        notifier.subscribe(INSTANCE_TOPIC, (payload) => worker.refresh(readKey(payload))),
+      );
+      worker.start();
+    },
+    stop: async () => {
+      for (const end of ends) end();
+      await worker.stop();
+    },
+
+    createDownload: async (request) => {
+      const planned = await planDownload({ store, resources, egress, clock }, request);
+      return store.transaction(async (via) => {
+        const job = await store.insert(via, planned);
+        await notifier.publish(DUE_TOPIC, '', via);
+        return job;
+      });
+    },
+
+    get,
+
+    list: async ({ accountId, id: instanceId }, { where, limit, beforeId }) => {
+      const condition = where === undefined ? undefined : prepareSql(where, FILTERABLE_JOB);
+      const filter = { accountId, instanceId, condition, beforeId, limit: limit + 1 };
+      const found = await shares.list(accountId, (via) => store.list(via, filter));
+      const jobs = found.slice(0, limit);
+      const last = found.length > limit ? jobs.at(-1) : undefined;
+      return { jobs, ...(last !== undefined && { nextBeforeId: last.id }) };
+    },
+
+    cancel: async (place) => {
+      const { id, status } = await get(place);
+      const isCancelled = await store.transaction(async (via) => {
+        const cancelled = await store.cancel(via, place, new Date(clock.now()));
+        if (cancelled) await notifier.publish(GONE_TOPIC, keyOf(place), via);
+        return cancelled;
+      });
+      if (!isCancelled) throw new AppError('CONFLICT', `Job ${id} has ended already: it is ${status}.`);
+      return get(place);
+    },
+
+    remove: async (place) => {
+      await get(place);
+      await store.transaction(async (via) => {
+        await store.remove(via, place);
+        await notifier.publish(GONE_TOPIC, keyOf(place), via);
+      });
+    },
+
+    open: async (place, objectName) => {
+      const job = await get(place);
+      if (job.objectName !== objectName)
+        throw new AppError('NOT_FOUND', `Job ${job.id} is about '${job.objectName}', not '${objectName}'.`);
+      if (job.direction !== 'DOWNLOAD' || job.status !== 'COMPLETED')
+        throw new AppError('NOT_FOUND', `Job ${job.id} has no file: it is ${job.status}.`);
+      return openFile({ store, shares }, job);
+    },
+
+    keep: async () => {
+      await partitions.ensure();
+      await partitions.expire();
+      const oldest = addDays(toDay(new Date(clock.now())), -retentionDays);
+      await store.purge(new Date(`${oldest}T00:00:00Z`));
+    },
+  };
+}
+
+function keyOf({ accountId, id }: JobKey): string {
+  return `${accountId}:${id}`;
+}
+
+function readKey(payload: string): JobKey & InstanceKey {
+  const [accountId = 0, id = 0] = payload.split(':').map(Number);
+  return { accountId, id };
+}

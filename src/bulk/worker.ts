@@ -1,0 +1,290 @@
+import { isAppError } from '../errors.ts';
+import { createPool } from '../events/fairness.ts';
+import { createAlarm, every } from '../events/timers.ts';
+import type { Instance, InstanceKey } from '../instances/instance.ts';
+import type { Platform } from '../platform.ts';
+import type { BulkMetrics } from './bulk-metrics.ts';
+import type { BulkStore, Postponement } from './bulk-store.ts';
+import { type DownloadOptions, type DownloadPorts, download } from './download.ts';
+import { type EndPorts, endJob } from './end-job.ts';
+import type { CallCount } from './file-writer.ts';
+import { type ClaimedJob, type JobFault, type JobKey, JobLost } from './job.ts';
+
+export interface WorkerOptions extends DownloadOptions {
+  /** Jobs of this process that run at a time. Of this one account has a share, see `createPool`: half of it when it is alone. */
+  readonly concurrency: number;
+  /** The database is asked at least so often whether a job is due. */
+  readonly lookMs: number;
+  /** Of this process it is so long without a sign until others take it over; renewed meanwhile. */
+  readonly leaseMs: number;
+  /** A failing job is tried again after so long, then after twice as long, and so on up to the longest. */
+  readonly firstBackoffMs: number;
+  readonly longestBackoffMs: number;
+  /** A job that got no further for so long, as its provider is away, has failed. */
+  readonly patienceMs: number;
+  /** The same for what nobody expected. */
+  readonly bewilderedMs: number;
+}
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+export const WORKER_OPTIONS: WorkerOptions = {
+  concurrency: 4,
+  lookMs: 5_000,
+  leaseMs: 30_000,
+  sliceMs: 30_000,
+  storeMs: 10_000,
+  firstBackoffMs: 2_000,
+  longestBackoffMs: 5 * MINUTE_MS,
+  patienceMs: 6 * HOUR_MS,
+  bewilderedMs: 10 * MINUTE_MS,
+};
+
+export interface WorkerPorts extends Pick<DownloadPorts, 'resources'>, Pick<EndPorts, 'prepare'> {
+  readonly store: BulkStore;
+  /** @throws AppError NOT_FOUND */
+  readonly getInstance: (accountId: number, id: number) => Promise<Instance>;
+  readonly measures: BulkMetrics;
+  /** A job and its file are kept for so long, whether it has come to an end or not. */
+  readonly retentionMs: number;
+  readonly options: WorkerOptions;
+}
+
+export interface BulkWorker {
+  readonly start: () => void;
+  /** Takes no more, breaks off what is under way, and gives it back. */
+  readonly stop: () => Promise<void>;
+  /** Something may be due. */
+  readonly wake: () => void;
+  /** Breaks off a job that was cancelled or deleted. */
+  readonly drop: (job: JobKey) => void;
+  /** Breaks off what works with an instance as it was. */
+  readonly refresh: (instance: InstanceKey) => void;
+}
+
+/** Within the time of a lease it is renewed so often. */
+const RENEWALS = 3;
+
+interface Running {
+  readonly job: ClaimedJob;
+  readonly broken: AbortController;
+  work: Promise<void>;
+}
+
+/** Works on the jobs that are due, those of all processes together one at a time each. */
+export function createBulkWorker(
+  { clock, log, random }: Pick<Platform, 'clock' | 'log' | 'random'>,
+  { store, resources, prepare, getInstance, measures, retentionMs, options }: WorkerPorts,
+): BulkWorker {
+  const places = createPool(options.concurrency);
+  const running = new Set<Running>();
+  const alarm = createAlarm(clock, look);
+  let isStopping = false;
+  let looking: Promise<void> | undefined;
+  let mustLookAgain = false;
+  let endRenewals: (() => Promise<void>) | undefined;
+
+  function look(): void {
+    if (endRenewals === undefined || isStopping) return;
+    if (looking !== undefined) {
+      mustLookAgain = true;
+      return;
+    }
+    mustLookAgain = false;
+    looking = takeDue().finally(() => {
+      looking = undefined;
+      if (mustLookAgain) look();
+    });
+  }
+
+  async function takeDue(): Promise<void> {
+    try {
+      let found: number;
+      do found = await claim();
+      while (found > 0 && places.free() > 0 && !isStopping);
+      alarm.ringIn(await untilDueMs());
+    } catch (error) {
+      log.warn({ err: error }, 'could not look for due bulk jobs; trying again');
+      alarm.ringIn(options.lookMs);
+    }
+  }
+
+  async function untilDueMs(): Promise<number> {
+    // Somebody leaves first, who looks again.
+    if (places.free() <= 0) return options.lookMs;
+    const nowMs = clock.now();
+    const due = await store.nextDue(new Date(nowMs));
+    // Due and not taken are those of accounts that have all they may have.
+    const inMs = due === undefined || due.getTime() <= nowMs ? options.lookMs : due.getTime() - nowMs;
+    return Math.min(inMs, options.lookMs);
+  }
+
+  /** @returns how many */
+  async function claim(): Promise<number> {
+    const limit = places.free();
+    if (limit <= 0) return 0;
+    const nowMs = clock.now();
+    const busy = new Set([...running].map(({ job }) => job.accountId));
+    const claimed = await store.claim({
+      now: new Date(nowMs),
+      leaseUntil: new Date(nowMs + options.leaseMs),
+      limit,
+      share: Math.max(1, places.room(-1)),
+      except: [...busy].filter((accountId) => places.room(accountId) <= 0),
+    });
+    for (const job of claimed) begin(job);
+    return claimed.length;
+  }
+
+  function begin(job: ClaimedJob): void {
+    places.take(job.accountId);
+    const one: Running = { job, broken: new AbortController(), work: Promise.resolve() };
+    running.add(one);
+    one.work = run(one).finally(() => {
+      running.delete(one);
+      places.give(job.accountId);
+      look();
+    });
+  }
+
+  /** A step may take longer than a lease: a provider is slow. What is not ours any more is broken off. */
+  async function renew(): Promise<void> {
+    const all = [...running];
+    if (all.length === 0) return;
+    try {
+      const leaseUntil = new Date(clock.now() + options.leaseMs);
+      const jobs = all.map(({ job }) => job);
+      const ours = await store.renew(jobs, leaseUntil);
+      for (const one of all) if (!ours.has(one.job.lease)) one.broken.abort(new JobLost());
+    } catch (error) {
+      log.warn({ err: error, jobs: all.length }, 'could not renew the leases of bulk jobs; others may take them over');
+    }
+  }
+
+  /** Does not reject. */
+  async function run({ job, broken: { signal } }: Running): Promise<void> {
+    const calls: CallCount = { providerCalls: 0 };
+    const { accountId, id } = job;
+    try {
+      await work(job, signal, calls);
+    } catch (error) {
+      if (error instanceof JobLost || signal.reason instanceof JobLost) return measures.ended('lost');
+      try {
+        await endWith(error, { job, signal, calls });
+      } catch (failure) {
+        measures.ended('lost');
+        const what = 'could not store what came of a bulk job; it goes on when its lease ends';
+        if (!(failure instanceof JobLost)) log.warn({ err: failure, accountId, jobId: id }, what);
+      }
+    }
+  }
+
+  async function work(job: ClaimedJob, signal: AbortSignal, calls: CallCount): Promise<void> {
+    if (clock.now() >= job.createdAt.getTime() + retentionMs) return fail(job, TOO_OLD, calls);
+    const instance = await getInstance(job.accountId, job.instanceId);
+    const ports = { store, resources, clock, options };
+    const end = await download(ports, { job, instance, signal }, calls);
+    if (end.kind === 'later') {
+      measures.ended(end.isWait ? 'waited' : 'continued');
+      return postpone(job, { dueMs: clock.now() + end.afterMs, hasWaited: end.isWait, calls });
+    }
+    await endJob({ store, clock, prepare }, job, { last: end.last });
+    measures.ended('completed');
+  }
+
+  async function endWith(error: unknown, { job, signal, calls }: Attempt): Promise<void> {
+    const nowMs = clock.now();
+    if (signal.aborted) {
+      measures.ended('continued');
+      return postpone(job, { dueMs: nowMs, hasWaited: false, calls });
+    }
+    // It is this service that has no room.
+    if (isAppError(error, 'OVERLOADED')) {
+      measures.ended('continued');
+      return postpone(job, { dueMs: nowMs + (error.retryAfterSeconds ?? 1) * 1000, hasWaited: false, calls });
+    }
+    const current = (await store.find(job)) ?? job;
+    log.warn({ err: error, accountId: job.accountId, jobId: job.id }, 'a bulk job got no further');
+    const failingMs = nowMs - (current.failingSince?.getTime() ?? nowMs);
+    if (failingMs >= patienceMs(error)) return fail(job, faultOf(error), calls);
+    measures.ended('failed');
+    const dueMs = nowMs + backoffMs(current.failures, error);
+    return postpone(job, { dueMs, hasWaited: false, calls, failedAt: new Date(nowMs) });
+  }
+
+  async function fail(job: ClaimedJob, fault: JobFault, { providerCalls }: CallCount): Promise<void> {
+    await endJob({ store, clock, prepare }, job, { fault, providerCalls });
+    measures.ended('failed');
+  }
+
+  function postpone(job: ClaimedJob, { dueMs, calls, ...how }: Later): Promise<void> {
+    return store.postpone(job, { ...how, due: new Date(dueMs), providerCalls: calls.providerCalls });
+  }
+
+  /** How long it may go on failing: not at all, if that would be no use. */
+  function patienceMs(error: unknown): number {
+    if (isAppError(error, ...PASSING)) return options.patienceMs;
+    return !isAppError(error) || isAppError(error, ...BEWILDERING) ? options.bewilderedMs : 0;
+  }
+
+  /** As long as the provider asks for; otherwise twice as long with each failure. */
+  function backoffMs(failures: number, error: unknown): number {
+    const asked = isAppError(error) ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
+    const doubled = Math.min(options.firstBackoffMs * 2 ** Math.min(failures, 20), options.longestBackoffMs);
+    return Math.max(asked, doubled * (1 + JITTER * random.fraction()));
+  }
+
+  return {
+    start: () => {
+      endRenewals = every(clock, options.leaseMs / RENEWALS, renew);
+      look();
+    },
+    wake: look,
+    drop: ({ accountId, id }) => {
+      for (const { job, broken } of running)
+        if (job.accountId === accountId && job.id === id) broken.abort(new JobLost());
+    },
+    refresh: ({ accountId, id }) => {
+      for (const { job, broken } of running)
+        if (job.accountId === accountId && job.instanceId === id) broken.abort(new Error('The instance changed.'));
+    },
+    stop: async () => {
+      isStopping = true;
+      alarm.end();
+      for (const { broken } of running) broken.abort(new Error('The service is stopping.'));
+      await endRenewals?.();
+      await looking;
+      await Promise.all([...running].map(({ work }) => work));
+    },
+  };
+}
+
+interface Attempt {
+  readonly job: ClaimedJob;
+  readonly signal: AbortSignal;
+  readonly calls: CallCount;
+}
+
+interface Later extends Pick<Postponement, 'failedAt' | 'hasWaited'> {
+  readonly dueMs: number;
+  readonly calls: CallCount;
+}
+
+const JITTER = 0.1;
+
+const TOO_OLD: JobFault = {
+  code: 'OVERLOADED',
+  message: 'The job was not done within the time that files are kept (BULK_RETENTION_DAYS). Narrow its filter.',
+};
+
+/** The provider, or the way to it, is at fault, and will not be for ever. */
+const PASSING = ['PROVIDER_UNAVAILABLE', 'PROVIDER_TIMEOUT', 'PROVIDER_RATE_LIMITED', 'RATE_LIMITED'] as const;
+const BEWILDERING = ['PROVIDER_PROTOCOL', 'INTERNAL'] as const;
+
+/** In the words of the API. */
+function faultOf(error: unknown): JobFault {
+  if (!isAppError(error)) return { code: 'INTERNAL', message: 'The file could not be made.' };
+  const { code, message, providerMessage } = error;
+  return { code, message: providerMessage === undefined ? message : `${message} ${providerMessage}` };
+}
