@@ -2,14 +2,11 @@ import { promisify } from 'node:util';
 import { constants, zstdCompress, zstdDecompress } from 'node:zlib';
 import type { NewChunk } from './job.ts';
 
-/** Bytes. So much of a file is gathered before it is stored; a single row may be more. */
-const CHUNK_BYTES = 2 * 1024 * 1024;
 /** Bytes. None is larger, whatever rows are. */
-export const MOST_CHUNK_BYTES = 4 * 1024 * 1024;
+const MOST_CHUNK_BYTES = 4 * 1024 * 1024;
 /** Characters that are made bytes of at a time. */
 const TEXT_LENGTH = 128 * 1024;
 
-/** About what it takes to send the bytes through the network of a database, for half of them. */
 const LEVEL = { params: { [constants.ZSTD_c_compressionLevel]: 2 } };
 
 const compress = promisify(zstdCompress);
@@ -19,15 +16,16 @@ const decompress = promisify(zstdDecompress);
 export interface ChunkBuffer {
   readonly write: (text: string) => void;
   readonly isFull: () => boolean;
-  readonly byteCount: () => number;
   /** All of it; the buffer is empty then. */
   readonly take: () => readonly Buffer[];
 }
 
-export function createChunkBuffer(): ChunkBuffer {
+/** `fullBytes`: so much is gathered before it is stored; a single row may be more. */
+export function createChunkBuffer(fullBytes: number): ChunkBuffer {
   let text = '';
   let parts: Buffer[] = [];
   let byteCount = 0;
+  const textLength = Math.min(TEXT_LENGTH, fullBytes);
 
   function settle(): void {
     if (text === '') return;
@@ -40,13 +38,9 @@ export function createChunkBuffer(): ChunkBuffer {
   return {
     write: (more) => {
       text += more;
-      if (text.length >= TEXT_LENGTH) settle();
+      if (text.length >= textLength) settle();
     },
-    isFull: () => byteCount >= CHUNK_BYTES,
-    byteCount: () => {
-      settle();
-      return byteCount;
-    },
+    isFull: () => byteCount >= fullBytes,
     take: () => {
       settle();
       const taken = parts;

@@ -22,6 +22,8 @@ export interface DownloadOptions {
   readonly sliceMs: number;
   /** What was read is stored after so long, however little it is. */
   readonly storeMs: number;
+  /** And when it is so much. */
+  readonly chunkBytes: number;
 }
 
 export interface DownloadInput {

@@ -15,6 +15,10 @@ export interface BegunJob extends JobProgress {
 export interface WriterPorts {
   readonly store: Pick<BulkStore, 'transaction' | 'checkpoint'>;
   readonly clock: Pick<Clock, 'steady'>;
+  readonly options: {
+    /** So much of a file is gathered before it is stored. */
+    readonly chunkBytes: number;
+  };
 }
 
 /** Of calls of the provider that no checkpoint counts yet. */
@@ -45,7 +49,7 @@ export interface FileWriter {
 
 /** Nothing of a file is without a row of which a part is missing: a checkpoint ends behind a row. */
 export function createFileWriter(
-  { store, clock }: WriterPorts,
+  { store, clock, options }: WriterPorts,
   {
     job,
     begun,
@@ -60,7 +64,7 @@ export function createFileWriter(
 ): FileWriter {
   const { fields, walkKey } = begun;
   const printer = createRowPrinter(job.format, fields);
-  const buffer = createChunkBuffer();
+  const buffer = createChunkBuffer(options.chunkBytes);
   let { recordCount, byteCount, estimatedTotal } = begun;
   let stored = begun.position;
   let storedAtMs = clock.steady();

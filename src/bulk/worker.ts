@@ -35,6 +35,7 @@ export const WORKER_OPTIONS: WorkerOptions = {
   leaseMs: 30_000,
   sliceMs: 30_000,
   storeMs: 10_000,
+  chunkBytes: 2 * 1024 * 1024,
   firstBackoffMs: 2_000,
   longestBackoffMs: 5 * MINUTE_MS,
   patienceMs: 6 * HOUR_MS,

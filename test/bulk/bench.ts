@@ -1,0 +1,204 @@
+import type { Knex } from 'knex';
+import { createBulkMetrics } from '../../src/bulk/bulk-metrics.ts';
+import { type BulkStore, createBulkStore, type NewJob } from '../../src/bulk/bulk-store.ts';
+import { openFile } from '../../src/bulk/file.ts';
+import type { BulkJob, BulkQuery } from '../../src/bulk/job.ts';
+import { type BulkWorker, createBulkWorker, WORKER_OPTIONS, type WorkerOptions } from '../../src/bulk/worker.ts';
+import type { NewEvent } from '../../src/events/model.ts';
+import type { Instance } from '../../src/instances/instance.ts';
+import { createMetrics } from '../../src/metrics.ts';
+import type { Resources } from '../../src/resources/index.ts';
+import { silentLog, type TestDatabase } from '../support/database.ts';
+import { addAccount } from '../support/event-rows.ts';
+import { createVirtualClock, type VirtualClock } from '../support/virtual-clock.ts';
+
+/** Nothing is gathered for long, so that there are many checkpoints. */
+export const SMALL: WorkerOptions = { ...WORKER_OPTIONS, chunkBytes: 400 };
+
+export interface WorkerInput {
+  readonly resources: Pick<Resources, 'planWalk' | 'readPage' | 'rateLimitOf'>;
+  readonly instance: object;
+  readonly store?: BulkStore;
+  readonly options?: Partial<WorkerOptions>;
+}
+
+/** Jobs in a database, workers on a clock that the test drives, and what they tell of the ends. */
+export interface BulkBench {
+  readonly knex: Knex;
+  readonly store: BulkStore;
+  readonly clock: VirtualClock;
+  /** Of the ends of jobs that were committed. */
+  readonly events: readonly NewEvent[];
+  readonly add: (query?: BulkQuery, more?: Partial<NewJob>) => Promise<BulkJob>;
+  readonly start: (input: WorkerInput) => BulkWorker;
+  readonly find: (job: Pick<BulkJob, 'accountId' | 'instanceId' | 'id'>) => Promise<BulkJob>;
+  /** The time goes on until the job has one of these. */
+  readonly until: (job: BulkJob, ...statuses: readonly BulkJob['status'][]) => Promise<BulkJob>;
+  /** The time goes on until it is so. */
+  readonly pass: (isSo: () => boolean | Promise<boolean>) => Promise<void>;
+  readonly read: (job: BulkJob) => Promise<string>;
+}
+
+const STEP_MS = 200;
+const INSTANCE_ID = 7;
+
+export function useBulkBench(database: TestDatabase): BulkBench {
+  let clock = createVirtualClock();
+  let events: NewEvent[] = [];
+  const workers: BulkWorker[] = [];
+
+  before(async () => {
+    const { knex } = database;
+    await addAccount(knex);
+    await knex('account').insert({ organization_id: 1, name: 'Other', external_id: 'Other' });
+    for (const account_id of [1, 2]) {
+      const user = { email_address: `${account_id}@b.example`, first_name: 'A', last_name: 'B' };
+      const [row] = await knex('app_user')
+        .insert({ organization_id: 1, ...user, account_id })
+        .returning('id');
+      await knex.raw(
+        `insert into instance (account_id, id, user_id, name, element_key, credentials, token, token_hash)
+         overriding system value values (?, ?, ?, 'x', 'odata', '', '', sha256(gen_random_uuid()::text::bytea))`,
+        [account_id, INSTANCE_ID, row?.id ?? 0],
+      );
+    }
+  });
+  beforeEach(async () => {
+    clock = createVirtualClock();
+    events = [];
+    await database.knex('bulk_job').delete();
+    await database.knex('bulk_chunk').delete();
+  });
+  afterEach(async () => {
+    for (const worker of workers.splice(0)) await worker.stop();
+  });
+
+  const storeOf = () => createBulkStore(database.knex);
+
+  async function pass(isSo: () => boolean | Promise<boolean>): Promise<void> {
+    while (!(await isSo())) {
+      await clock.advance(STEP_MS);
+      await new Promise((resolve) => setTimeout(resolve, 2));
+    }
+  }
+
+  async function find(job: Pick<BulkJob, 'accountId' | 'instanceId' | 'id'>): Promise<BulkJob> {
+    const found = await storeOf().find(job);
+    if (found === undefined) throw new Error('The job is gone.');
+    return found;
+  }
+
+  return {
+    get knex() {
+      return database.knex;
+    },
+    get store() {
+      return storeOf();
+    },
+    get clock() {
+      return clock;
+    },
+    get events() {
+      return events;
+    },
+    add: (query = {}, more = {}) => {
+      const createdAt = new Date(clock.now());
+      return storeOf().insert(database.knex, {
+        accountId: 1,
+        instanceId: INSTANCE_ID,
+        direction: 'DOWNLOAD',
+        objectName: 'rows',
+        query,
+        changedBefore: null,
+        format: 'csv',
+        fileName: null,
+        callbackUrl: null,
+        createdAt,
+        ...more,
+      });
+    },
+    start: ({ resources, instance, store = storeOf(), options = {} }) => {
+      const worker = createBulkWorker(
+        { clock, log: silentLog, random: { bytes: (size) => Buffer.alloc(size), fraction: () => 0.5 } },
+        {
+          store,
+          resources,
+          // A worker hands it on to calls, which are those of the tests.
+          getInstance: async (accountId) => ({ ...(instance as Instance), accountId }),
+          prepare: async (prepared) => ({
+            insert: async () => {},
+            committed: () => void events.push(...prepared),
+          }),
+          measures: createBulkMetrics(createMetrics()),
+          retentionMs: 3 * 86_400_000,
+          options: { ...SMALL, ...options },
+        },
+      );
+      workers.push(worker);
+      worker.start();
+      return worker;
+    },
+    find,
+    until: async (job, ...statuses) => {
+      await pass(async () => statuses.includes((await find(job)).status));
+      return find(job);
+    },
+    pass,
+    read: async (job) => {
+      const shares = { lookUp: <Result>(_: unknown, query: () => Promise<Result>) => query() };
+      const parts: Buffer[] = [];
+      const ended = await find(job);
+      for await (const part of openFile({ store: storeOf(), shares }, ended).bytes(0, ended.byteCount))
+        parts.push(part);
+      return Buffer.concat(parts).toString();
+    },
+  };
+}
+
+export interface Death {
+  /** Which transaction it dies at, from 1. */
+  readonly at: number;
+  readonly when: 'before its commit' | 'after its commit';
+}
+
+/** The store of a process that is killed at a transaction: from then on nothing of it reaches the database. `deaths`: how often, 0 or 1. */
+export function createMortalStore(store: BulkStore, { at, when }: Death) {
+  let transactions = 0;
+  let isDead = false;
+  const killed = () => new Error('killed');
+  const refuse = () => {
+    if (isDead) throw killed();
+  };
+  const mortal = Object.fromEntries(
+    Object.entries(store).map(([name, run]) => [
+      name,
+      async (...given: readonly unknown[]) => {
+        refuse();
+        const result = await Reflect.apply(run, store, given);
+        refuse();
+        return result;
+      },
+    ]),
+  ) as unknown as BulkStore;
+  return {
+    store: {
+      ...mortal,
+      transaction: async <Result>(work: (via: Knex) => Promise<Result>): Promise<Result> => {
+        refuse();
+        transactions++;
+        const isLast = transactions === at;
+        const result = await store.transaction(async (via) => {
+          const done = await work(via);
+          if (isLast && when === 'before its commit') isDead = true;
+          refuse();
+          return done;
+        });
+        if (isLast) isDead = true;
+        refuse();
+        return result;
+      },
+    } satisfies BulkStore,
+    isDead: () => isDead,
+    transactions: () => transactions,
+  };
+}

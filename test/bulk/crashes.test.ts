@@ -1,0 +1,82 @@
+import { expect } from 'chai';
+import { csvPrinter, printHeader } from '../../src/bulk/csv.ts';
+import type { Column } from '../../src/bulk/job.ts';
+import { AppError } from '../../src/errors.ts';
+import { createObject, createService, type FakeRow } from '../resources/fake-provider.ts';
+import { useDatabase } from '../support/database.ts';
+import { createMortalStore, useBulkBench } from './bench.ts';
+
+const ROWS: readonly FakeRow[] = Array.from({ length: 60 }, (_, index) => ({
+  id: index + 1,
+  name: index % 7 === 0 ? null : `Name ${index},"${'x'.repeat(index % 11)}"\n`,
+  score: index % 5,
+  place: { city: `Ulm ${index}` },
+}));
+const COLUMNS: readonly Column[] = [
+  { name: 'id', type: 'integer' },
+  { name: 'name', type: 'string' },
+  { name: 'score', type: 'integer' },
+  { name: 'place', type: 'object' },
+];
+
+function fileOf(rows: readonly FakeRow[]): string {
+  return printHeader(COLUMNS) + rows.map(csvPrinter(COLUMNS)).join('');
+}
+
+const QUERIES = {
+  'that the provider answers alone': { query: {}, rows: ROWS },
+  'that is checked again here': { query: { where: "name LIKE '%x%' AND score >= 2" }, rows: ROWS.filter(isAsked) },
+  'with a limit within a page': { query: { limit: 33 }, rows: ROWS.slice(0, 33) },
+  'in an order of the provider': { query: { orderBy: 'id desc' }, rows: ROWS.toReversed() },
+};
+
+function isAsked({ name, score }: FakeRow): boolean {
+  return String(name ?? '').includes('x') && Number(score) >= 2;
+}
+
+describe('a bulk job whose process is killed', () => {
+  const bench = useBulkBench(useDatabase());
+  const provider = createService({ rows: createObject(ROWS, { maxPageSize: 7 }) });
+
+  for (const [what, { query, rows }] of Object.entries(QUERIES)) {
+    for (const when of ['before its commit', 'after its commit'] as const) {
+      it(`is ended by another one, without a gap or a double: a query ${what}, each checkpoint in turn ${when}`, async () => {
+        for (let at = 1, isKilled = true; isKilled; at++) {
+          await bench.knex('bulk_chunk').delete();
+          const job = await bench.add(query);
+          const eventsBefore = bench.events.length;
+          const mortal = createMortalStore(bench.store, { at, when });
+          const first = bench.start({ ...provider, store: mortal.store });
+          await bench.pass(async () => mortal.isDead() || (await bench.find(job)).status === 'COMPLETED');
+          isKilled = mortal.isDead();
+          const second = bench.start(provider);
+          await bench.until(job, 'COMPLETED');
+          const { recordCount } = await bench.find(job);
+          expect(recordCount, `killed at ${at}`).to.equal(rows.length);
+          expect(await bench.read(job), `killed at ${at}`).to.equal(fileOf(rows));
+          // It died with what it would have told in memory, or without having told; the event itself is in the transaction.
+          if (!isKilled) expect(bench.events.length - eventsBefore).to.equal(1);
+          else expect(at, 'checkpoints').to.be.below(30);
+          await Promise.all([first.stop(), second.stop()]);
+          if (!isKilled) expect(mortal.transactions(), 'checkpoints').to.be.above(3);
+        }
+      }).timeout(120_000);
+    }
+  }
+
+  it('goes on when its provider fails at every call but one', async () => {
+    const flaky = createService({ rows: createObject(ROWS, { maxPageSize: 7 }) });
+    let calls = 0;
+    const resources = {
+      ...flaky.resources,
+      readPage: async (...given: Parameters<typeof flaky.resources.readPage>) => {
+        if (calls++ % 3 !== 0) throw new AppError('PROVIDER_UNAVAILABLE', 'Away.');
+        return flaky.resources.readPage(...given);
+      },
+    };
+    const job = await bench.add();
+    bench.start({ resources, instance: flaky.instance });
+    await bench.until(job, 'COMPLETED');
+    expect(await bench.read(job)).to.equal(fileOf(ROWS));
+  });
+});
