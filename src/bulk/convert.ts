@@ -3,7 +3,7 @@ import { DECIMAL_TEXT, toJsonNumber } from '../numbers/number-value.ts';
 import { setPath } from '../resources/record.ts';
 import { type Row, reader } from '../where/index.ts';
 import { type Cell, cellOf, csvPrinter, defuse, printCells, printHeader, readCells } from './csv.ts';
-import type { BulkFormat, BulkJob, Column } from './job.ts';
+import type { BulkFormat, BulkJob, FileColumn } from './job.ts';
 
 /** A type that a file is read as. */
 export type FileType = 'text/csv' | 'application/x-ndjson' | 'application/json';
@@ -27,7 +27,7 @@ export interface RowPrinter {
   readonly print: (row: Row) => string;
 }
 
-export function createRowPrinter(format: BulkFormat, columns: readonly Column[]): RowPrinter {
+export function createRowPrinter(format: BulkFormat, columns: readonly FileColumn[]): RowPrinter {
   if (format === 'csv') return { header: printHeader(columns), print: csvPrinter(columns) };
   return { header: '', print: (row) => `${JSON.stringify(row)}\n` };
 }
@@ -44,7 +44,7 @@ const PIECE = 64 * 1024;
 /** The text of a stored file in another form, piece by piece. */
 export async function* convertFile(
   texts: AsyncIterable<string>,
-  { format, fields: columns }: Pick<BulkJob, 'format'> & { readonly fields: readonly Column[] },
+  { format, fields: columns }: Pick<BulkJob, 'format'> & { readonly fields: readonly FileColumn[] },
   { type, isDefused }: Rendition,
 ): AsyncGenerator<string, void> {
   const { head, row: printRow, foot } = PRINTERS[type](columns, isDefused);
@@ -65,7 +65,7 @@ interface FormPrinter {
   readonly foot: string;
 }
 
-const PRINTERS: Readonly<Record<FileType, (columns: readonly Column[], isDefused: boolean) => FormPrinter>> = {
+const PRINTERS: Readonly<Record<FileType, (columns: readonly FileColumn[], isDefused: boolean) => FormPrinter>> = {
   'text/csv': (columns, isDefused) => ({
     head: printHeader(columns),
     row: ({ cells }) => printCells(isDefused ? cells().map((cell, at) => defuse(cell, columns[at])) : cells()),
@@ -76,7 +76,7 @@ const PRINTERS: Readonly<Record<FileType, (columns: readonly Column[], isDefused
 };
 
 /** The rows of a CSV file, without its header. */
-async function* readCsv(texts: AsyncIterable<string>, columns: readonly Column[]): AsyncGenerator<StoredRow, void> {
+async function* readCsv(texts: AsyncIterable<string>, columns: readonly FileColumn[]): AsyncGenerator<StoredRow, void> {
   const toRecord = recordMaker(columns);
   let isHeader = true;
   let rest = '';
@@ -94,7 +94,10 @@ async function* readCsv(texts: AsyncIterable<string>, columns: readonly Column[]
   if (rest !== '') throw new Error('A stored file ends within a row.');
 }
 
-async function* readLines(texts: AsyncIterable<string>, columns: readonly Column[]): AsyncGenerator<StoredRow, void> {
+async function* readLines(
+  texts: AsyncIterable<string>,
+  columns: readonly FileColumn[],
+): AsyncGenerator<StoredRow, void> {
   const readers = columns.map(({ name }) => reader(name));
   const cellsOf = (line: string) => {
     const row = parseJson(line);
@@ -115,7 +118,7 @@ async function* readLines(texts: AsyncIterable<string>, columns: readonly Column
 }
 
 /** The record that the cells of a row were made of. */
-function recordMaker(columns: readonly Column[]): (cells: readonly Cell[]) => Row {
+function recordMaker(columns: readonly FileColumn[]): (cells: readonly Cell[]) => Row {
   const makers = columns.map((column) => ({ path: column.name.split('.'), toValue: valueMaker(column) }));
   return (cells) => {
     const record: Record<string, unknown> = {};
@@ -127,7 +130,7 @@ function recordMaker(columns: readonly Column[]): (cells: readonly Cell[]) => Ro
   };
 }
 
-function valueMaker({ type, format }: Column): (cell: string) => unknown {
+function valueMaker({ type, format }: FileColumn): (cell: string) => unknown {
   switch (type) {
     case 'number':
     case 'integer':

@@ -1,6 +1,6 @@
 import { ExactNumber } from '../numbers/exact-json.ts';
 import { type Row, reader } from '../where/index.ts';
-import type { Column } from './job.ts';
+import type { FileColumn } from './job.ts';
 
 /** One value of a row as it stands in a CSV file; null: there is none, which is not the empty text. */
 export type Cell = string | null;
@@ -11,7 +11,7 @@ export const END_OF_ROW = '\r\n';
 const AWKWARD = /[",\r\n]/;
 
 /** Prints a row, with its end. */
-export function csvPrinter(columns: readonly Column[]): (row: Row) => string {
+export function csvPrinter(columns: readonly FileColumn[]): (row: Row) => string {
   const readers = columns.map(({ name }) => reader(name));
   return (row) => {
     let line = '';
@@ -42,7 +42,7 @@ export function printCells(cells: readonly Cell[]): string {
 }
 
 /** The first row of a file. */
-export function printHeader(columns: readonly Column[]): string {
+export function printHeader(columns: readonly FileColumn[]): string {
   return printCells(columns.map(({ name }) => name));
 }
 
@@ -81,7 +81,7 @@ const FORMULA = /^[=+\-@\t\r]/;
 const NUMBER = /^-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?$/;
 
 /** The same text for people who open it in a spreadsheet: no cell is a formula. A number stays one. */
-export function defuse(cell: Cell, column: Column | undefined): Cell {
+export function defuse(cell: Cell, column: FileColumn | undefined): Cell {
   if (cell === null || !FORMULA.test(cell)) return cell;
   const isNumber = (column?.type === 'number' || column?.type === 'integer') && NUMBER.test(cell);
   return isNumber ? cell : `'${cell}`;

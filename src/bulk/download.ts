@@ -8,7 +8,7 @@ import { waitForCallersMs } from '../resources/rate-limits.ts';
 import type { PushedField } from '../where/index.ts';
 import type { BulkStore, Checkpoint } from './bulk-store.ts';
 import { type BegunJob, type CallCount, createFileWriter, type FileWriter, fenced } from './file-writer.ts';
-import type { ClaimedJob, Column } from './job.ts';
+import type { ClaimedJob, FileColumn } from './job.ts';
 
 export interface DownloadPorts {
   readonly store: Pick<BulkStore, 'transaction' | 'checkpoint' | 'restart'>;
@@ -149,7 +149,7 @@ async function begin(
 }
 
 /** One for each name, however often it was asked for. */
-function columnsOf(fields: readonly PushedField[]): readonly Column[] {
+function columnsOf(fields: readonly PushedField[]): readonly FileColumn[] {
   const byName = new Map(
     fields.map(({ name, type, format }) => [name, { name, type, ...(format !== undefined && { format }) }]),
   );

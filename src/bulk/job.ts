@@ -3,7 +3,7 @@ import type { Position } from '../resources/page.ts';
 import type { FieldType } from '../where/index.ts';
 
 /** A column of a file. Its name leads by dots into nested records. */
-export interface Column {
+export interface FileColumn {
   readonly name: string;
   readonly type: FieldType;
   /** Of the field, see `DECIMAL_TEXT`. */
@@ -29,7 +29,7 @@ export type JobKey = RowOf<'bulk_job', 'account_id' | 'id'>;
 /** A job as it is stored. */
 export interface BulkJob extends Omit<RowOf<'bulk_job'>, 'query' | 'fields' | 'position'> {
   readonly query: BulkQuery;
-  readonly fields: readonly Column[] | null;
+  readonly fields: readonly FileColumn[] | null;
   readonly position: Position | null;
 }
 

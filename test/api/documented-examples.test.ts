@@ -16,10 +16,15 @@ const FIRST = [
   'sendTestEvent',
   'createOAuthProxy',
   'addOAuthProxyApplicationUrl',
+  'createBulkQuery',
 ];
 
 /** What takes away what the others need. */
 const LAST = [
+  'cancelBulkJob',
+  'cancelHubBulkJob',
+  'deleteBulkJob',
+  'deleteHubBulkJob',
   'acknowledgeDelivery',
   'releaseDeliveries',
   'acknowledgeDeliveries',
@@ -48,6 +53,8 @@ const OTHER_STATUS: Readonly<Record<string, number>> = {
   // The element of the examples has no such objects.
   ...{ search: 404, searchHub: 404, listAffiliateCommissions: 400, searchTasks: 400 },
   ...{ listHubAffiliateCommissions: 400, searchHubTasks: 400 },
+  // It has ended, and then it is deleted.
+  ...{ cancelBulkJob: 409, cancelHubBulkJob: 409, deleteHubBulkJob: 404 },
   // What the provider answers.
   passPost: 201,
   passDelete: 204,
@@ -103,10 +110,19 @@ describe('the examples of the reference', () => {
     await service.call('/instances/1', { method: 'PATCH', body });
     await waitUntil(async () => (await service.call('/instances/1/polls')).body[0]?.runs > 0);
   };
+  const untilBulkEnded = () =>
+    waitUntil(async () => {
+      const { body } = await service.call('/bulk/jobs', { token: made.createInstance });
+      return body.every(({ status }: { readonly status: string }) => status === 'COMPLETED');
+    });
   const prepare: Readonly<Record<string, () => Promise<unknown>>> = {
     deleteRecord: orderAgain,
     deleteHubRecord: orderAgain,
     listDeliveries: untilQueued,
+    getBulkFile: untilBulkEnded,
+    getBulkStatus: untilBulkEnded,
+    listBulkJobs: untilBulkEnded,
+    listHubBulkJobs: untilBulkEnded,
     acknowledgeDelivery: untilQueued,
     listInstancePolls: pollOrders,
   };

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { csvPrinter, printHeader } from '../../src/bulk/csv.ts';
-import type { Column } from '../../src/bulk/job.ts';
+import type { FileColumn } from '../../src/bulk/job.ts';
 import { AppError } from '../../src/errors.ts';
 import { createObject, createService, type FakeRow } from '../resources/fake-provider.ts';
 import { useDatabase } from '../support/database.ts';
@@ -12,7 +12,7 @@ const ROWS: readonly FakeRow[] = Array.from({ length: 60 }, (_, index) => ({
   score: index % 5,
   place: { city: `Ulm ${index}` },
 }));
-const COLUMNS: readonly Column[] = [
+const COLUMNS: readonly FileColumn[] = [
   { name: 'id', type: 'integer' },
   { name: 'name', type: 'string' },
   { name: 'score', type: 'integer' },

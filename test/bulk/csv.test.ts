@@ -2,11 +2,11 @@ import { expect } from 'chai';
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { convertFile, createRowPrinter, type Rendition } from '../../src/bulk/convert.ts';
-import type { Column } from '../../src/bulk/job.ts';
+import type { FileColumn } from '../../src/bulk/job.ts';
 import { ExactNumber } from '../../src/numbers/exact-json.ts';
 import type { Row } from '../../src/where/index.ts';
 
-const COLUMNS: readonly Column[] = [
+const COLUMNS: readonly FileColumn[] = [
   { name: 'id', type: 'integer' },
   { name: 'text', type: 'string' },
   { name: 'amount', type: 'number' },

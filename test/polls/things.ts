@@ -60,10 +60,12 @@ export async function startThingsProvider(): Promise<ThingsProvider> {
   /** `updatedAt >= 2030-01-01T00:00:00Z and …`: texts of times compare as times. */
   function matches(thing: Thing, filter: string | null): boolean {
     return (filter ?? '').split(' and ').every((term) => {
-      const [, field, operator, value = ''] = /^(\w+) (>=|=) (.*)$/.exec(term) ?? [];
+      const [, field, operator, value = ''] = /^(\w+) (>=|<|=) (.*)$/.exec(term) ?? [];
       if (field === undefined) return true;
       const own = String(Object(thing)[field]);
-      return operator === '=' ? own === value : own >= new Date(value).toISOString();
+      if (operator === '=') return own === value;
+      const isEarlier = own < new Date(value).toISOString();
+      return operator === '<' ? isEarlier : !isEarlier;
     });
   }
 

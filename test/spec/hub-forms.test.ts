@@ -49,11 +49,11 @@ describe('the forms of paths by hub', () => {
     expect(addHubForms(documentOf(paths)).paths).to.deep.equal(paths);
   });
 
-  it('are in the document for every operation on objects and records, with the same answers and parameters', () => {
+  it('are in the document for every operation on objects, records and bulk jobs, with the same answers and parameters', () => {
     const operations = operationsOf(readDocument());
     const forms = operations.filter(({ place }) => /\/hubs\/\{hub\}\//.test(place));
     const plain = operations.filter(
-      ({ place, operation }) => !/\/hubs\//.test(place) && /^(objects|records)$/.test(operation.tags.join()),
+      ({ place, operation }) => !/\/hubs\//.test(place) && /^(bulk|objects|records)$/.test(operation.tags.join()),
     );
     expect(forms.map(({ place }) => place.replace('/hubs/{hub}', ''))).to.have.members(plain.map(({ place }) => place));
     for (const { place, operation } of plain) {

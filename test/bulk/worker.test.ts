@@ -1,0 +1,260 @@
+import { expect } from 'chai';
+import { AppError } from '../../src/errors.ts';
+import type { Resources } from '../../src/resources/index.ts';
+import { createObject, createService, type FakeRow } from '../resources/fake-provider.ts';
+import { useDatabase } from '../support/database.ts';
+import { useBulkBench } from './bench.ts';
+
+const ROWS: readonly FakeRow[] = Array.from({ length: 40 }, (_, index) => ({
+  id: index + 1,
+  name: `Name of ${index}`,
+  score: index % 5,
+  place: null,
+}));
+
+type ReadPage = Resources['readPage'];
+
+describe('the workers of bulk jobs', () => {
+  const bench = useBulkBench(useDatabase());
+  const provider = createService({ rows: createObject(ROWS, { maxPageSize: 7 }) });
+
+  /** As the provider, but for the pages. */
+  const reading = (
+    readPage: (...given: Parameters<ReadPage>) => ReturnType<ReadPage>,
+    more: Partial<Resources> = {},
+  ) => ({
+    instance: provider.instance,
+    resources: { ...provider.resources, ...more, readPage },
+  });
+  const idsOf = async (file: Promise<string>) =>
+    (await file)
+      .split('\r\n')
+      .slice(1, -1)
+      .map((line) => Number(line.split(',')[0]));
+  const ALL = ROWS.map(({ id }) => id);
+
+  it('fail a job for good when another try would be of no use, and tell so once', async () => {
+    const job = await bench.add({ where: 'nmae = 1' });
+    bench.start(provider);
+    const ended = await bench.until(job, 'FAILED');
+    expect(ended).to.include({ code: 'WHERE_INVALID', message: "There is no field 'nmae'. Did you mean 'name'?" });
+    expect(ended.finishedAt?.getTime()).to.equal(bench.events[0]?.timestamp?.getTime());
+    await bench.pass(() => true);
+    expect(bench.events).to.have.length(1);
+    const [event] = bench.events;
+    expect(event).to.include({ type: 'bulk.failed', objectName: 'rows', objectId: String(job.id), instanceId: 7 });
+    expect(event?.object).to.deep.include({ id: job.id, status: 'FAILED', code: 'WHERE_INVALID', recordsCount: 0 });
+  });
+
+  it('try again for a time while the provider is away, and then give up', async () => {
+    let calls = 0;
+    const job = await bench.add();
+    bench.start({
+      ...reading(async () => {
+        calls++;
+        throw new AppError('PROVIDER_UNAVAILABLE', 'The provider is away.', { providerMessage: 'Closed.' });
+      }),
+      options: { firstBackoffMs: 1_000, longestBackoffMs: 8_000, patienceMs: 30_000 },
+    });
+    const startMs = bench.clock.now();
+    const ended = await bench.until(job, 'FAILED');
+    expect(ended).to.include({ code: 'PROVIDER_UNAVAILABLE', message: 'The provider is away. Closed.' });
+    expect(bench.clock.now() - startMs).to.be.within(30_000, 42_000);
+    // After 1, 2, 4, 8, 8 and 8 seconds, and the last one.
+    expect(calls).to.equal(7);
+  });
+
+  it('do not count it as a failure that this service has no room', async () => {
+    let calls = 0;
+    const job = await bench.add();
+    bench.start(
+      reading(async (...given) => {
+        if (calls++ < 5) throw new AppError('OVERLOADED', 'No room.', { retryAfterSeconds: 2 });
+        return provider.resources.readPage(...given);
+      }),
+    );
+    await bench.until(job, 'COMPLETED');
+    expect(await idsOf(bench.read(job))).to.deep.equal(ALL);
+  });
+
+  it('take a job over when the process that had it is silent, which can store nothing any more', async () => {
+    const silent = Promise.withResolvers<void>();
+    const job = await bench.add();
+    let pages = 0;
+    const store = bench.store;
+    const first = bench.start({
+      ...reading(async (...given) => {
+        if (pages++ === 3) await silent.promise;
+        return provider.resources.readPage(...given);
+      }),
+      // Its heart stands still; what it has begun goes on.
+      store: { ...store, renew: async (jobs) => new Set(jobs.map(({ lease }) => lease)) },
+    });
+    await bench.pass(() => pages > 3);
+    const { lease } = await bench.find(job);
+    const second = bench.start(provider);
+    await bench.until(job, 'COMPLETED');
+    const before = await bench.read(job);
+    silent.resolve();
+    await first.stop();
+    expect(await bench.read(job)).to.equal(before);
+    expect(await idsOf(bench.read(job))).to.deep.equal(ALL);
+    expect(bench.events).to.have.length(1);
+    expect(lease).not.to.equal(null);
+    await second.stop();
+  });
+
+  it('break a job off that was cancelled, and store nothing of it after that', async () => {
+    const hanging = Promise.withResolvers<void>();
+    const job = await bench.add();
+    let hasBroken = false;
+    let pages = 0;
+    const worker = bench.start(
+      reading(async (target, ...given) => {
+        if (pages++ < 3) return provider.resources.readPage(target, ...given);
+        target.signal.addEventListener('abort', () => {
+          hasBroken = true;
+          hanging.reject(target.signal.reason);
+        });
+        await hanging.promise;
+        return provider.resources.readPage(target, ...given);
+      }),
+    );
+    await bench.pass(() => pages > 3);
+    expect(await bench.store.cancel(bench.knex, job, new Date(bench.clock.now()))).to.equal(true);
+    worker.drop(job);
+    expect(hasBroken).to.equal(true);
+    await worker.stop();
+    expect(await bench.find(job)).to.include({ status: 'CANCELLED', lease: null, due: null });
+    expect(bench.events).to.deep.equal([]);
+    expect(await bench.store.cancel(bench.knex, job, new Date())).to.equal(false);
+  });
+
+  it('notice by themselves that a job was cancelled, if no message came', async () => {
+    const job = await bench.add();
+    let pages = 0;
+    let hasBroken = false;
+    bench.start(
+      reading(async (target, ...given) => {
+        if (pages++ < 3) return provider.resources.readPage(target, ...given);
+        return new Promise((_, reject) => {
+          target.signal.addEventListener('abort', () => {
+            hasBroken = true;
+            reject(target.signal.reason);
+          });
+        });
+      }),
+    );
+    await bench.pass(() => pages > 3);
+    await bench.store.cancel(bench.knex, job, new Date(bench.clock.now()));
+    await bench.pass(() => hasBroken);
+    expect((await bench.find(job)).status).to.equal('CANCELLED');
+  });
+
+  it('give a job back when its time is over, so that others have their turn', async () => {
+    const [long, short] = [await bench.add(), await bench.add({ limit: 1 })];
+    let turns = 0;
+    bench.start({
+      ...provider,
+      options: { concurrency: 1, sliceMs: 0, chunkBytes: 100 },
+      store: {
+        ...bench.store,
+        claim: async (claim) => {
+          const claimed = await bench.store.claim(claim);
+          turns += claimed.length;
+          return claimed;
+        },
+      },
+    });
+    await bench.until(short, 'COMPLETED');
+    expect((await bench.find(long)).status).to.equal('RUNNING');
+    await bench.until(long, 'COMPLETED');
+    expect(turns).to.be.above(3);
+    expect(await idsOf(bench.read(long))).to.deep.equal(ALL);
+  });
+
+  it('let one account keep no other one waiting', async () => {
+    for (let count = 0; count < 10; count++) await bench.add();
+    const other = await bench.add({}, { accountId: 2 });
+    const hanging = Promise.withResolvers<never>();
+    hanging.promise.catch(() => undefined);
+    const worker = bench.start(
+      reading(async (target, ...given) => {
+        if (target.instance.accountId === 1) await hanging.promise;
+        return provider.resources.readPage(target, ...given);
+      }),
+    );
+    await bench.until(other, 'COMPLETED');
+    hanging.reject(new Error('The test is over.'));
+    await worker.stop();
+  });
+
+  it('leave what is left of the limit of the provider to callers, but not for ever', async () => {
+    const job = await bench.add();
+    let asked = 0;
+    bench.start(
+      reading(provider.resources.readPage, {
+        rateLimitOf: () => {
+          asked++;
+          return { limit: 100, remaining: 25, resetSeconds: 5 };
+        },
+      }),
+    );
+    await bench.pass(async () => (await bench.find(job)).waits === 2);
+    expect((await bench.find(job)).recordCount).to.equal(0);
+    const startMs = bench.clock.now();
+    await bench.until(job, 'COMPLETED');
+    expect(asked).to.be.above(3);
+    expect(bench.clock.now() - startMs).to.be.above(5_000);
+    expect(await idsOf(bench.read(job))).to.deep.equal(ALL);
+  });
+
+  it('begin anew when the settings of the instance changed, as the place may be of other records', async () => {
+    const job = await bench.add();
+    const more = createService({ rows: createObject(ROWS.slice(5), { maxPageSize: 7 }) });
+    let pages = 0;
+    const first = bench.start(
+      reading(async (...given) => {
+        if (++pages > 4) return new Promise((_, reject) => given[0].signal.addEventListener('abort', reject));
+        return provider.resources.readPage(...given);
+      }),
+    );
+    await bench.pass(async () => pages > 4 && (await bench.find(job)).recordCount > 0);
+    await first.stop();
+    bench.start({ ...more, instance: { ...more.instance, settingsVersion: 2 } });
+    await bench.until(job, 'COMPLETED');
+    expect(await idsOf(bench.read(job))).to.deep.equal(ALL.slice(5));
+  });
+
+  it('store no chunk larger than 4 MB, whatever rows are', async () => {
+    const large = Array.from({ length: 8 }, (_, index) => ({
+      id: index,
+      name: String(index).repeat(5_000_000 + index),
+    }));
+    const wide = createService({ rows: createObject(large, { maxPageSize: 2 }) });
+    const job = await bench.add({ fields: 'id,name' });
+    bench.start({ ...wide, options: { chunkBytes: 2 * 1024 * 1024 } });
+    await bench.until(job, 'COMPLETED');
+    const chunks = await bench.knex('bulk_chunk').where({ job_id: job.id }).orderBy('start_byte').select('byte_count');
+    expect(Math.max(...chunks.map(({ byte_count }) => byte_count))).to.equal(4 * 1024 * 1024);
+    const lines = (await bench.read(job)).split('\r\n');
+    expect(lines.slice(1, -1)).to.deep.equal(large.map(({ id, name }) => `${id},${name}`));
+  });
+
+  it('fail a job for which the provider hides rows', async () => {
+    const windowed = createService({
+      rows: { ...createObject(ROWS, { maxPageSize: 7 }), limits: { resultWindow: 21 } },
+    });
+    const job = await bench.add({ where: 'score >= 0', orderBy: 'id desc' });
+    bench.start(windowed);
+    const ended = await bench.until(job, 'FAILED', 'COMPLETED');
+    expect(ended.code).to.equal('WHERE_UNSUPPORTED');
+    expect(ended.message).to.include('The provider shows no more than 21 rows of one query');
+  });
+
+  it('fail a job that is older than files are kept', async () => {
+    const job = await bench.add({}, { createdAt: new Date(bench.clock.now() - 3 * 86_400_000) });
+    bench.start(provider);
+    expect((await bench.until(job, 'FAILED')).message).to.include('BULK_RETENTION_DAYS');
+  });
+});
