@@ -1,5 +1,5 @@
 import type { Config, Connector, ObjectSpec, Objects } from '#connector';
-import { type ApiAnswer, type ApiCall, startTestApp } from '../test/support/app.ts';
+import { type ApiAnswer, type ApiCall, type AppOverrides, startTestApp } from '../test/support/app.ts';
 import { type CreateSimulator, type ServedSimulator, serveSimulator } from './served.ts';
 import { connect } from './testing.ts';
 
@@ -28,6 +28,8 @@ export interface TargetOptions {
   readonly configuration: Config;
   /** Without it the configuration leads to a service on this machine. */
   readonly createSimulator?: CreateSimulator | undefined;
+  /** Of the service. */
+  readonly overrides?: Pick<AppOverrides, 'bulkOptions'>;
 }
 
 /** The most calls of the provider that a caller may ask for. Some providers give a list in many parts. */
@@ -38,12 +40,13 @@ export function budgetOf(providerCalls: number): Readonly<Record<string, string>
 }
 
 /** Starts a service that has this connector only, with an instance of it. */
-export async function startTarget({ connector, configuration, createSimulator }: TargetOptions): Promise<Target> {
+export async function startTarget(options: TargetOptions): Promise<Target> {
+  const { connector, configuration, createSimulator, overrides } = options;
   const provider = createSimulator && (await serveSimulator(connector.key, createSimulator));
   const simulatorsUrl = provider?.simulatorsUrl;
   const service = await startTestApp(
     { SIMULATORS_PORT: 'off' },
-    { connectors: [connector], ...(simulatorsUrl !== undefined && { simulatorsUrl }) },
+    { connectors: [connector], ...(simulatorsUrl !== undefined && { simulatorsUrl }), ...overrides },
   );
   const stop = async () => {
     await service.stop();
