@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Clock } from '../clock.ts';
+import { type Clock, sleep } from '../clock.ts';
 import type { Instance } from '../instances/instance.ts';
 import { createPacer } from '../pace.ts';
 import type { Resources, Walk, WalkedPage } from '../resources/index.ts';
@@ -46,6 +46,8 @@ interface EarlyStop {
 /** Parts in a row that leave everything to callers; the next one gets further, however little of the limit is left. */
 const MOST_WAITS = 3;
 const LONGEST_WAIT_MS = 3_600_000;
+/** After each page as long as it took to write, at most this: callers have their turns meanwhile. */
+const LONGEST_REST_MS = 50;
 
 /**
  * Goes on with a job: reads its rows page by page and stores them, each time with the place where the next one is found. What is not stored
@@ -87,8 +89,10 @@ export async function download(
       const next: Position | undefined = page.records.length < wanted ? page.next : undefined;
       // While this page is written the next one is on its way.
       if (next !== undefined && stopEarly() === undefined) pages.begin(next);
+      const beganMs = clock.steady();
       await writePage(writer, { page, position, wanted, signal });
       pages.release(position);
+      await sleep(clock, Math.min(clock.steady() - beganMs, LONGEST_REST_MS), signal);
       if (next !== undefined && writer.idleMs() >= options.storeMs) await writer.store(next);
       position = next;
     }

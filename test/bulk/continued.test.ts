@@ -1,0 +1,134 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { ConnectorContext, ListInput, ObjectSpec, Translator } from '#connector';
+import { type DownloadRequest, planDownload } from '../../src/bulk/create-job.ts';
+import type { BulkJob } from '../../src/bulk/job.ts';
+import type { Instance } from '../../src/instances/instance.ts';
+import { createService } from '../resources/fake-provider.ts';
+import { useDatabase } from '../support/database.ts';
+import { useBulkBench } from './bench.ts';
+
+type Term = readonly [operator: string, ms: number];
+
+/** A record as it is from a time on; others see it a little later. */
+interface Version {
+  readonly changedMs: number;
+  readonly visibleMs: number;
+}
+
+const OVERLAP_SECONDS = 60;
+const PAGE = 4;
+const IDS = 12;
+
+const translator: Translator<readonly Term[]> = {
+  and: (operands) => operands.flat(),
+  compare: (_field, operator, value) => [[operator, Date.parse('text' in value ? value.text : String(value.value))]],
+};
+
+describe('bulk jobs that continue others', () => {
+  const bench = useBulkBench(useDatabase());
+  let versions: Map<number, Version[]>;
+  let duringPages: () => void;
+
+  const object: ObjectSpec<readonly Term[]> = {
+    fields: {
+      id: { type: 'integer', nullable: false, sortable: true },
+      changed: { type: 'datetime', nullable: false, filter: { '>=': 'exact', '<': 'exact' } },
+    },
+    translator,
+    changes: { updated: 'changed', overlapSeconds: OVERLAP_SECONDS },
+    list: {
+      maxPageSize: PAGE,
+      run: async (_context: ConnectorContext, { filter = [], cursor = '0' }: ListInput<readonly Term[]>) => {
+        const found = visibleNow().filter(({ changedMs }) => filter.every((term) => keeps(changedMs, term)));
+        const end = Number(cursor) + PAGE;
+        const records = found
+          .slice(Number(cursor), end)
+          .map(({ id, changedMs }) => ({ id, changed: new Date(changedMs).toISOString() }));
+        duringPages();
+        return { records, ...(end < found.length && { next: String(end) }) };
+      },
+    },
+  };
+  const provider = createService({ rows: object as ObjectSpec });
+
+  function keeps(changedMs: number, [operator, ms]: Term): boolean {
+    return operator === '<' ? changedMs < ms : changedMs >= ms;
+  }
+
+  function visibleNow() {
+    return [...versions].flatMap(([id, all]) => {
+      const last = all.findLast(({ visibleMs }) => visibleMs <= bench.clock.now());
+      return last === undefined ? [] : [{ id, ...last }];
+    });
+  }
+
+  function change(ids: readonly number[], lagMs: number): void {
+    const changedMs = bench.clock.now();
+    for (const id of ids) {
+      const all = versions.get(id) ?? [];
+      versions.set(id, [...all, { changedMs, visibleMs: changedMs + lagMs }]);
+    }
+  }
+
+  async function runJob(request: Partial<DownloadRequest>): Promise<BulkJob> {
+    const instance = { ...provider.instance, accountId: 1, id: 7 } as Instance;
+    const { resources } = provider;
+    const ports = { store: bench.store, resources, egress: { check: async () => {} }, clock: bench.clock };
+    const signal = new AbortController().signal;
+    const asked = { objectName: 'rows', format: 'jsonl', ...request } as const;
+    const job = await bench.store.insert(bench.knex, await planDownload(ports, { instance, request: asked, signal }));
+    return bench.until(job, 'COMPLETED', 'FAILED');
+  }
+
+  const ids = fc.uniqueArray(fc.integer({ min: 1, max: IDS }), { maxLength: 6 });
+  const step = fc.record({
+    ids,
+    lagMs: fc.integer({ min: 0, max: OVERLAP_SECONDS * 1000 }),
+    during: ids,
+    passMs: fc.constantFrom(0, 1_000, 59_000, 61_000, 3_600_000),
+    /** Of the job before: it left out what changed last. */
+    toIsEarlier: fc.boolean(),
+  });
+
+  it('have every change between them, whenever it shows', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 4 }), async (steps) => {
+        versions = new Map();
+        duringPages = () => {};
+        const worker = bench.start(provider);
+        const replica = new Map<number, number>();
+        change(
+          Array.from({ length: IDS }, (_, index) => index),
+          0,
+        );
+        let last: BulkJob | undefined;
+        for (const { ids: changed, lagMs, during, passMs, toIsEarlier } of [...steps, LAST]) {
+          change(changed, lagMs);
+          await bench.clock.advance(passMs);
+          const before = visibleNow();
+          let left = [...during];
+          duringPages = () => change(left.splice(0, 1), lagMs);
+          const to = toIsEarlier ? new Date(bench.clock.now() - 600_000) : undefined;
+          const since: Partial<DownloadRequest> = last === undefined ? {} : { continueFromJobId: last.id };
+          const wanted = to !== undefined && (last?.startedAt ?? to) < to ? { ...since, to } : since;
+          last = await runJob(wanted);
+          duringPages = () => {};
+          expect(last.status, String(last.message)).to.equal('COMPLETED');
+          for (const line of (await bench.read(last)).split('\n').slice(0, -1)) {
+            const { id, changed: at } = JSON.parse(line);
+            replica.set(id, Math.max(replica.get(id) ?? 0, Date.parse(at)));
+          }
+          left = [];
+          if ('to' in wanted) continue;
+          for (const { id, changedMs } of before) expect(replica.get(id), `record ${id}`).to.be.at.least(changedMs);
+        }
+        await worker.stop();
+      }),
+      { numRuns: 12, seed: 16 },
+    );
+  }).timeout(120_000);
+});
+
+/** By then everything shows. */
+const LAST = { ids: [], lagMs: 0, during: [], passMs: 120_000, toIsEarlier: false };
