@@ -1,10 +1,15 @@
 import type { Platform } from '../platform.ts';
+import { createAccountRecords } from './account-records.ts';
+import { createAccountRemoval } from './account-removal.ts';
 import { createAccounts } from './accounts.ts';
 import { createIdempotency } from './idempotency/index.ts';
+import { createOrganizations } from './organizations.ts';
 import { createPrincipalChanges } from './principal-changes.ts';
+import { createSecrets } from './secrets.ts';
 import { createSettings } from './settings.ts';
 
 export { writeCredentials } from './credentials-file.ts';
+export { createAccountRemoval };
 
 export interface AccountsNeighbours {
   /** Prepares deliveries to the URL. */
@@ -13,9 +18,14 @@ export interface AccountsNeighbours {
 
 /** Organizations, accounts and users; what accounts set; and what their callers send with an `Idempotency-Key`. */
 export function composeAccounts(platform: Platform, { ensureSubscription }: AccountsNeighbours) {
+  const accounts = createAccounts(platform);
+  const principals = createPrincipalChanges(platform);
   return {
-    accounts: createAccounts(platform),
-    principals: createPrincipalChanges(platform),
+    accounts,
+    principals,
+    organizations: createOrganizations(platform),
+    accountRecords: createAccountRecords(platform, { accounts, principals }),
+    secrets: createSecrets(platform, principals),
     settings: createSettings(platform, ensureSubscription),
     idempotency: createIdempotency(platform),
   };

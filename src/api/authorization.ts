@@ -22,9 +22,17 @@ import type { Scope } from './validation.ts';
 /** Who calls, and on which instance. */
 export interface Caller {
   readonly principal: Principal;
-  /** Of the secrets that the principal was known by. */
+  /** What the principal was known by. */
+  readonly sent: SentSecrets;
+  /** Of these. */
   readonly redactor: Redactor;
   readonly instance?: Instance;
+}
+
+/** As they stand in the header, for those who want to see their own again. */
+export interface SentSecrets {
+  readonly user?: string;
+  readonly organization?: string;
 }
 
 export type ApiScope = Exclude<Scope, 'root'>;
@@ -117,18 +125,18 @@ export function createAuthorization(parts: AuthorizationParts): Authorize {
 
   async function loadCaller(user: string, organization: string): Promise<KnownCaller | undefined> {
     const readAt = principals.moment();
-    const organizationSecret = organization === '' ? undefined : organization;
-    const found = await accounts.findPrincipal({ userSecret: user, organizationSecret });
+    const sent = { user, ...(organization !== '' && { organization }) };
+    const found = await accounts.findPrincipal({ userSecret: user, organizationSecret: sent.organization });
     const isOver = found?.expiresAt !== undefined && found.expiresAt.getTime() <= clock.now();
     return found === undefined || isOver
       ? undefined
-      : { ...found, readAt, redactor: createRedactor([user, organization]) };
+      : { ...found, readAt, sent, redactor: createRedactor([user, organization]) };
   }
 
   /** The account that the call is about, where it is not the caller's own. */
-  async function inNamedAccount({ principal, redactor }: Caller, request: Request): Promise<Caller> {
+  async function inNamedAccount(caller: Caller, request: Request): Promise<Caller> {
     const named = request.get(ACCOUNT_HEADER);
-    return { redactor, principal: named === undefined ? principal : await actIn(accounts, principal, named) };
+    return named === undefined ? caller : { ...caller, principal: await actIn(accounts, caller.principal, named) };
   }
 
   async function withInstance(caller: Caller, token: string): Promise<Caller> {

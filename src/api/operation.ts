@@ -3,6 +3,7 @@ import type { OPERATIONS, OperationId } from '../../generated/operations.ts';
 import type { Principal } from '../accounts/accounts.ts';
 import type { Instance } from '../instances/instance.ts';
 import type { FileForm } from '../resources/upload.ts';
+import type { SentSecrets } from './authorization.ts';
 
 type ScopeOf<Id extends OperationId> = (typeof OPERATIONS)[Id]['scopes'][number];
 
@@ -22,6 +23,8 @@ export interface OperationRequest<Id extends OperationId> {
   /** The body as it came, where that is a form with a file. Only operations that take one in the spec have it. */
   readonly form: FileForm | undefined;
   readonly principal: Principal;
+  /** What the caller was known by: only for showing it to him. */
+  readonly sent: SentSecrets;
   readonly instance: InstanceOf<Id>;
   /** Aborts when the caller hangs up, and when it has its response. */
   readonly signal: AbortSignal;

@@ -109,6 +109,7 @@ function createApi(api: ApiParts): RequestHandler {
       form,
       accept: request.headers.accept,
       principal,
+      sent: caller.sent,
       instance: scope === 'platform' ? undefined : caller.instance,
       signal,
       url: publicUrl() + request.originalUrl,

@@ -1,4 +1,4 @@
-import { composeAccounts, writeCredentials } from '../accounts/index.ts';
+import { composeAccounts, createAccountRemoval, writeCredentials } from '../accounts/index.ts';
 import { BASE_PATH, composeApi } from '../api/index.ts';
 import { type Cleanup, createCleanup } from '../cleanup.ts';
 import { publicUrlOf, type ServiceConfig } from '../config/index.ts';
@@ -90,7 +90,10 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
 
   const subscriptions = createSubscriptions(platform);
   const ensureSubscription = subscriptions.ensure;
-  const { accounts, principals, settings, idempotency } = composeAccounts(platform, { ensureSubscription });
+  const { accounts, principals, organizations, accountRecords, secrets, settings, idempotency } = composeAccounts(
+    platform,
+    { ensureSubscription },
+  );
   const { notifications, deliveries, eventHistory } = composeDeliveries(platform, { subscriptions, settings });
   const { client, budget } = composeProviderClient(platform, {
     simulatorsUrl,
@@ -121,6 +124,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   await events.start();
   const webhooks = composeWebhooks(platform, {
     client,
+    accounts,
     tokensOf: tokens.of,
     findInstance: findWebhookInstance,
     noteEventWarning,
@@ -140,12 +144,23 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   cleanup.add('polls', polls.stop);
   polls.start();
 
+  const removal = createAccountRemoval(platform, [
+    (accountId, signal) => instances.removeSome(accountId, registrations.end, signal),
+    authorizations.removeSome,
+    idempotency.removeSome,
+    subscriptions.removeSome,
+    settings.remove,
+  ]);
+  cleanup.add('accounts', removal.stop);
+  if (role !== 'api') removal.start();
+
   const work = {
     purgeIdempotencyRecords: idempotency.purge,
     ...maintenance,
     keepEvents: events.keep,
     keepPolls: polls.keep,
     keepWebhooks: registrations.keep,
+    removeAccounts: removal.keep,
   };
   const jobs = composeJobs(platform, work, { url: databaseUrl, role });
   cleanup.add('jobs', () => jobs.stop(shutdownTimeoutMs));
@@ -162,6 +177,9 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
     {
       accounts,
       principals,
+      organizations,
+      accountRecords,
+      secrets,
       settings,
       idempotency,
       registry,

@@ -53,6 +53,8 @@ export interface Poller {
   readonly stop: () => Promise<void>;
   /** Something may be due. */
   readonly wake: () => void;
+  /** Breaks off what is under way of an account, and gives it back. */
+  readonly breakOff: (accountId: number) => void;
 }
 
 /** Of the places: while more are due than there is room for, so many are filled at a time. */
@@ -75,7 +77,7 @@ export function createPoller(
   const stopping = new AbortController();
   const { signal } = stopping;
   const places = createPool(options.concurrency);
-  const running = new Map<ClaimedPoll, Promise<void>>();
+  const running = new Map<ClaimedPoll, Running>();
   const finished: RunResult[] = [];
   const readSettings = createSettingsCache();
   const runStore = { ...store, seen: gatherSeen(store) };
@@ -151,8 +153,11 @@ export function createPoller(
     const instances = await instancesOf(claimed);
     for (const poll of claimed) {
       places.take(poll.accountId);
-      const work = run(poll, instances.get(nameOf({ accountId: poll.accountId, id: poll.instanceId })));
-      running.set(poll, work);
+      const end = new AbortController();
+      if (signal.aborted) end.abort(signal.reason);
+      const instance = instances.get(nameOf({ accountId: poll.accountId, id: poll.instanceId }));
+      const work = run(poll, instance, end.signal);
+      running.set(poll, { work, end });
       void work.finally(() => leave(poll));
     }
   }
@@ -186,7 +191,7 @@ export function createPoller(
     }
   }
 
-  async function run(poll: ClaimedPoll, instance: Instance | undefined): Promise<void> {
+  async function run(poll: ClaimedPoll, instance: Instance | undefined, ended: AbortSignal): Promise<void> {
     const startedMs = clock.now();
     const tally: RunTally = { events: 0, providerCalls: 0 };
     const end = (nextMs: number, how: Pick<RunResult, 'error' | 'isGivenBack' | 'hasWaited'>) =>
@@ -204,7 +209,7 @@ export function createPoller(
     try {
       const early = await runPoll(
         { store: runStore, resources, prepare, clock, options },
-        { poll, instance, settings, resource, signal },
+        { poll, instance, settings, resource, signal: ended },
         tally,
       );
       const hasWaited = early?.isWait === true;
@@ -212,7 +217,7 @@ export function createPoller(
       measures.ended(tally.events > 0 ? 'events' : outcome, tally);
       end(nextRunMs(poll, startedMs, early), { error: undefined, isGivenBack: hasWaited, hasWaited });
     } catch (error) {
-      if (error instanceof PollLost || signal.aborted) return giveBack(startedMs);
+      if (error instanceof PollLost || ended.aborted) return giveBack(startedMs);
       // It is this service that has no room.
       if (isAppError(error, 'OVERLOADED')) return giveBack(clock.now() + (error.retryAfterSeconds ?? 1) * 1000);
       measures.ended('failed', tally);
@@ -263,15 +268,26 @@ export function createPoller(
       look();
     },
     wake,
+    breakOff: (accountId) => {
+      for (const [poll, { end }] of running)
+        if (poll.accountId === accountId) end.abort(new Error('The account is not active any more.'));
+    },
     stop: async () => {
       stopping.abort(new Error('The service is stopping.'));
+      for (const { end } of running.values()) end.abort(signal.reason);
       alarm.end();
       await endRenewals?.();
       await looking;
-      await Promise.allSettled(running.values());
+      await Promise.allSettled([...running.values()].map(({ work }) => work));
       await storing;
     },
   };
+}
+
+/** A run, and what breaks it off. */
+interface Running {
+  readonly work: Promise<void>;
+  readonly end: AbortController;
 }
 
 interface Asked extends Unit, SeenLookup {
