@@ -13,6 +13,7 @@ import type { Resources } from '../resources/index.ts';
 import { findName } from '../resources/objects.ts';
 import { actIn } from './access.ts';
 import type { FailedAuthorizations } from './failed-authorizations.ts';
+import type { SentSecrets } from './operation.ts';
 import type { CallerLimits } from './rate-limits.ts';
 import { networkOf } from './remote-address.ts';
 import { signalEnd } from './request-end.ts';
@@ -27,12 +28,6 @@ export interface Caller {
   /** Of these. */
   readonly redactor: Redactor;
   readonly instance?: Instance;
-}
-
-/** As they stand in the header, for those who want to see their own again. */
-export interface SentSecrets {
-  readonly user?: string;
-  readonly organization?: string;
 }
 
 export type ApiScope = Exclude<Scope, 'root'>;

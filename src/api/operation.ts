@@ -3,7 +3,6 @@ import type { OPERATIONS, OperationId } from '../../generated/operations.ts';
 import type { Principal } from '../accounts/accounts.ts';
 import type { Instance } from '../instances/instance.ts';
 import type { FileForm } from '../resources/upload.ts';
-import type { SentSecrets } from './authorization.ts';
 
 type ScopeOf<Id extends OperationId> = (typeof OPERATIONS)[Id]['scopes'][number];
 
@@ -11,6 +10,12 @@ type ScopeOf<Id extends OperationId> = (typeof OPERATIONS)[Id]['scopes'][number]
 type InstanceOf<Id extends OperationId> =
   | (Extract<ScopeOf<Id>, 'instance' | 'record'> extends never ? never : Instance)
   | ('platform' extends ScopeOf<Id> ? undefined : never);
+
+/** As they stand in the header, for those who want to see their own again. */
+export interface SentSecrets {
+  readonly user?: string;
+  readonly organization?: string;
+}
 
 /** A request as a handler sees it: authorized, validated, converted. */
 export interface OperationRequest<Id extends OperationId> {
