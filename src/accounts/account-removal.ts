@@ -8,6 +8,11 @@ export const REMOVAL_TOPIC = 'account-removal';
 /** Removes a batch of what one room has of an account that was deleted. */
 export type RemoveBatch = (accountId: number, signal: AbortSignal) => Promise<Removal>;
 
+/** What it needs of the house. */
+export interface RemovalPlatform extends Pick<Platform, 'knex' | 'clock' | 'log'> {
+  readonly notifier: Pick<Platform['notifier'], 'subscribe'>;
+}
+
 export interface AccountRemoval {
   /** From now on it begins as soon as an account was deleted. */
   readonly start: () => void;
@@ -29,7 +34,7 @@ const SETTLED_MS = 3_600_000;
  * account is one process's at a time; where one stops, another goes on.
  */
 export function createAccountRemoval(
-  { knex, notifier, clock, log }: Pick<Platform, 'knex' | 'notifier' | 'clock' | 'log'>,
+  { knex, notifier, clock, log }: RemovalPlatform,
   parts: readonly RemoveBatch[],
 ): AccountRemoval {
   const store = createRemovalStore(knex);
