@@ -265,8 +265,11 @@ export function createPollStore(knex: Knex) {
         .limit(limit),
 
     /** Starts pollers again whose instance may be polled again: of one account, or of all. @returns how many */
-    revive: async (now: Date, accountId: number | null = null): Promise<number> => {
-      const { rowCount } = await knex.raw<{ rowCount: number }>(REVIVE, [now, accountId, accountId]);
+    revive: async (now: Date, accountId?: number): Promise<number> => {
+      const { rowCount } = await knex.raw<{ rowCount: number }>(
+        accountId === undefined ? REVIVE : `${REVIVE} and p.account_id = ?`,
+        accountId === undefined ? [now] : [now, accountId],
+      );
       return rowCount;
     },
 
@@ -459,7 +462,7 @@ const SYNC = `
 const REVIVE = `
   update poll p set due = ?
   from instance i, account a
-  where p.due is null and ${OF_POLL} and ${IS_WANTED} and (?::bigint is null or a.id = ?)`;
+  where p.due is null and ${OF_POLL} and ${IS_WANTED}`;
 
 const REPLAY = `
   update poll set kind = coalesce(kind, 'window'), watermark = least(watermark, ?::timestamptz),
