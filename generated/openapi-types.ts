@@ -571,7 +571,7 @@ export interface paths {
         /**
          * Rotate the secret of the organization
          * @description Makes a new secret and answers it. Those from before stay valid beside it for `overlapSeconds`, 24 hours unless given, so that callers can go over
-         *     to the new one without a moment of refusal. At most 20 are valid at a time. Needs the privilege `modifySecurity`.
+         *     to the new one without a moment of refusal. At most 20 are valid at a time (409). Needs the privilege `modifySecurity`.
          */
         post: operations["rotateOrganizationSecret"];
         delete?: never;
@@ -5926,8 +5926,6 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
                  * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
                  *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.

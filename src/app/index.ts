@@ -90,10 +90,8 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
 
   const subscriptions = createSubscriptions(platform);
   const ensureSubscription = subscriptions.ensure;
-  const { accounts, principals, organizations, accountRecords, secrets, settings, idempotency } = composeAccounts(
-    platform,
-    { ensureSubscription },
-  );
+  const people = composeAccounts(platform, { ensureSubscription });
+  const { accounts, settings, idempotency } = people;
   const { notifications, deliveries, eventHistory } = composeDeliveries(platform, { subscriptions, settings });
   const { client, budget } = composeProviderClient(platform, {
     simulatorsUrl,
@@ -175,13 +173,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   const api = composeApi(
     platform,
     {
-      accounts,
-      principals,
-      organizations,
-      accountRecords,
-      secrets,
-      settings,
-      idempotency,
+      ...people,
       registry,
       connectorFolders: folders,
       instances,

@@ -3,6 +3,7 @@ import bamboohr from '../../connectors/bamboohr/index.ts';
 import { ENCRYPTED_COLUMNS } from '../../src/db/encrypted-columns.ts';
 import { createPolled, pollOf, startThingsProvider, THINGS, type ThingsProvider, untilRun } from '../polls/things.ts';
 import { type ApiAnswer, type ApiCall, type StartedApp, startTestApp } from '../support/app.ts';
+import { theRow } from '../support/database.ts';
 import { until } from '../support/events.ts';
 import { hang } from '../support/misbehaving-server.ts';
 import { QUICK, type Receiver, sendEvent, startReceiver } from './events/receiving.ts';
@@ -212,11 +213,12 @@ describe('accounts over two processes', function overProcesses() {
         expect(await countOf(table, accountId), table).to.equal(0);
       }
       const { removal_due: due, deleted_at: deletedAt } = await accountRow(accountId);
-      expect(due.getTime() - deletedAt.getTime()).to.equal(3_600_000);
+      expect(Number(due) - Number(deletedAt)).to.equal(3_600_000);
       expect(await countOf('event', accountId)).to.be.above(1);
     });
 
-    const accountRow = (id: number) => withDatabase(one, (knex) => knex('account').where({ id }).first());
+    const accountRow = (id: number) =>
+      withDatabase(one, (knex) => theRow(knex('account').where({ id }).select('deleted_at', 'removal_due')));
 
     /** As if it were time, where something is waited for. */
     const lookAgain = (id: number) =>

@@ -4,8 +4,9 @@ import { type DocumentedCall, documentedCalls, parametersWithoutExample } from '
 import { findDifferences } from './support/shape.ts';
 import { waitUntil } from './support/wait-until.ts';
 
-/** What the others need, in this order: an instance with events on, an account that queues them, one event, one OAuth proxy. */
+/** What the others need, in this order: an account, an instance with events on, an account that queues them, one event, one OAuth proxy. */
 const FIRST = [
+  'createAccount',
   'createInstance',
   'createElementInstance',
   'updateInstanceConfiguration',
@@ -35,6 +36,7 @@ const LAST = [
   'deleteThisInstance',
   'deleteInstance',
   'deleteSubscription',
+  'deleteAccount',
 ];
 
 /** Whatever else than 200 the examples get, and why. */

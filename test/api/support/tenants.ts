@@ -35,13 +35,13 @@ export interface OtherTenants {
 /** Makes three more callers in the service's database; the two in the first organization are administrators of their accounts. */
 export function createTenants(service: Pick<TestApp, 'databaseUrl'>): Promise<OtherTenants> {
   return withDatabase(service, async (knex) => {
-    const insertAccount = (organizationId: number, name: string) =>
-      insert(knex, 'account', { organization_id: organizationId, name, external_id: name });
+    const insertAccount = (organizationId: number, name: string, isDefault: boolean) =>
+      insert(knex, 'account', { organization_id: organizationId, name, external_id: name, default_account: isDefault });
     const secret = `other-organization-${randomBytes(12).toString('hex')}`;
     const organizationId = await insert(knex, 'organization', { name: 'Another one' });
     await (await secretsOf(knex)).add(knex, { organizationId }, secret);
-    const strangers = { organizationId, accountId: await insertAccount(organizationId, 'Strangers') };
-    const siblings = { organizationId: 1, accountId: await insertAccount(1, 'Siblings') };
+    const strangers = { organizationId, accountId: await insertAccount(organizationId, 'Strangers', true) };
+    const siblings = { organizationId: 1, accountId: await insertAccount(1, 'Siblings', false) };
     const ours = { organizationId: 1, accountId: 1 };
     return {
       stranger: { ...(await insertUser(knex, strangers, 'stranger', 'org-admin')), organizationSecret: secret },
