@@ -217,6 +217,21 @@ describe('accounts over two processes', function overProcesses() {
       expect(await countOf('event', accountId)).to.be.above(1);
     });
 
+    it('takes no events of providers from then on, whenever it is removed', async () => {
+      // Nobody here removes anything.
+      const api = await startTestApp({ ROLE: 'api' }, { connectors: [bamboohr] });
+      try {
+        await api.call('/accounts', { method: 'POST', body: { externalId: 'doomed' } });
+        const { eventUrl } = await within(api, 'doomed').createInstance('bamboohr', BAMBOOHR);
+        const post = async () => (await fetch(eventUrl, { method: 'POST', body: '{}' })).status;
+        expect(await post()).to.equal(401);
+        await api.call('/accounts/doomed', { method: 'DELETE' });
+        expect(await post()).to.equal(404);
+      } finally {
+        await api.stop();
+      }
+    });
+
     const accountRow = (id: number) =>
       withDatabase(one, (knex) => theRow(knex('account').where({ id }).select('deleted_at', 'removal_due')));
 
