@@ -74,8 +74,8 @@ export function createAccountRecords(
     },
 
     create: (organizationId, input) => {
-      const { externalId, ...given } = trimmed(input);
-      const values = { externalId, name: externalId, description: externalId, active: true, ...given };
+      const externalId = input.externalId.trim();
+      const values = { name: externalId, description: externalId, active: true, ...readGiven(input), externalId };
       return orTaken(
         externalId,
         change(
@@ -87,14 +87,14 @@ export function createAccountRecords(
     },
 
     update: async (organizationId, id, changes) => {
-      const values = trimmed(changes);
+      const values = readGiven(changes);
       const { after } = await orTaken(
         values.externalId,
         principals.change(
           organizationId,
           async (via) => {
             const before = (await store.lock(via, organizationId, id)) ?? notFound(id);
-            const after = await store.update(via, before, values);
+            const after = await store.update(via, before, { ...before, ...values });
             await accounts.accountChanged(before, via);
             return { before, after };
           },
@@ -123,16 +123,15 @@ export function createAccountRecords(
   };
 }
 
-/** @throws AppError REQUEST_INVALID for what cannot be stored */
-function trimmed<Values extends Partial<AccountValues>>(values: Values): Values {
-  const texts = Object.fromEntries(
-    (['externalId', 'name', 'description'] as const).flatMap((member) => {
-      const text = values[member];
-      return text === undefined ? [] : [[member, text.trim()]];
-    }),
-  );
+/** What is given, as it is stored. @throws AppError REQUEST_INVALID for what cannot be */
+function readGiven({ externalId, name, description, active }: Partial<AccountValues>): Partial<AccountValues> {
+  const texts = {
+    ...(externalId !== undefined && { externalId: externalId.trim() }),
+    ...(name !== undefined && { name: name.trim() }),
+    ...(description !== undefined && { description: description.trim() }),
+  };
   assertAllStorable(texts);
-  return { ...values, ...texts };
+  return { ...texts, ...(active !== undefined && { active }) };
 }
 
 /** For the audit log: nothing of an account is a secret. */

@@ -119,11 +119,7 @@ export function createAccountStore(knex: Knex) {
     },
 
     /** Of one that is locked. @throws what PostgreSQL says of an external id that the organization has */
-    update: async (
-      via: Knex,
-      { organizationId, id }: AccountRow,
-      values: Partial<AccountValues>,
-    ): Promise<AccountRow> => {
+    update: async (via: Knex, { organizationId, id }: AccountRow, values: AccountValues): Promise<AccountRow> => {
       await via('account').where({ organization_id: organizationId, id }).update(toColumns(values));
       return firstOf(await select(organizationId, via).where({ id }));
     },
@@ -143,7 +139,6 @@ export function createAccountStore(knex: Knex) {
   };
 }
 
-/** knex leaves a column that is undefined as it is, or to its default. */
-function toColumns<Values extends Partial<AccountValues>>({ externalId, name, description, active }: Values) {
+function toColumns({ externalId, name, description, active }: AccountValues) {
   return { external_id: externalId, name, description, active };
 }

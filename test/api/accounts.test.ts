@@ -137,6 +137,8 @@ describe('accounts', () => {
       const changed = await change('patched', { ...account, name: ' After ', active: false });
       expect(changed.body).to.deep.equal({ ...account, name: 'After', active: false, status: 'inactive' });
       expect((await service.call(`/accounts/${account.id}`)).body).to.deep.equal(changed.body);
+      const { id, type, createdDate } = account;
+      expect((await change('patched', { id, type, createdDate })).body).to.deep.equal(changed.body);
       const wrong = await change('patched', { id: 1, status: 'inactive', type: 'Default', colour: 'red' });
       expect(faultsOf(wrong)).to.deep.equal({
         'body.id': 'cannot be changed; leave it out, or as it was read',
@@ -218,6 +220,28 @@ describe('accounts', () => {
       expect((await asChief()).status).to.equal(200);
       expectProblem(await as(chief, '/accounts'), 'UNAUTHENTICATED');
     });
+  });
+
+  it('are not deleted by two administrators who have the last ones of each other', async () => {
+    const [one, other] = [await create({ externalId: 'one' }), await create({ externalId: 'other' })];
+    const chiefs = [
+      await createUser(service, { accountId: one.id, name: 'chief-of-one', role: 'org-admin' }),
+      await createUser(service, { accountId: other.id, name: 'chief-of-other', role: 'org-admin' }),
+    ] as const;
+    const setFirst = (active: boolean) =>
+      withDatabase(service, (knex) => knex('app_user').where({ account_id: 1, id: 1 }).update({ active }));
+    await setFirst(false);
+    try {
+      const remove = (chief: Tenant, name: string) => as(chief, `/accounts/${name}`, { method: 'DELETE' });
+      const answers = await Promise.all([remove(chiefs[0], 'other'), remove(chiefs[1], 'one')]);
+      const statuses = answers.map(({ status }) => status).sort();
+      // The other one came too late to be somebody, or has the last administrator.
+      expect(statuses[0]).to.equal(200);
+      expect([401, 409]).to.include(statuses[1]);
+    } finally {
+      await setFirst(true);
+      for (const name of ['one', 'other']) await service.call(`/accounts/${name}`, { method: 'DELETE' });
+    }
   });
 
   describe('are worked in by administrators of the organization', () => {
