@@ -35,7 +35,7 @@ export interface AccountPage {
 export interface AccountRecords {
   /** @throws AppError NOT_FOUND */
   readonly get: (organizationId: number, id: number) => Promise<AccountRecord>;
-  /** From old to new; of a listing by somebody of the account. @throws AppError for a `where` that cannot be understood */
+  /** From old to new. Whoever lists takes of the share of his account. @throws AppError for a `where` that cannot be understood */
   readonly list: (
     lister: { readonly organizationId: number; readonly accountId: number },
     query: AccountQuery,
