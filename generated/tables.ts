@@ -6,6 +6,13 @@ export interface AccountColumns {
   readonly organization_id: number;
   readonly name: string;
   readonly created_at: Date;
+  readonly external_id: string;
+  readonly description: string;
+  /** False: its polls and schedules rest; everything else works. */
+  readonly active: boolean;
+  readonly default_account: boolean;
+  /** Its users are refused from then on; what belongs to it is removed by and by. */
+  readonly deleted_at: Date | null;
 }
 
 /** What an account set: only the keys that were ever given. */
@@ -22,9 +29,32 @@ export interface AppUserColumns {
   readonly email_address: string;
   readonly first_name: string;
   readonly last_name: string;
-  /** HMAC-SHA256 under the platform key "lookup"; the secret itself is not kept. */
-  readonly secret_hash: Buffer;
   readonly created_at: Date;
+  readonly organization_id: number;
+  readonly external_id: string | null;
+  readonly active: boolean;
+  readonly last_login_at: Date | null;
+  /** Deleted users stay as names of what they made. */
+  readonly deleted_at: Date | null;
+}
+
+/** Who changed what: one row a change, written in the transaction of the change. */
+export interface AuditLogColumns {
+  readonly account_id: number;
+  readonly at: Date;
+  readonly request_id: string;
+  readonly id: number;
+  readonly organization_id: number;
+  readonly user_id: number | null;
+  readonly instance_id: number | null;
+  readonly method: string;
+  readonly resource_uri: string;
+  readonly action: string;
+  readonly target: string;
+  readonly target_id: string | null;
+  readonly ip_address: string | null;
+  readonly status: number;
+  readonly changes: unknown;
 }
 
 /** Deliveries that are in flight, waiting or queued. Deleted when delivered: then delivery_attempt tells of it. */
@@ -219,8 +249,18 @@ export interface OauthTokenColumns {
 export interface OrganizationColumns {
   readonly id: number;
   readonly name: string;
+  readonly created_at: Date;
+}
+
+/** The secrets of an organization: one is current, and those before a rotation stay valid until they expire. */
+export interface OrganizationSecretColumns {
+  readonly organization_id: number;
+  readonly id: number;
+  /** Ciphertext, as it is shown again; null for one from before secrets were kept: it is shown as its caller sends it. */
+  readonly secret: string | null;
   readonly secret_hash: Buffer;
   readonly created_at: Date;
+  readonly expires_at: Date | null;
 }
 
 /** Random keys made at the first start, wrapped by ENCRYPTION_KEYS: they stay when those rotate. */
@@ -273,6 +313,14 @@ export interface PollSeenColumns {
   readonly missed: number;
 }
 
+/** Where an organization gave a role other privileges than it has by default. */
+export interface RolePrivilegesColumns {
+  readonly organization_id: number;
+  readonly role: 'admin' | 'default-user';
+  readonly privileges: readonly string[];
+  readonly updated_at: Date;
+}
+
 /** One callback URL of one account. */
 export interface SubscriptionColumns {
   readonly account_id: number;
@@ -289,6 +337,25 @@ export interface SubscriptionColumns {
   readonly event_types: readonly string[];
   /** Since then it is not shown, and deactivated; the first event or instance of its URL makes it anew under the same id. */
   readonly deleted_at: Date | null;
+}
+
+export interface UserRoleColumns {
+  readonly account_id: number;
+  readonly user_id: number;
+  readonly role: 'org-admin' | 'admin' | 'default-user';
+  readonly created_at: Date;
+}
+
+/** The secrets of a user: one is current, and those before a rotation stay valid until they expire. */
+export interface UserSecretColumns {
+  readonly account_id: number;
+  readonly user_id: number;
+  readonly id: number;
+  readonly secret: string | null;
+  /** HMAC-SHA256 under the platform key "lookup". */
+  readonly secret_hash: Buffer;
+  readonly created_at: Date;
+  readonly expires_at: Date | null;
 }
 
 /** What a provider was told so that it sends the events of an instance here, or is to be told. */
@@ -317,6 +384,7 @@ export interface Tables {
   readonly account: AccountColumns;
   readonly account_settings: AccountSettingsColumns;
   readonly app_user: AppUserColumns;
+  readonly audit_log: AuditLogColumns;
   readonly delivery: DeliveryColumns;
   readonly delivery_attempt: DeliveryAttemptColumns;
   readonly event: EventColumns;
@@ -330,9 +398,13 @@ export interface Tables {
   readonly oauth_proxy_target: OauthProxyTargetColumns;
   readonly oauth_token: OauthTokenColumns;
   readonly organization: OrganizationColumns;
+  readonly organization_secret: OrganizationSecretColumns;
   readonly platform_key: PlatformKeyColumns;
   readonly poll: PollColumns;
   readonly poll_seen: PollSeenColumns;
+  readonly role_privileges: RolePrivilegesColumns;
   readonly subscription: SubscriptionColumns;
+  readonly user_role: UserRoleColumns;
+  readonly user_secret: UserSecretColumns;
   readonly webhook_registration: WebhookRegistrationColumns;
 }

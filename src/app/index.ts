@@ -90,7 +90,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
 
   const subscriptions = createSubscriptions(platform);
   const ensureSubscription = subscriptions.ensure;
-  const { accounts, settings, idempotency } = composeAccounts(platform, { ensureSubscription });
+  const { accounts, principals, settings, idempotency } = composeAccounts(platform, { ensureSubscription });
   const { notifications, deliveries, eventHistory } = composeDeliveries(platform, { subscriptions, settings });
   const { client, budget } = composeProviderClient(platform, {
     simulatorsUrl,
@@ -161,6 +161,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
     platform,
     {
       accounts,
+      principals,
       settings,
       idempotency,
       registry,

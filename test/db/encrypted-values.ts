@@ -41,9 +41,9 @@ export async function storeValues(knex: Knex, keyring: Keyring, rows: number): P
   for (const name of ['lookup', 'page-token']) {
     await knex('platform_key').insert({ name, ciphertext: encrypt('platform_key.ciphertext', name) });
   }
-  await knex('organization').insert({ name: 'o', secret_hash: randomBytes(32) });
-  await knex('account').insert({ organization_id: 1, name: 'a' });
-  await knex('app_user').insert({ account_id: 1, email_address: 'a@example.com', secret_hash: randomBytes(32) });
+  await knex('organization').insert({ name: 'o' });
+  await knex('account').insert({ organization_id: 1, name: 'a', external_id: 'a' });
+  await knex('app_user').insert({ organization_id: 1, account_id: 1, email_address: 'a@example.com' });
   for (let id = 1; id <= rows; id++) await storeRow(knex, encrypt, id);
   return stored;
 }

@@ -3,9 +3,9 @@ import type { EgressResponse } from '../../egress/index.ts';
 import type { Logger } from '../../log.ts';
 import type { Metrics } from '../../metrics.ts';
 import type { Redactor } from '../../redaction.ts';
-import { currentSpan, currentTrace } from '../../trace.ts';
+import { currentSpan, currentTrace, type SpanEnd } from '../../trace.ts';
 import type { ByteBudget } from './byte-budget.ts';
-import { describeExchange } from './call-span.ts';
+import { describeTarget } from './described-target.ts';
 import { isEgressError } from './failure.ts';
 
 /** One request to a provider and what came of it. */
@@ -61,6 +61,28 @@ export async function told<Response extends Pick<EgressResponse, 'status'>>(
     tell?.(sent);
     span?.end(describeExchange(sent));
   }
+}
+
+/** What the span of one request to a provider says, in the words of the conventions for HTTP clients and ours. */
+function describeExchange({ element, method, url, toSimulator, outcome, redactor, resends }: SentRequest): SpanEnd {
+  return {
+    attributes: {
+      'http.request.method': method,
+      'http.request.resend_count': resends === 0 ? undefined : resends,
+      'http.response.status_code': typeof outcome === 'number' ? outcome : undefined,
+      ...describeTarget(url, url.pathname),
+      'causeway.element': element,
+      'causeway.simulator': toSimulator ? true : undefined,
+    },
+    errorType: errorTypeOf(outcome),
+    redactor,
+  };
+}
+
+/** Undefined for a success: for a client a refusal is a failure too. */
+function errorTypeOf(outcome: SentRequest['outcome']): string | undefined {
+  if (typeof outcome === 'string') return outcome;
+  return outcome >= 400 ? String(outcome) : undefined;
 }
 
 const BUCKETS_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
