@@ -45,7 +45,7 @@ export interface TelemetryPorts {
   readonly config: TracingConfig;
   /** Of the secrets of the process. */
   readonly redactor: Redactor;
-  readonly clock: Pick<Clock, 'steady' | 'after'>;
+  readonly clock: Pick<Clock, 'now' | 'steady' | 'after'>;
   readonly log: Logger;
   readonly metrics: Metrics;
 }
@@ -65,7 +65,7 @@ const QUIET_MS = 60_000;
 
 /** This file is imported only where there is a collector: nothing else of the service knows the SDK. */
 export function createTelemetry(ports: TelemetryPorts): Telemetry {
-  const { config, redactor, clock, log } = ports;
+  const { config, clock, log } = ports;
   const provider = new TracerProvider({
     resource: defaultResource().merge(
       resourceFromAttributes({
@@ -79,9 +79,9 @@ export function createTelemetry(ports: TelemetryPorts): Telemetry {
     spanLimits: { attributeValueLengthLimit: LONGEST_TEXT },
     spanProcessors: [createProcessor(ports)],
   });
-  const begin = createSpans(provider.getTracer('causeway', manifest.version), redactor, config.contextHosts);
+  const begin = createSpans(provider.getTracer('causeway', manifest.version), ports);
   return {
-    tracer: { begin: (start, from) => begin(start, from === undefined ? ROOT_CONTEXT : readContext(from)) },
+    tracer: { begin: (start, from) => begin(start, { above: from === undefined ? ROOT_CONTEXT : readContext(from) }) },
     close: async (timeoutMs) => {
       const late = Promise.withResolvers<void>();
       const endWait = clock.after(timeoutMs, () => {
@@ -174,16 +174,28 @@ function readContext(headers: TraceHeaders): OtelContext {
   return W3C.extract(ROOT_CONTEXT, headers, defaultTextMapGetter);
 }
 
+interface Beginning {
+  readonly above: OtelContext;
+  /** Milliseconds since 1970, with fractions: of the spans of one process in one trace all by the same start. */
+  readonly now?: () => number;
+  readonly linked?: OtelSpan;
+}
+
 /** Makes spans of the SDK ours. */
-function createSpans(tracer: OtelTracer, ofProcess: Redactor, contextHosts: readonly string[]) {
+function createSpans(tracer: OtelTracer, { config, redactor: ofProcess, clock }: TelemetryPorts) {
   return begin;
 
-  function begin({ name, kind = 'internal' }: SpanStart, context: OtelContext, linked?: OtelSpan): Span {
+  function begin({ name, kind = 'internal' }: SpanStart, { above, now = startTime(), linked }: Beginning): Span {
     const links = linked === undefined ? [] : [{ context: linked.spanContext() }];
-    return wrap(tracer.startSpan(name, { kind: KINDS[kind], links }, context));
+    return wrap(tracer.startSpan(name, { kind: KINDS[kind], links, startTime: now() }, above), now);
   }
 
-  function wrap(span: OtelSpan): Span {
+  function startTime(): () => number {
+    const [startedMs, steadyMs] = [clock.now(), clock.steady()];
+    return () => startedMs + clock.steady() - steadyMs;
+  }
+
+  function wrap(span: OtelSpan, now: () => number): Span {
     const { traceId, spanId } = span.spanContext();
     const isRecorded = span.isRecording();
     const note = (attributes: SpanAttributes, more?: Redactor) => {
@@ -194,15 +206,15 @@ function createSpans(tracer: OtelTracer, ofProcess: Redactor, contextHosts: read
       spanId,
       traceparent: isRecorded ? headersOf(span).traceparent : undefined,
       // What is not recorded has nothing below it that is.
-      child: (start) => (isRecorded ? begin(start, traceOf.setSpan(ROOT_CONTEXT, span)) : own),
-      follow: (start) => begin(start, ROOT_CONTEXT, span),
-      headersFor: (hostname) => (isAmong(hostname, contextHosts) ? headersOf(span) : undefined),
+      child: (start) => (isRecorded ? begin(start, { above: traceOf.setSpan(ROOT_CONTEXT, span), now }) : own),
+      follow: (start) => begin(start, { above: ROOT_CONTEXT, linked: span }),
+      headersFor: (hostname) => (isAmong(hostname, config.contextHosts) ? headersOf(span) : undefined),
       note,
       end: ({ name, attributes, errorType, redactor } = {}) => {
         if (name !== undefined) span.updateName(name);
         note({ ...attributes, 'error.type': errorType }, redactor);
         if (errorType !== undefined) span.setStatus({ code: SpanStatusCode.ERROR });
-        span.end();
+        span.end(now());
       },
     };
     return own;

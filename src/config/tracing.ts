@@ -38,12 +38,14 @@ export const TRACING_VARIABLES = {
     name: 'OTEL_EXPORTER_OTLP_ENDPOINT',
     format: collectorUrl(),
     shownDefault: 'none: nothing is traced',
+    secret: true,
     description: 'Base URL of an OpenTelemetry collector (OTLP over HTTP), which gets traces at `/v1/traces` below it.',
   },
   otlpTracesEndpoint: {
     name: 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
     format: collectorUrl(),
     shownDefault: 'from OTEL_EXPORTER_OTLP_ENDPOINT',
+    secret: true,
     description: 'The same for traces alone; used as it is.',
   },
   otlpProtocol: {

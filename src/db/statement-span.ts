@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { SpanAttributes } from '../trace.ts';
 
 /** A statement in the words of the conventions for databases: with its placeholders, without the values. */
@@ -7,8 +8,14 @@ export interface DescribedStatement {
 }
 
 const SYSTEM = 'postgresql';
+/** Few texts are run often; those with a list of values have many lengths. */
+const TEXTS_KEPT = 500;
 const OPERATION = /^\s*([a-z]+)/i;
-/** The table that the one word before it leads to. A statement that begins with queries of its own has several: it is known by its name, if it has one. */
+const PARENTHESES = /\([^()]*\)/g;
+/**
+ * The table behind the word that leads to it. A statement that begins with queries of its own has several: it is known by its name, if it has
+ * one.
+ */
 const COLLECTION: Readonly<Record<string, RegExp>> = {
   SELECT: /\bfrom\s+"?(\w+)/i,
   INSERT: /\binto\s+"?(\w+)/i,
@@ -16,25 +23,41 @@ const COLLECTION: Readonly<Record<string, RegExp>> = {
   DELETE: /\bfrom\s+"?(\w+)/i,
 };
 
+const described = new LRUCache<string, DescribedStatement>({ max: TEXTS_KEPT });
+
 /** `connection` and `query` as knex has them. */
 export function describeStatement(connection: unknown, query: unknown): DescribedStatement {
   const { sql, options } = Object(query);
   const { host, port, database } = Object(connection);
-  const text = typeof sql === 'string' ? sql : '';
-  const operation = OPERATION.exec(text)?.[1]?.toUpperCase();
-  const collection = operation && COLLECTION[operation]?.exec(text)?.[1];
-  const summary = options?.name ?? [operation, collection].filter((word) => word !== undefined).join(' ');
+  const { name, attributes } = describeText(String(sql ?? ''), options?.name);
   return {
-    name: summary === '' ? SYSTEM : String(summary),
+    name,
+    attributes: { ...attributes, 'db.namespace': database, 'server.address': host, 'server.port': port },
+  };
+}
+
+function describeText(text: string, ownName: string | undefined): DescribedStatement {
+  const known = described.get(text);
+  if (known !== undefined) return known;
+  const operation = OPERATION.exec(text)?.[1]?.toUpperCase();
+  const collection = operation && COLLECTION[operation]?.exec(withoutParentheses(text))?.[1];
+  const name = ownName ?? [operation, collection].filter((word) => word !== undefined).join(' ');
+  const statement = {
+    name: name === '' ? SYSTEM : name,
     attributes: {
       'db.system.name': SYSTEM,
       'db.operation.name': operation,
       'db.collection.name': collection,
-      'db.query.summary': String(summary),
+      'db.query.summary': name,
       'db.query.text': text,
-      'db.namespace': typeof database === 'string' ? database : undefined,
-      'server.address': typeof host === 'string' ? host : undefined,
-      'server.port': typeof port === 'number' ? port : undefined,
     },
   };
+  described.set(text, statement);
+  return statement;
+}
+
+/** `extract(epoch from due)` names no table. */
+function withoutParentheses(text: string): string {
+  const without = text.replace(PARENTHESES, '');
+  return without === text ? text : withoutParentheses(without);
 }

@@ -67,6 +67,29 @@ export async function startCollector(): Promise<Collector> {
   };
 }
 
+/** One for the suite that calls this, before the service of the suite is started. */
+export function useCollector(): Pick<Collector, 'url' | 'spans' | 'bytes'> {
+  let started: Collector | undefined;
+  before('the collector of traces', async () => {
+    started = await startCollector();
+  });
+  after(() => started?.close());
+
+  const current = (): Collector => {
+    if (started === undefined) throw new Error('The collector of this suite has not started yet.');
+    return started;
+  };
+  return {
+    get url() {
+      return current().url;
+    },
+    get spans() {
+      return current().spans;
+    },
+    bytes: () => current().bytes(),
+  };
+}
+
 /** As the definitions have it, enumerations by name. */
 interface ReadRequest {
   readonly resourceSpans?: readonly {
