@@ -35,7 +35,7 @@ export function findSpan(
 
 /** Of the request that had this response, once its own span has come: it is the last. */
 export async function traceOfRequest(
-  collector: Collector,
+  collector: Pick<Collector, 'spans'>,
   { headers }: { readonly headers: Headers },
 ): Promise<readonly ExportedSpan[]> {
   const requestId = headers.get('elements-request-id');
