@@ -36,6 +36,7 @@ import {
   inBackground,
   type Span,
   type SpanAttributes,
+  type SpanEnd,
   type SpanStart,
   type TraceHeaders,
   type Tracer,
@@ -198,26 +199,32 @@ function createSpans(tracer: OtelTracer, { config, redactor: ofProcess, clock }:
   function wrap(span: OtelSpan, now: () => number): Span {
     const { traceId, spanId } = span.spanContext();
     const isRecorded = span.isRecording();
-    const note = (attributes: SpanAttributes, more?: Redactor) => {
-      if (isRecorded) setAttributes(span, attributes, redactorOf(more));
-    };
     const own: Span = {
       traceId,
       spanId,
-      traceparent: isRecorded ? headersOf(span).traceparent : undefined,
-      // What is not recorded has nothing below it that is.
+      isRecorded,
+      get traceparent() {
+        return isRecorded ? headersOf(span).traceparent : undefined;
+      },
       child: (start) => (isRecorded ? begin(start, { above: traceOf.setSpan(ROOT_CONTEXT, span), now }) : own),
       follow: (start) => begin(start, { above: ROOT_CONTEXT, linked: span }),
       headersFor: (hostname) => (isAmong(hostname, config.contextHosts) ? headersOf(span) : undefined),
-      note,
-      end: ({ name, attributes, errorType, redactor } = {}) => {
-        if (name !== undefined) span.updateName(name);
-        note({ ...attributes, 'error.type': errorType }, redactor);
-        if (errorType !== undefined) span.setStatus({ code: SpanStatusCode.ERROR });
+      note: (describe) => {
+        if (isRecorded) setAttributes(span, describe(), redactorOf(undefined));
+      },
+      end: (describe) => {
+        if (!isRecorded) return;
+        if (describe !== undefined) complete(span, describe());
         span.end(now());
       },
     };
     return own;
+  }
+
+  function complete(span: OtelSpan, { name, attributes, errorType, redactor }: SpanEnd): void {
+    if (name !== undefined) span.updateName(name);
+    setAttributes(span, { ...attributes, 'error.type': errorType }, redactorOf(redactor));
+    if (errorType !== undefined) span.setStatus({ code: SpanStatusCode.ERROR });
   }
 
   function redactorOf(more: Redactor | undefined): Redactor {

@@ -43,6 +43,8 @@ export interface Trace {
 export interface Span {
   readonly traceId: string;
   readonly spanId: string;
+  /** False: the sampler left it out. Nothing that is below it is recorded either. */
+  readonly isRecorded: boolean;
   /** By which whoever goes on with the trace knows it (W3C Trace Context); undefined where nothing is recorded. */
   readonly traceparent: string | undefined;
   readonly child: (start: SpanStart) => Span;
@@ -50,9 +52,10 @@ export interface Span {
   readonly follow: (start: SpanStart) => Span;
   /** The W3C headers for a request to that host; undefined unless it is configured to get them. */
   readonly headersFor: (hostname: string) => Readonly<Record<string, string>> | undefined;
-  readonly note: (attributes: SpanAttributes) => void;
-  /** Once, when the work is over. What is not ended is not exported. */
-  readonly end: (end?: SpanEnd) => void;
+  /** `describe` is called where the span is recorded. */
+  readonly note: (describe: () => SpanAttributes) => void;
+  /** Once, when the work is over; `describe` as in `note`. What is not ended is not exported. */
+  readonly end: (describe?: () => SpanEnd) => void;
 }
 
 /** By their names in the semantic conventions, or `causeway.…`. Secrets are taken out of texts; what is undefined is left out. */
@@ -121,7 +124,7 @@ export function within<Result>(span: Span, work: () => Result): Result {
 /** Does the work in a span below the current one, and nothing but the work where there is none. */
 export function inSpan<Result>(start: SpanStart, work: () => Promise<Result>): Promise<Result> {
   const parent = currentSpan();
-  return parent === undefined ? work() : spanning(parent.child(start), work);
+  return parent?.isRecorded === true ? spanning(parent.child(start), work) : work();
 }
 
 async function spanning<Result>(span: Span, work: () => Promise<Result>): Promise<Result> {
@@ -130,7 +133,7 @@ async function spanning<Result>(span: Span, work: () => Promise<Result>): Promis
     span.end();
     return result;
   } catch (error) {
-    span.end({ errorType: errorTypeOf(error) });
+    span.end(() => ({ errorType: errorTypeOf(error) }));
     throw error;
   }
 }

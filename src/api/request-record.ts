@@ -51,7 +51,7 @@ export function recordRequests(
       const redactor = redactCall(request, response);
       const line = readLine(request, response, { method, redactor, span });
       log.info({ ...line, ms: Math.round(ms * 10) / 10 }, 'request');
-      span?.end(describeRequest(request, response, { method, basePath, redactor }));
+      span?.end(() => describeRequest(request, response, { method, basePath, redactor }));
     });
     withTrace({ trace, span }, next);
   };

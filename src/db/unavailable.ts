@@ -49,11 +49,12 @@ export class LossReportingClient extends PostgresClient {
 }
 
 function endStatement(span: Span | undefined, connection: unknown, query: unknown, errorType?: string): void {
-  if (span === undefined) return;
-  const { name, attributes } = describeStatement(connection, query);
-  // PostgreSQL's own code, where it is one: https://www.postgresql.org/docs/current/errcodes-appendix.html.
-  const status = errorType !== undefined && SQLSTATE.test(errorType) ? errorType : undefined;
-  span.end({ name, attributes: { ...attributes, 'db.response.status_code': status }, errorType });
+  span?.end(() => {
+    const { name, attributes } = describeStatement(connection, query);
+    // PostgreSQL's own code, where it is one: https://www.postgresql.org/docs/current/errcodes-appendix.html.
+    const status = errorType !== undefined && SQLSTATE.test(errorType) ? errorType : undefined;
+    return { name, attributes: { ...attributes, 'db.response.status_code': status }, errorType };
+  });
 }
 
 const SQLSTATE = /^[0-9A-Z]{5}$/;

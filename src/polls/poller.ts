@@ -197,7 +197,7 @@ export function createPoller(
     const tally: RunTally = { events: 0, providerCalls: 0 };
     const noteEnd = (outcome: PollOutcome, errorType?: string) => {
       measures.ended(outcome, tally);
-      span?.end({ attributes: describeRun(poll, instance, { outcome, ...tally }), errorType });
+      span?.end(() => ({ attributes: describeRun(poll, instance, { outcome, ...tally }), errorType }));
     };
     const end = (nextMs: number, how: Pick<RunResult, 'error' | 'isGivenBack' | 'hasWaited'>) =>
       finish({ ...poll, startedAt: new Date(startedMs), nextDue: new Date(nextMs), ...how, ...tally });

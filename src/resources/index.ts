@@ -140,10 +140,10 @@ export function composeResources(
     try {
       const query = prepare(object, text);
       if (pushdownOnly) assertFullyPushed(query.plan);
-      span?.end({ attributes: { 'causeway.pushdown': pushdownOf(query) } });
+      span?.end(() => ({ attributes: { 'causeway.pushdown': pushdownOf(query) } }));
       return query;
     } catch (error) {
-      span?.end({ errorType: errorTypeOf(error) });
+      span?.end(() => ({ errorType: errorTypeOf(error) }));
       throw error;
     }
   }

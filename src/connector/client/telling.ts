@@ -59,7 +59,7 @@ export async function told<Response extends Pick<EgressResponse, 'status'>>(
   } finally {
     const sent = { ...request, outcome, durationMs: clock.steady() - startedAtMs };
     tell?.(sent);
-    span?.end(describeExchange(sent));
+    span?.end(() => describeExchange(sent));
   }
 }
 

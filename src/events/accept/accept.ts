@@ -152,7 +152,7 @@ async function prepare(ports: AcceptPorts, event: NewEvent, begin: BeginSpan): P
   const id = showEventId(eventId);
   const payload = buildPayload({ id, event, source, timestamp: event.timestamp ?? createdAt });
   const span = begin({ name: `create ${type}`, kind: 'producer' });
-  span?.note({
+  span?.note(() => ({
     'messaging.system': 'causeway',
     'messaging.operation.name': 'create',
     'messaging.operation.type': 'create',
@@ -163,7 +163,7 @@ async function prepare(ports: AcceptPorts, event: NewEvent, begin: BeginSpan): P
     'causeway.instance.id': instanceId,
     'causeway.element': source.elementKey,
     'causeway.subscription.id': subscription.id,
-  });
+  }));
   return {
     accountId,
     eventId,
@@ -192,13 +192,13 @@ async function storeCalls(ports: AcceptPorts, calls: readonly Call[]): Promise<v
   try {
     const stored = await ports.store(withoutRepeats(rows));
     for (const { span, eventId } of rows) {
-      span?.end({ attributes: { 'causeway.event.duplicate': stored.has(eventId) ? undefined : true } });
+      span?.end(() => ({ attributes: { 'causeway.event.duplicate': stored.has(eventId) ? undefined : true } }));
     }
     const shownId = (event: Acceptance | undefined) =>
       event !== undefined && stored.has(event.eventId) ? showEventId(event.eventId) : undefined;
     for (const { events, settle } of calls) settle.resolve({ eventIds: events.map(shownId) });
   } catch (error) {
-    for (const { span } of rows) span?.end({ errorType: errorTypeOf(error) });
+    for (const { span } of rows) span?.end(() => ({ errorType: errorTypeOf(error) }));
     for (const { settle } of calls) settle.reject(error);
   }
 }

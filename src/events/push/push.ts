@@ -121,7 +121,7 @@ export function createPush(ports: PushPorts): (lease: DeliveryLease) => Promise<
       ...(signatureKey !== undefined && { 'elements-webhook-signature': instanceSignature(body, signatureKey) }),
       ...currentSpan()?.headersFor(url.hostname),
     };
-    currentSpan()?.note(describeAttempt(lease, url, id));
+    currentSpan()?.note(() => describeAttempt(lease, url, id));
     try {
       const response = await ports.egress.request({
         url,
@@ -195,7 +195,7 @@ export function createPush(ports: PushPorts): (lease: DeliveryLease) => Promise<
     const span = beginSpan(lease);
     if (span === undefined) return push(lease);
     const outcome = await within(span, () => push(lease));
-    span.end(describeOutcome(outcome));
+    span.end(() => describeOutcome(outcome));
     return outcome;
   };
 }
