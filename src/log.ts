@@ -51,7 +51,7 @@ function wrap(log: Pino, ofProcess: Redactor): Logger {
     (first, text) => {
       if (!log.isLevelEnabled(level)) return;
       const { record, message, redactor } = readLine(first, text);
-      const { place, ofRequest } = readPlace(record);
+      const { place, ofRequest } = readPlace();
       const known = [ofProcess, ofRequest, redactor].filter((one) => one !== undefined);
       const copy = createCopy(known.length === 1 ? ofProcess : combineRedactors(known));
       log[level]({ ...place, ...copy.members(record) }, message === undefined ? undefined : copy.text(message));
@@ -79,11 +79,11 @@ function readLine(first: object | string, text?: string): Line {
   return { record, message: text ?? (record.err instanceof Error ? record.err.message : undefined), redactor };
 }
 
-/** Nothing for a line that says itself which request it is about: it has all that belongs to it. */
-function readPlace(record: object): { readonly place?: object; readonly ofRequest?: Redactor | undefined } {
-  if ('requestId' in record) return {};
+/** What is worked on as the line is written. */
+function readPlace(): { readonly place?: object; readonly ofRequest?: Redactor | undefined } {
   const trace = currentTrace();
   const span = currentSpan();
+  if (trace === undefined && span === undefined) return {};
   const place = {
     ...(trace !== undefined && { requestId: trace.requestId }),
     // As OpenTelemetry calls them in logs that are not its own.

@@ -7,7 +7,7 @@ import type { Instance } from '../instances/instance.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Platform } from '../platform.ts';
 import { combineRedactors, createRedactor, type Redactor } from '../redaction.ts';
-import { type Span, type Trace, type TraceHeaders, withTrace } from '../trace.ts';
+import { inBackground, type Span, type Trace, type TraceHeaders, withTrace } from '../trace.ts';
 import type { Authorized, Caller } from './authorization.ts';
 import { addressOf, type ProxyTrust } from './remote-address.ts';
 import { describeRequest, methodName } from './request-span.ts';
@@ -45,14 +45,16 @@ export function recordRequests(
     response.setHeader('Elements-Request-Id', requestId);
     // What is sent is what its type says, whatever a browser would guess.
     response.setHeader('X-Content-Type-Options', 'nosniff');
-    response.once('close', () => {
+    const end = () => {
       const ms = clock.steady() - startedAtMs;
       observe?.(locals.operation ?? NO_OPERATION, response.statusCode, ms / 1000);
       const redactor = redactCall(request, response);
       const line = readLine(request, response, { method, redactor, span });
       log.info({ ...line, ms: Math.round(ms * 10) / 10 }, 'request');
       span?.end(() => describeRequest(request, response, { method, basePath, redactor }));
-    });
+    };
+    // With ids and a redactor of its own, which knows more than the trace.
+    response.once('close', () => inBackground(end));
     withTrace({ trace, span }, next);
   };
 
