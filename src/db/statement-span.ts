@@ -10,12 +10,9 @@ export interface DescribedStatement {
 const SYSTEM = 'postgresql';
 /** Few texts are run often; those with a list of values have many lengths. */
 const TEXTS_KEPT = 500;
-const OPERATION = /^\s*([a-z]+)/i;
+const OPERATION = /^\s*(?:with\b.*?\b(select|insert|update|delete)\b|([a-z]+))/is;
 const PARENTHESES = /\([^()]*\)/g;
-/**
- * The table behind the word that leads to it. A statement that begins with queries of its own has several: it is known by its name, if it has
- * one.
- */
+/** The table behind the word that leads to it. What is there of a statement that begins with queries of its own may be one of these. */
 const COLLECTION: Readonly<Record<string, RegExp>> = {
   SELECT: /\bfrom\s+"?(\w+)/i,
   INSERT: /\binto\s+"?(\w+)/i,
@@ -39,8 +36,10 @@ export function describeStatement(connection: unknown, query: unknown): Describe
 function describeText(text: string, ownName: string | undefined): DescribedStatement {
   const known = described.get(text);
   if (known !== undefined) return known;
-  const operation = OPERATION.exec(text)?.[1]?.toUpperCase();
-  const collection = operation && COLLECTION[operation]?.exec(withoutParentheses(text))?.[1];
+  const flat = withoutParentheses(text);
+  const [, behindOthers, alone] = OPERATION.exec(flat) ?? [];
+  const operation = (behindOthers ?? alone)?.toUpperCase();
+  const collection = alone && COLLECTION[alone.toUpperCase()]?.exec(flat)?.[1];
   const name = ownName ?? [operation, collection].filter((word) => word !== undefined).join(' ');
   const statement = {
     name: name === '' ? SYSTEM : name,

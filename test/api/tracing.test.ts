@@ -291,11 +291,13 @@ describe('traces', function traces() {
     expect(run?.attributes).to.include({ 'causeway.poll.outcome': 'events', 'causeway.events': 1 });
     const calls = collector.spans.filter(({ parentSpanId, name }) => parentSpanId === run?.spanId && name === 'GET');
     expect(calls).to.have.length(Number(run?.attributes['causeway.provider.calls']));
+    const stored = collector.spans.find(({ name }) => name === 'accept-traced-events');
+    expect(stored?.traceId).to.equal(run?.traceId);
     // What the engine does then is of other events too.
     const claims = collector.spans.filter(({ attributes }) =>
       /with recursive hop/.test(String(attributes['db.query.text'])),
     );
-    expect(claims).to.deep.equal([]);
+    expect(claims).to.have.length(0);
   });
 
   it('have attributes of the semantic conventions, and our own', async () => {
