@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Request, RequestHandler, Response } from 'express';
-import type { Principal } from '../accounts/accounts.ts';
+import type { TenantIds } from '../accounts/store.ts';
 import type { ErrorCode } from '../errors.ts';
 import { MASK } from '../instances/configuration.ts';
 import type { Instance } from '../instances/instance.ts';
@@ -49,7 +49,7 @@ export function recordRequests(
   /** What is undefined is left out. */
   function readLine(request: Request, response: Response, method: string) {
     const { statusCode: status, writableFinished, locals } = response;
-    const principal: Principal | undefined = locals.principal;
+    const principal: TenantIds | undefined = locals.principal;
     const instance: Instance | undefined = locals.caller?.instance;
     const { requestId, providerCalls }: Trace = locals.trace;
     const errorCode: ErrorCode | undefined = locals.errorCode;
@@ -73,9 +73,11 @@ export function recordRequests(
   }
 }
 
-/** The trace of the call, once it is known who calls. */
-export function traceOf(response: Response, { caller: { redactor, instance }, scope }: Authorized): Trace {
+/** The trace of the call, once it is known who calls, if that is known at all. */
+export function traceOf(response: Response, { caller, scope }: Authorized): Trace {
   const trace: Trace = response.locals.trace;
+  if (caller === undefined) return trace;
+  const { redactor, instance } = caller;
   trace.redactor = instance === undefined ? redactor : combineRedactors([redactor, instance.redactor]);
   if (instance !== undefined && scope !== 'platform') trace.instanceId = instance.id;
   return trace;
@@ -105,7 +107,7 @@ export type KnownCaller = Pick<Caller, 'redactor' | 'instance'>;
 export type RedactCall = (request: Request, response: Response) => Redactor;
 
 /** Members of a body and parameters of a query that are secrets wherever they stand, beside the keys of configurations. */
-const SECRET_MEMBERS: readonly string[] = ['apiSecret', 'code', 'password', 'secret', 'token'];
+const SECRET_MEMBERS: readonly string[] = ['apiSecret', 'code', 'currentPassword', 'password', 'secret', 'token'];
 
 /** `secretKeys` are those of configurations, of all elements: which one is meant may be what is wrong with the call. */
 export function createRedactCall(secretKeys: Iterable<string>): RedactCall {
@@ -119,7 +121,8 @@ export function createRedactCall(secretKeys: Iterable<string>): RedactCall {
 
   return (request, response) => {
     const caller: KnownCaller | undefined = response.locals.caller;
-    const ofCaller = caller?.redactor ?? createRedactor(wordsOf(request.headers.authorization));
+    const { authorization, cookie } = request.headers;
+    const ofCaller = caller?.redactor ?? createRedactor([...wordsOf(authorization), ...valuesOf(cookie)]);
     const ofInstance = caller?.instance === undefined ? [] : [caller.instance.redactor];
     return combineRedactors([ofCaller, ...ofInstance, ...given(request, response)]);
   };
@@ -139,4 +142,9 @@ const KEYWORDS: ReadonlySet<string> = new Set(['user', 'organization', 'element'
 /** What may be a secret in a header that was not understood, or not accepted. */
 function wordsOf(header = ''): readonly string[] {
   return header.split(/[\s,]+/).filter((word) => !KEYWORDS.has(word.toLowerCase()));
+}
+
+/** Of cookies: a session that has ended is no caller's any more. */
+function valuesOf(header = ''): readonly string[] {
+  return header.split(/\s*;\s*/).map((pair) => pair.slice(pair.indexOf('=') + 1));
 }

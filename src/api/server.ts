@@ -14,7 +14,7 @@ import { createCors } from './cors.ts';
 import { isForm, readFileForm } from './file-form.ts';
 import { bodyLimitsOf, readJsonBody } from './json-body.ts';
 import { sendJson } from './json-response.ts';
-import type { ApiOperationId, Handlers } from './operation.ts';
+import type { ApiOperationId, Handlers, OperationRequest } from './operation.ts';
 import type { Passthrough } from './passthrough.ts';
 import { createProblemHandler, notFound, wrongMethod } from './problem.ts';
 import { signalEnd } from './request-end.ts';
@@ -71,6 +71,7 @@ function createApi(api: ApiParts): RequestHandler {
   const sendPreflight = createCors(api.corsOrigins);
   // The same URL may be an operation of the platform and an object of an element.
   const scopes: Readonly<Record<ApiScope, ScopedOperations>> = {
+    public: createScope('public', api),
     platform: createScope('platform', api),
     instance: createScope('instance', api),
     record: createScope('record', api),
@@ -86,13 +87,13 @@ function createApi(api: ApiParts): RequestHandler {
     assertPath(request);
     const query = readQuery(request);
     const { caller, scope } = authorized;
-    if (scope !== 'platform') joinName(request, caller.instance?.connector);
+    if (scope !== 'platform') joinName(request, caller?.instance?.connector);
     const { findRoute, operations } = scopes[scope];
     const route = findRoute(request.path);
     const signal = signalEnd(response);
     const wanted = route?.operations[request.method];
     const params = route?.params ?? {};
-    const principal = await admit(request, response, { wanted, params, caller });
+    const principal = caller && (await admit(request, response, { wanted, params, caller }));
     response.locals.principal = principal;
     const budget = api.bodyBudget;
     const form = takesForm(wanted, request) ? await readFileForm(request, response, { budget, signal }) : undefined;
@@ -104,24 +105,32 @@ function createApi(api: ApiParts): RequestHandler {
     response.locals.operation = id;
     if (!respondsWithFiles(id)) assertAcceptsJson(request);
     assertBody(id, request);
+    const instance = scope === 'platform' ? undefined : caller?.instance;
+    const trace = traceOf(response, authorized);
+    const runAs: OperationRequest<ApiOperationId>['runAs'] = async (user, work) => {
+      response.locals.principal = user;
+      const access = ACCESS[id];
+      if (access.audit === undefined) return work();
+      const entry = audit.entryOf(request, response, { id, access, principal: user, params, instance });
+      trace.audit = entry;
+      return audit.run(entry, work);
+    };
     const call = {
       ...input,
       form,
       accept: request.headers.accept,
       principal,
-      instance: scope === 'platform' ? undefined : caller.instance,
+      session: caller?.session,
+      address: response.locals.address,
+      runAs,
+      instance,
       signal,
       url: publicUrl() + request.originalUrl,
     };
     // The table's type ties each handler to its operation; here any of them is called with what the validator let through.
     const handle = handlers[id] as (call: unknown) => Promise<HandlerResponse> | HandlerResponse;
-    const key = idempotencyKeyOf(request, id, call);
-    const trace = traceOf(response, authorized);
-    const access = ACCESS[id];
-    const entry =
-      access.audit && audit.entryOf(request, response, { id, access, principal, params, instance: call.instance });
-    if (entry !== undefined) trace.audit = entry;
-    const work = async () => (entry === undefined ? handle(call) : audit.run(entry, async () => handle(call)));
+    const key = principal && idempotencyKeyOf(request, id, { principal, instance });
+    const work = async () => (principal === undefined ? handle(call) : runAs(principal, async () => handle(call)));
     // Not for the whole request: events of its socket come from outside of what would be run here.
     const result = await withTrace(trace, () => (key === undefined ? work() : idempotency.once(key, work)));
     sendResponse(response, result);
