@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express';
 import { OPERATIONS } from '../../generated/operations.ts';
 import type { Accounts, FoundPrincipal, Principal } from '../accounts/accounts.ts';
-import type { ConsoleSession, FoundSession, Sessions } from '../accounts/log-in/sessions.ts';
+import type { ConsoleSession, ConsoleSessions, FoundSession } from '../accounts/log-in/sessions.ts';
 import type { PrincipalChanges } from '../accounts/principal-changes.ts';
 import type { Clock } from '../clock.ts';
 import type { PoolShares } from '../db/pool-shares.ts';
@@ -50,7 +50,7 @@ export type Authorize = (request: Request, response: Response) => Promise<Author
 export interface AuthorizationParts {
   readonly clock: Pick<Clock, 'now'>;
   readonly accounts: Pick<Accounts, 'findPrincipal' | 'getAccount'>;
-  readonly sessions: Pick<Sessions, 'find'>;
+  readonly sessions: Pick<ConsoleSessions, 'find'>;
   readonly sessionCookie: Pick<SessionCookie, 'read' | 'assertOwnPage'>;
   readonly principals: Pick<PrincipalChanges, 'moment' | 'isOutdated' | 'subscribe'>;
   readonly instances: Pick<Instances, 'findByToken'>;

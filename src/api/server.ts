@@ -210,27 +210,33 @@ function findOperation(
   return operations.get(id) ?? notFound(request);
 }
 
-/** The media types that each operation takes a body in; none where it takes no body. */
-const BODY_TYPES: ReadonlyMap<OperationId, readonly string[]> = new Map(
+interface TakenBodies {
+  /** Media types; none where it takes no body. */
+  readonly types: readonly string[];
+  readonly required: boolean;
+}
+
+const BODIES: ReadonlyMap<OperationId, TakenBodies> = new Map(
   (Object.keys(OPERATIONS) as OperationId[]).map((id) => {
     const { path, method } = OPERATIONS[id];
     const item: Readonly<Record<string, unknown>> = document.paths[path];
-    return [id, Object.keys(Object(Object(Object(item[method]).requestBody).content))];
+    const { content, required = false } = Object(Object(item[method]).requestBody);
+    return [id, { types: Object.keys(Object(content)), required }];
   }),
 );
 
 /** @throws AppError REQUEST_INVALID for an Idempotency-Key: whether a file is the same again shows when it has been sent again */
 function takesForm(id: OperationId | undefined, request: Request): boolean {
-  if (id === undefined || !isForm(request) || BODY_TYPES.get(id)?.includes('multipart/form-data') !== true)
+  if (id === undefined || !isForm(request) || BODIES.get(id)?.types.includes('multipart/form-data') !== true)
     return false;
   if (request.get('idempotency-key') === undefined) return true;
   const message = 'An Idempotency-Key is not taken with a file: send JSON, or leave it out.';
   throw new AppError('REQUEST_INVALID', message, { details: [{ path: '/headers/idempotency-key', message }] });
 }
 
-/** Every operation that takes a body needs it. The validator asks for one only where its schema has required members. @throws AppError REQUEST_INVALID */
+/** The validator asks for a body only where its schema has required members. @throws AppError REQUEST_INVALID */
 function assertBody(id: OperationId, { body }: Request): void {
-  if (body !== undefined || BODY_TYPES.get(id)?.length === 0) return;
+  if (body !== undefined || BODIES.get(id)?.required !== true) return;
   throw new AppError('REQUEST_INVALID', 'body is missing.', { details: [{ path: '/body', message: 'is missing' }] });
 }
 

@@ -1,11 +1,11 @@
 import type { Platform } from '../../platform.ts';
 import { createPasswords, type PasswordParts, type Passwords } from './passwords.ts';
-import { createSessions, type Sessions } from './sessions.ts';
+import { type ConsoleSessions, createSessions } from './sessions.ts';
 
 /** Log-in to the console. */
 export interface LogIn {
   readonly passwords: Passwords;
-  readonly sessions: Sessions;
+  readonly sessions: ConsoleSessions;
   /** Deletes what was over at that time. @returns how many rows */
   readonly purge: (at: Date) => Promise<number>;
 }

@@ -29,7 +29,7 @@ export interface FoundSession extends FoundPrincipal {
  * The sessions of the console, in the database: any process knows them, and one that is ended is so on all of them. A session is over after
  * 8 hours, or 30 minutes without a request. A user has 20 at most; then the oldest goes, which other processes may notice 30 s later.
  */
-export interface Sessions {
+export interface ConsoleSessions {
   /** Under a token that nobody has had before. */
   readonly begin: (user: SessionUser) => Promise<BegunSession>;
   /** Whose it is: in one statement, which notes that it is in use. Undefined: it is over, or there was none. */
@@ -50,7 +50,7 @@ const TOKEN = /^[\w-]{43}$/;
 export function createSessions(
   platform: Pick<Platform, 'knex' | 'keys' | 'clock' | 'random'>,
   principals: Pick<PrincipalChanges, 'change'>,
-): Sessions {
+): ConsoleSessions {
   const { knex, keys, clock, random } = platform;
   const store = createSessionStore(platform);
   const csrfTokenOf = (token: string) => keys.digest(token, 'console_session.csrf').toString('base64url');
