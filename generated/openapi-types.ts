@@ -2508,11 +2508,11 @@ export interface components {
             /** @description The keys of what the user may do beyond what everybody of the account may. */
             privileges: string[];
         };
-        /** @description Who logs in. */
+        /** @description Who logs in. Without secrets in the `Authorization` header both `email` and `password` are needed. */
         ConsoleLogIn: {
             /** @description In upper or lower case. */
-            email: string;
-            password: string;
+            email?: string;
+            password?: string;
             /**
              * Format: int64
              * @description For an e-mail address that users of several organizations have. Without it the oldest of those who have a password is meant.

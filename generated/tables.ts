@@ -370,6 +370,7 @@ export interface UserPasswordColumns {
   readonly changed_at: Date;
 }
 
+/** Who has which role; what a role may do stands in the code, or in role_privileges. */
 export interface UserRoleColumns {
   readonly account_id: number;
   readonly user_id: number;

@@ -22,7 +22,7 @@ export interface ConsoleParts extends Pick<Platform, 'log'> {
 /** The same for everybody who is not let in, whatever it was. */
 const WRONG =
   'The e-mail address or the password is wrong. Whoever is a user of several organizations may have to name the organizationId.';
-const NO_BODY = 'A log-in needs a body with email and password, or the secrets in the Authorization header.';
+const INCOMPLETE = 'A log-in needs a body with email and password, or the secrets in the Authorization header.';
 
 export function createConsoleHandlers(
   { passwords, sessions }: Pick<LogIn, 'passwords' | 'sessions'>,
@@ -52,9 +52,10 @@ export function createConsoleHandlers(
   return {
     createConsoleSession: async ({ principal, body, address, runAs }) => {
       if (principal !== undefined) return begin(homeOf(principal));
-      if (body === undefined)
-        throw new AppError('REQUEST_INVALID', NO_BODY, { details: [{ path: '/body', message: 'is missing' }] });
-      const { kind, user } = await passwords.check({ ...body, network: networkOf(address) });
+      const { email, password, organizationId } = body ?? {};
+      if (email === undefined || password === undefined) throw new AppError('REQUEST_INVALID', INCOMPLETE);
+      const network = networkOf(address);
+      const { kind, user } = await passwords.check({ email, password, organizationId, network });
       if (kind === 'right') return runAs(user, () => begin(user));
       if (user !== undefined) return runAs(user, async () => refuse(WRONG));
       // Not the address: people type their passwords there.

@@ -13,6 +13,13 @@ const WRONG_LOG_IN =
 const NO_CSRF_TOKEN = 'The session of the console needs its csrfToken in the header X-CSRF-Token of this request.';
 const ENDED = 'The session of the console has ended, or there was none. Log in again.';
 
+const OF_OTHER_PAGES: readonly Readonly<Record<string, string>>[] = [
+  { origin: 'https://evil.example.com' },
+  { origin: 'null' },
+  { 'sec-fetch-site': 'cross-site' },
+  { 'sec-fetch-site': 'same-site' },
+];
+
 interface BrowserCall {
   readonly method?: string;
   readonly body?: unknown;
@@ -113,23 +120,20 @@ describe('the console', () => {
     });
 
     it('refuses what is no log-in', async () => {
-      const answer = await browse(service, '/console/session', { method: 'POST' });
       const message = 'A log-in needs a body with email and password, or the secrets in the Authorization header.';
-      expectProblem(answer, 'REQUEST_INVALID', message);
-      const withoutPassword = await browse(service, '/console/session', { method: 'POST', body: { email: EMAIL } });
-      expectProblem(withoutPassword, 'REQUEST_INVALID');
-      expect(Object.keys(faultsOf(withoutPassword))).to.deep.equal(['body.password']);
+      for (const body of [undefined, {}, { email: EMAIL }, { password: PASSWORD }]) {
+        const answer = await browse(service, '/console/session', { method: 'POST', body });
+        expectProblem(answer, 'REQUEST_INVALID', message);
+      }
+      const unknown = await logIn(service, { remember: true });
+      expectProblem(unknown, 'REQUEST_INVALID');
+      expect(Object.keys(faultsOf(unknown))).to.deep.equal(['body.remember']);
       const headers = { authorization: `User ${service.userSecret}` };
       expectProblem(await browse(service, '/console/session', { method: 'POST', headers }), 'UNAUTHENTICATED');
     });
 
     it('is refused to other pages', async () => {
-      for (const headers of [
-        { origin: 'https://evil.example.com' },
-        { origin: 'null' },
-        { 'sec-fetch-site': 'cross-site' },
-        { 'sec-fetch-site': 'same-site' },
-      ]) {
+      for (const headers of OF_OTHER_PAGES) {
         const answer = await logIn(service, {}, headers);
         expectProblem(answer, 'FORBIDDEN', `Only pages of ${service.app.url} may use the sessions of the console.`);
       }
@@ -186,7 +190,7 @@ describe('the console', () => {
 
     it('is refused to other pages, even to look', async () => {
       const { headers } = await openSession(service);
-      for (const other of [{ origin: 'https://evil.example.com' }, { 'sec-fetch-site': 'cross-site' }]) {
+      for (const other of OF_OTHER_PAGES) {
         const answer = await browse(service, '/elements', { headers: { ...headers, ...other } });
         expectProblem(answer, 'FORBIDDEN', `Only pages of ${service.app.url} may use the sessions of the console.`);
       }

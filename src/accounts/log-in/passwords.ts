@@ -61,7 +61,7 @@ const WINDOW_MS = 10 * 60_000;
 const TRUSTED_MS = 30 * 24 * 60 * 60_000;
 
 export function createPasswords(
-  platform: Pick<Platform, 'knex' | 'keys' | 'clock' | 'random' | 'shares' | 'log'>,
+  platform: Pick<Platform, 'knex' | 'keys' | 'clock' | 'random' | 'shares'>,
   { principals, getUser, hasher = createPasswordHasher(platform) }: PasswordParts,
 ): Passwords {
   const { knex, keys, clock, shares } = platform;
