@@ -362,6 +362,7 @@ export interface SubscriptionColumns {
   readonly deleted_at: Date | null;
 }
 
+/** For the log-in to the console only; most users have none. */
 export interface UserPasswordColumns {
   readonly account_id: number;
   readonly user_id: number;

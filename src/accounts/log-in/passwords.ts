@@ -1,3 +1,5 @@
+import type { Knex } from 'knex';
+import { createTurnsByKey } from '../../db/turns.ts';
 import { AppError } from '../../errors.ts';
 import type { Platform } from '../../platform.ts';
 import type { PrincipalChanges } from '../principal-changes.ts';
@@ -56,6 +58,8 @@ export interface PasswordParts {
   readonly hasher?: PasswordHasher;
 }
 
+/** Of one network: it keeps those of others waiting behind two. */
+const OF_A_NETWORK = { atOnce: 2, mostWaiting: 32, waitMs: 5_000 };
 const LIMITS: TryLimits = { both: 10, email: 100, network: 50 };
 const WINDOW_MS = 10 * 60_000;
 const TRUSTED_MS = 30 * 24 * 60 * 60_000;
@@ -67,38 +71,46 @@ export function createPasswords(
   const { knex, keys, clock, shares } = platform;
   const store = createPasswordStore(knex);
   const sessions = createSessionStore(platform);
+  const turns = createTurnsByKey({ ...OF_A_NETWORK, clock, refuse: refuseMore });
 
   const trierOf = (email: string, network: string): Trier => ({
     emailHash: keys.digest(email.normalize('NFKC').toLowerCase(), 'log_in_try.email_hash'),
     network,
   });
 
-  /** Counted before it is known to be wrong: however many come at the same time, no more than the limit are looked at. */
-  function begin(trier: Trier): Promise<number> {
+  const assertMayTry = async (via: Knex, trier: Trier, atMs: number) =>
+    assertFewTries(await store.readTries(via, trier, LIMITS, windowAt(atMs)), atMs);
+
+  /**
+   * Counted before it is known to be wrong: however many come at the same time, no more than the limit are looked at. Those that wait already
+   * cost one statement.
+   */
+  async function begin(trier: Trier): Promise<number> {
     const atMs = clock.now();
-    return shares.lookUp('stranger', () =>
-      knex.transaction(async (via) => {
-        await store.lockTries(via, trier);
-        assertFewTries(await store.readTries(via, trier, LIMITS, windowAt(atMs)), atMs);
-        return store.insertTry(via, trier, new Date(atMs));
-      }),
-    );
+    await assertMayTry(knex, trier, atMs);
+    return knex.transaction(async (via) => {
+      await store.lockTries(via, trier);
+      await assertMayTry(via, trier, atMs);
+      return store.insertTry(via, trier, new Date(atMs));
+    });
   }
 
   /** Of a user who may be nobody. What could not be looked at is no wrong try. */
-  async function attempt<Found extends StoredPassword | undefined>(
+  function attempt<Found extends StoredPassword | undefined>(
     trier: Trier,
     password: string,
     find: () => Promise<Found>,
-  ): Promise<{ readonly id: number; readonly found: Found; readonly isRight: boolean }> {
-    const id = await begin(trier);
-    try {
-      const found = await shares.lookUp('stranger', find);
-      return { id, found, isRight: await hasher.verify(password, found) };
-    } catch (error) {
-      await store.forgetTry(id);
-      throw error;
-    }
+  ): Promise<Attempt<Found>> {
+    return turns.run(trier.network, async () => {
+      const id = await shares.lookUp('stranger', () => begin(trier));
+      try {
+        const found = await shares.lookUp('stranger', find);
+        return { id, found, isRight: await hasher.verify(password, found) };
+      } catch (error) {
+        await store.forgetTry(id);
+        throw error;
+      }
+    });
   }
 
   async function assertCurrent(change: PasswordChange, { emailAddress }: StoredUser): Promise<void> {
@@ -154,6 +166,18 @@ export function createPasswords(
       return tries + (await store.purgePasswords());
     },
   };
+}
+
+interface Attempt<Found> {
+  /** Of the row that counts it. */
+  readonly id: number;
+  readonly found: Found;
+  readonly isRight: boolean;
+}
+
+function refuseMore(): AppError {
+  const message = 'Too many log-ins from this network are under way. Try again in a moment.';
+  return new AppError('RATE_LIMITED', message, { retryAfterSeconds: 1 });
 }
 
 function windowAt(atMs: number): TryWindow {

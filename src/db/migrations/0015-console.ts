@@ -14,6 +14,7 @@ const STATEMENTS: readonly string[] = [
     primary key (account_id, user_id),
     foreign key (account_id, user_id) references app_user (account_id, id) on delete cascade
   )`,
+  `comment on table user_password is 'For the log-in to the console only; most users have none'`,
   `comment on column user_password.password_hash is
     'Argon2id as a PHC string, keyed under the platform key "digest": without the keys of the service nothing can be tried against it'`,
 
