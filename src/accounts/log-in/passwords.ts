@@ -42,7 +42,7 @@ export interface Passwords {
    * The same work and the same number of statements, whether there is such a user or not.
    * @throws AppError RATE_LIMITED without looking at the password, OVERLOADED
    */
-  readonly check: (attempt: PasswordTry) => Promise<PasswordOutcome>;
+  readonly check: (given: PasswordTry) => Promise<PasswordOutcome>;
   /**
    * Ends all sessions of the user but that of the caller, on every process. @returns how many
    * @throws AppError REQUEST_INVALID, RATE_LIMITED, OVERLOADED; FORBIDDEN for a wrong one of now
@@ -96,11 +96,11 @@ export function createPasswords(
   }
 
   /** Of a user who may be nobody. What could not be looked at is no wrong try. */
-  function attempt<Found extends StoredPassword | undefined>(
+  function tryPassword<Found extends StoredPassword | undefined>(
     trier: Trier,
     password: string,
     find: () => Promise<Found>,
-  ): Promise<Attempt<Found>> {
+  ): Promise<Tried<Found>> {
     return turns.run(trier.network, async () => {
       const id = await shares.lookUp('stranger', () => begin(trier));
       try {
@@ -123,7 +123,7 @@ export function createPasswords(
       throw new AppError('REQUEST_INVALID', message, { details: [{ path, message }] });
     }
     const trier = trierOf(emailAddress, network);
-    const { id, isRight } = await attempt(trier, currentPassword, async () => stored);
+    const { id, isRight } = await tryPassword(trier, currentPassword, async () => stored);
     if (!isRight)
       throw new AppError('FORBIDDEN', 'The current password is wrong.', { details: [{ path, message: 'is wrong' }] });
     await store.noteGood(id, trier);
@@ -132,7 +132,7 @@ export function createPasswords(
   return {
     check: async ({ email, password, organizationId, network }) => {
       const trier = trierOf(email, network);
-      const { id, found, isRight } = await attempt(trier, password, () => store.findUser(email, organizationId));
+      const { id, found, isRight } = await tryPassword(trier, password, () => store.findUser(email, organizationId));
       if (!isRight || found?.mayCall !== true) {
         // As a wrong password of somebody has its row in the audit log, that of nobody has this.
         if (found === undefined) await store.noteUnknown(id);
@@ -168,7 +168,7 @@ export function createPasswords(
   };
 }
 
-interface Attempt<Found> {
+interface Tried<Found> {
   /** Of the row that counts it. */
   readonly id: number;
   readonly found: Found;
