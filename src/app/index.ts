@@ -90,7 +90,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
 
   const subscriptions = createSubscriptions(platform);
   const ensureSubscription = subscriptions.ensure;
-  const { accounts, principals, settings, idempotency } = composeAccounts(platform, { ensureSubscription });
+  const { accounts, principals, logIn, settings, idempotency } = composeAccounts(platform, { ensureSubscription });
   const { notifications, deliveries, eventHistory } = composeDeliveries(platform, { subscriptions, settings });
   const { client, budget } = composeProviderClient(platform, {
     simulatorsUrl,
@@ -142,6 +142,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
 
   const work = {
     purgeIdempotencyRecords: idempotency.purge,
+    purgeLogIns: logIn.purge,
     ...maintenance,
     keepEvents: events.keep,
     keepPolls: polls.keep,
@@ -162,6 +163,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
     {
       accounts,
       principals,
+      logIn,
       settings,
       idempotency,
       registry,
