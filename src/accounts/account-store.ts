@@ -73,6 +73,8 @@ const REMOVE = `
     update account set deleted_at = now(), removal_due = now() where organization_id = :organizationId and id = :id returning id
   ),
   secrets as (delete from user_secret where account_id = (select id from gone)),
+  passwords as (delete from user_password where account_id = (select id from gone)),
+  sessions as (delete from console_session where account_id = (select id from gone)),
   users as (update app_user set deleted_at = now() where account_id = (select id from gone) and deleted_at is null)
   delete from oauth_proxy where account_id = (select id from gone)`;
 

@@ -3,6 +3,7 @@ import { createAccountRecords } from './account-records.ts';
 import { createAccountRemoval } from './account-removal.ts';
 import { createAccounts } from './accounts.ts';
 import { createIdempotency } from './idempotency/index.ts';
+import { composeLogIn } from './log-in/index.ts';
 import { createOrganizations } from './organizations.ts';
 import { createPrincipalChanges } from './principal-changes.ts';
 import { createSecrets } from './secrets.ts';
@@ -16,7 +17,7 @@ export interface AccountsNeighbours {
   readonly ensureSubscription: (accountId: number, url: string) => Promise<unknown>;
 }
 
-/** Organizations, accounts and users; what accounts set; and what their callers send with an `Idempotency-Key`. */
+/** Organizations, accounts and users, and how these log in; what accounts set; and what their callers send with an `Idempotency-Key`. */
 export function composeAccounts(platform: Platform, { ensureSubscription }: AccountsNeighbours) {
   const accounts = createAccounts(platform);
   const principals = createPrincipalChanges(platform);
@@ -26,6 +27,7 @@ export function composeAccounts(platform: Platform, { ensureSubscription }: Acco
     organizations: createOrganizations(platform),
     accountRecords: createAccountRecords(platform, { accounts, principals }),
     secrets: createSecrets(platform, principals),
+    logIn: composeLogIn(platform, { principals, getUser: accounts.getUser }),
     settings: createSettings(platform, ensureSubscription),
     idempotency: createIdempotency(platform),
   };

@@ -17,6 +17,7 @@ const ALL = [
   '0010-administration',
   '0012-trace-context',
   '0013-accounts',
+  '0015-console',
 ];
 
 describe('migrateDatabase', () => {
