@@ -65,6 +65,12 @@ const settings = (account?: string): Access => ({
   audit: { action: 'update', target: 'settings' },
 });
 
+const account = (action: AuditAction, privilege: Privilege): Access => ({
+  privilege,
+  account: 'id',
+  audit: { action, target: 'account', id: 'id' },
+});
+
 const VIEW_ELEMENTS: Access = { privilege: 'viewElements' };
 
 /** Everybody of the account. What goes to a provider is its to allow; what happened there is in the activity, not in the audit log. */
@@ -72,6 +78,17 @@ const EVERYBODY: Access = {};
 
 /** Every operation of the API: one that is missing does not compile. */
 export const ACCESS: Readonly<Record<ApiOperationId, Access>> = {
+  getOrganization: EVERYBODY,
+  updateOrganization: { privilege: 'manageOrganization', audit: { action: 'update', target: 'organization' } },
+  listOrganizationSecrets: { privilege: 'modifySecurity', audit: { action: 'show', target: 'secret' } },
+  rotateOrganizationSecret: { privilege: 'modifySecurity', audit: { action: 'rotate', target: 'secret' } },
+
+  listAccounts: EVERYBODY,
+  createAccount: { privilege: 'manageOrganization', audit: { action: 'create', target: 'account' } },
+  getAccount: { account: 'id' },
+  updateAccount: account('update', 'editAccount'),
+  replaceAccount: account('update', 'editAccount'),
+  deleteAccount: account('delete', 'manageOrganization'),
   listOwnAccountInstances: EVERYBODY,
   listAccountInstances: { account: 'id' },
   getOwnAccountSettings: EVERYBODY,
@@ -190,7 +207,13 @@ export async function assertAccess(
 ): Promise<Principal> {
   const named = account === undefined ? undefined : params[account];
   const acting = named === undefined ? principal : await actIn(accounts, principal, named);
-  if (privilege === undefined || acting.privileges.has(privilege)) return acting;
+  if (privilege !== undefined) assertPrivilege(acting, privilege);
+  return acting;
+}
+
+/** @throws AppError FORBIDDEN that names the privilege */
+export function assertPrivilege({ privileges }: Pick<Principal, 'privileges'>, privilege: Privilege): void {
+  if (privileges.has(privilege)) return;
   const [name] = PRIVILEGES[privilege];
   throw new AppError('FORBIDDEN', `This needs the privilege ${privilege} (${name}), which none of your roles has.`);
 }

@@ -1,4 +1,4 @@
-import { composeAccounts, writeCredentials } from '../accounts/index.ts';
+import { composeAccounts, createAccountRemoval, writeCredentials } from '../accounts/index.ts';
 import { BASE_PATH, composeApi } from '../api/index.ts';
 import { type Cleanup, createCleanup } from '../cleanup.ts';
 import { publicUrlOf, type ServiceConfig } from '../config/index.ts';
@@ -90,7 +90,8 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
 
   const subscriptions = createSubscriptions(platform);
   const ensureSubscription = subscriptions.ensure;
-  const { accounts, principals, logIn, settings, idempotency } = composeAccounts(platform, { ensureSubscription });
+  const people = composeAccounts(platform, { ensureSubscription });
+  const { accounts, logIn, settings, idempotency } = people;
   const { notifications, deliveries, eventHistory } = composeDeliveries(platform, { subscriptions, settings });
   const { client, budget } = composeProviderClient(platform, {
     simulatorsUrl,
@@ -121,6 +122,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   await events.start();
   const webhooks = composeWebhooks(platform, {
     client,
+    accounts,
     tokensOf: tokens.of,
     findInstance: findWebhookInstance,
     noteEventWarning,
@@ -140,6 +142,16 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   cleanup.add('polls', polls.stop);
   polls.start();
 
+  const removal = createAccountRemoval(platform, [
+    (accountId, signal) => instances.removeSome(accountId, registrations.end, signal),
+    authorizations.removeSome,
+    idempotency.removeSome,
+    subscriptions.removeSome,
+    settings.remove,
+  ]);
+  cleanup.add('accounts', removal.stop);
+  if (role !== 'api') removal.start();
+
   const work = {
     purgeIdempotencyRecords: idempotency.purge,
     purgeLogIns: logIn.purge,
@@ -147,6 +159,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
     keepEvents: events.keep,
     keepPolls: polls.keep,
     keepWebhooks: registrations.keep,
+    removeAccounts: removal.keep,
   };
   const jobs = composeJobs(platform, work, { url: databaseUrl, role });
   cleanup.add('jobs', () => jobs.stop(shutdownTimeoutMs));
@@ -161,11 +174,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   const api = composeApi(
     platform,
     {
-      accounts,
-      principals,
-      logIn,
-      settings,
-      idempotency,
+      ...people,
       registry,
       connectorFolders: folders,
       instances,

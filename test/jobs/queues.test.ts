@@ -25,6 +25,7 @@ const nothing: Maintenance = {
   keepEvents: async () => {},
   keepPolls: async () => 0,
   keepWebhooks: async () => 0,
+  removeAccounts: async () => 0,
 };
 
 for (const name of Object.keys(PURGES) as (keyof typeof PURGES)[]) {
