@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Knex } from 'knex';
 import { createAnnouncedCache } from '../db/announced-cache.ts';
+import { isStorable } from '../db/storable.ts';
 import { AppError, cutText } from '../errors.ts';
 import type { Platform } from '../platform.ts';
 import { type Privilege, privilegesOf } from './privileges.ts';
@@ -36,6 +37,8 @@ export interface BootstrapOptions {
 export interface Principal extends TenantIds {
   /** The user's own account: `accountId` is another one where the call names one. */
   readonly homeAccountId: number;
+  /** The call names the account: in its path, or in `Elements-Account-Id`. */
+  readonly isAccountNamed?: true;
   /** From most to least. */
   readonly roles: readonly string[];
   readonly privileges: ReadonlySet<Privilege>;
@@ -97,8 +100,7 @@ export function createAccounts(
 
   /** What no column can hold would be an error to PostgreSQL. */
   async function findByExternalId(organizationId: number, given: string): Promise<number | undefined> {
-    const isStorable = given.isWellFormed() && !given.includes('\0');
-    return isStorable ? store.findAccountId(organizationId, given) : undefined;
+    return isStorable(given) ? store.findAccountId(organizationId, given) : undefined;
   }
 
   return {

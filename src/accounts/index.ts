@@ -2,7 +2,10 @@ import type { Platform } from '../platform.ts';
 import { createAccounts } from './accounts.ts';
 import { createIdempotency } from './idempotency/index.ts';
 import { createPrincipalChanges } from './principal-changes.ts';
+import { createRoles } from './roles.ts';
+import { createSecrets } from './secrets.ts';
 import { createSettings } from './settings.ts';
+import { createUsers } from './users.ts';
 
 export { writeCredentials } from './credentials-file.ts';
 
@@ -13,9 +16,13 @@ export interface AccountsNeighbours {
 
 /** Organizations, accounts and users; what accounts set; and what their callers send with an `Idempotency-Key`. */
 export function composeAccounts(platform: Platform, { ensureSubscription }: AccountsNeighbours) {
+  const principals = createPrincipalChanges(platform);
   return {
     accounts: createAccounts(platform),
-    principals: createPrincipalChanges(platform),
+    principals,
+    users: createUsers(platform, principals),
+    roles: createRoles(platform, principals),
+    secrets: createSecrets(platform, principals),
     settings: createSettings(platform, ensureSubscription),
     idempotency: createIdempotency(platform),
   };

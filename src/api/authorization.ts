@@ -13,6 +13,7 @@ import type { Resources } from '../resources/index.ts';
 import { findName } from '../resources/objects.ts';
 import { actIn } from './access.ts';
 import type { FailedAuthorizations } from './failed-authorizations.ts';
+import type { SentSecrets } from './operation.ts';
 import type { CallerLimits } from './rate-limits.ts';
 import { networkOf } from './remote-address.ts';
 import { signalEnd } from './request-end.ts';
@@ -22,7 +23,9 @@ import type { Scope } from './validation.ts';
 /** Who calls, and on which instance. */
 export interface Caller {
   readonly principal: Principal;
-  /** Of the secrets that the principal was known by. */
+  /** What the principal was known by. */
+  readonly sent: SentSecrets;
+  /** Of these. */
   readonly redactor: Redactor;
   readonly instance?: Instance;
 }
@@ -117,18 +120,18 @@ export function createAuthorization(parts: AuthorizationParts): Authorize {
 
   async function loadCaller(user: string, organization: string): Promise<KnownCaller | undefined> {
     const readAt = principals.moment();
-    const organizationSecret = organization === '' ? undefined : organization;
-    const found = await accounts.findPrincipal({ userSecret: user, organizationSecret });
+    const sent = { user, ...(organization !== '' && { organization }) };
+    const found = await accounts.findPrincipal({ userSecret: user, organizationSecret: sent.organization });
     const isOver = found?.expiresAt !== undefined && found.expiresAt.getTime() <= clock.now();
     return found === undefined || isOver
       ? undefined
-      : { ...found, readAt, redactor: createRedactor([user, organization]) };
+      : { ...found, readAt, sent, redactor: createRedactor([user, organization]) };
   }
 
   /** The account that the call is about, where it is not the caller's own. */
-  async function inNamedAccount({ principal, redactor }: Caller, request: Request): Promise<Caller> {
+  async function inNamedAccount(caller: Caller, request: Request): Promise<Caller> {
     const named = request.get(ACCOUNT_HEADER);
-    return { redactor, principal: named === undefined ? principal : await actIn(accounts, principal, named) };
+    return named === undefined ? caller : { ...caller, principal: await actIn(accounts, caller.principal, named) };
   }
 
   async function withInstance(caller: Caller, token: string): Promise<Caller> {

@@ -1,6 +1,7 @@
 import type { operations } from '../../generated/openapi-types.ts';
 import type { OPERATIONS, OperationId } from '../../generated/operations.ts';
 import type { Principal } from '../accounts/accounts.ts';
+import type { UserRow } from '../accounts/users.ts';
 import type { Instance } from '../instances/instance.ts';
 import type { FileForm } from '../resources/upload.ts';
 
@@ -10,6 +11,16 @@ type ScopeOf<Id extends OperationId> = (typeof OPERATIONS)[Id]['scopes'][number]
 type InstanceOf<Id extends OperationId> =
   | (Extract<ScopeOf<Id>, 'instance' | 'record'> extends never ? never : Instance)
   | ('platform' extends ScopeOf<Id> ? undefined : never);
+
+/** As they stand in the header, for those who want to see their own again. */
+export interface SentSecrets {
+  readonly user?: string;
+  readonly organization?: string;
+}
+
+/** A user where the path names one. */
+export type UserOf<Id extends OperationId> =
+  OperationPath<Id> extends { readonly emailOrId: string } ? UserRow : undefined;
 
 /** A request as a handler sees it: authorized, validated, converted. */
 export interface OperationRequest<Id extends OperationId> {
@@ -22,7 +33,11 @@ export interface OperationRequest<Id extends OperationId> {
   /** The body as it came, where that is a form with a file. Only operations that take one in the spec have it. */
   readonly form: FileForm | undefined;
   readonly principal: Principal;
+  /** What the caller was known by: only for showing it to him. */
+  readonly sent: SentSecrets;
   readonly instance: InstanceOf<Id>;
+  /** Whom the path names, where it does. The caller may reach him. */
+  readonly user: UserOf<Id>;
   /** Aborts when the caller hangs up, and when it has its response. */
   readonly signal: AbortSignal;
   /** The absolute URL as sent, for links to the next page. */

@@ -90,7 +90,8 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
 
   const subscriptions = createSubscriptions(platform);
   const ensureSubscription = subscriptions.ensure;
-  const { accounts, principals, settings, idempotency } = composeAccounts(platform, { ensureSubscription });
+  const people = composeAccounts(platform, { ensureSubscription });
+  const { accounts, settings, idempotency } = people;
   const { notifications, deliveries, eventHistory } = composeDeliveries(platform, { subscriptions, settings });
   const { client, budget } = composeProviderClient(platform, {
     simulatorsUrl,
@@ -160,10 +161,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   const api = composeApi(
     platform,
     {
-      accounts,
-      principals,
-      settings,
-      idempotency,
+      ...people,
       registry,
       connectorFolders: folders,
       instances,

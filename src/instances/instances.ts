@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import type { Config, Connector } from '../connector/contract.ts';
 import type { Registry } from '../connector/registry.ts';
+import { isStorable } from '../db/storable.ts';
 import { assertCallable } from '../egress/callback-url.ts';
 import { AppError, pointer, redactAppError } from '../errors.ts';
 import type { Platform } from '../platform.ts';
@@ -16,7 +17,7 @@ import type { ProviderData } from './oauth/authorize.ts';
 import { isOAuthConnector } from './oauth/fields.ts';
 import { assertInterval } from './polling/poll-settings.ts';
 import type { InstanceRecords } from './records.ts';
-import { assertStorable, isStorable } from './storable.ts';
+import { assertStorable } from './storable.ts';
 import {
   createInstanceStore,
   FILTERABLE_INSTANCE,

@@ -53,14 +53,14 @@ export function createTenants(service: Pick<TestApp, 'databaseUrl'>): Promise<Ot
       return { userSecret, accountId };
     }
 
-    const insertAccount = (organizationId: number, name: string) =>
-      insert('account', { organization_id: organizationId, name, external_id: name });
+    const insertAccount = (organizationId: number, name: string, isDefault: boolean) =>
+      insert('account', { organization_id: organizationId, name, external_id: name, default_account: isDefault });
 
     const secret = `other-organization-${randomBytes(12).toString('hex')}`;
     const organizationId = await insert('organization', { name: 'Another one' });
     await secrets.add(knex, { organizationId }, secret);
-    const strangers = { organizationId, accountId: await insertAccount(organizationId, 'Strangers') };
-    const siblings = { organizationId: 1, accountId: await insertAccount(1, 'Siblings') };
+    const strangers = { organizationId, accountId: await insertAccount(organizationId, 'Strangers', true) };
+    const siblings = { organizationId: 1, accountId: await insertAccount(1, 'Siblings', false) };
     const ours = { organizationId: 1, accountId: 1 };
     return {
       stranger: { organizationSecret: secret, ...(await insertUser(strangers, 'stranger', 'org-admin')) },
