@@ -2917,10 +2917,9 @@ export interface components {
         /**
          * @description What the user becomes. What is left out is emptied or has its default; id, account, roles and secrets stay. Other members of a user may stand beside it as they were read; changed or unknown ones are a 400.
          * @example {
-         *       "email": "grace@example.com",
-         *       "firstName": "Grace",
-         *       "lastName": "Hopper",
-         *       "externalId": "employee-17"
+         *       "email": "ada@example.com",
+         *       "firstName": "Ada",
+         *       "lastName": "King"
          *     }
          */
         UserReplace: {
