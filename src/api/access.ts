@@ -138,6 +138,12 @@ export const ACCESS: { readonly [Id in ApiOperationId]: AccessOf<Id> } = {
   grantUserRole: editRoles,
   revokeUserRole: editRoles,
 
+  // To oneself.
+  createConsoleSession: { audit: { action: 'login', target: 'session' } },
+  getConsoleSession: EVERYBODY,
+  deleteConsoleSession: { audit: { action: 'logout', target: 'session' } },
+  setOwnPassword: { audit: { action: 'update', target: 'secret' } },
+
   listElements: VIEW_ELEMENTS,
   getElement: VIEW_ELEMENTS,
   getOAuthUrl: { privilege: INSTANCE },

@@ -2,6 +2,7 @@ import { getHeapStatistics } from 'node:v8';
 import type { Express } from 'express';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { Idempotency } from '../accounts/idempotency/index.ts';
+import type { LogIn } from '../accounts/log-in/index.ts';
 import type { PrincipalChanges } from '../accounts/principal-changes.ts';
 import type { Roles } from '../accounts/roles.ts';
 import type { Secrets } from '../accounts/secrets.ts';
@@ -20,6 +21,7 @@ import type { Polls } from '../polls/index.ts';
 import type { Resources } from '../resources/index.ts';
 import { createAudit } from './audit.ts';
 import { createAuthorization } from './authorization.ts';
+import { createConsoleHandlers } from './console.ts';
 import { createElementHandlers } from './elements.ts';
 import { createEventHandlers, type EventServices } from './events.ts';
 import { createFailedAuthorizations } from './failed-authorizations.ts';
@@ -37,6 +39,7 @@ import { createRedactCall, type RedactCall } from './request-record.ts';
 import { createRoleHandlers } from './roles.ts';
 import { type ApiParts, createServer } from './server.ts';
 import { createServiceRouter, type ProcessState } from './service.ts';
+import { createSessionCookie } from './session-cookie.ts';
 import { createSettingsHandlers } from './settings.ts';
 import { createUserHandlers } from './users.ts';
 import { createWebhookHandler } from './webhooks.ts';
@@ -51,6 +54,7 @@ export interface ApiServices extends ProcessState, NotificationServices, EventSe
   readonly users: Users;
   readonly roles: Roles;
   readonly secrets: Secrets;
+  readonly logIn: LogIn;
   readonly instances: Instances;
   readonly registry: Registry;
   readonly authorizations: Pick<Authorizations, 'begin'>;
@@ -113,12 +117,14 @@ function composeOperations(
   { bodyBudget, redactCall }: { readonly bodyBudget: ByteBudget; readonly redactCall: RedactCall },
 ): ApiParts {
   const { clock, keys, shares } = platform;
-  const { principals } = services;
-  const { accounts, instances, resources, idempotency, publicUrl } = services;
+  const { accounts, principals, logIn, instances, resources, idempotency, publicUrl } = services;
+  const sessionCookie = createSessionCookie(publicUrl);
   return {
     authorize: createAuthorization({
       clock,
       accounts,
+      sessions: logIn.sessions,
+      sessionCookie,
       principals,
       instances,
       shares,
@@ -134,6 +140,7 @@ function composeOperations(
       ...createProxyHandlers(services.proxies),
       ...createRecordHandlers(resources, clock),
       ...createSettingsHandlers(services.settings),
+      ...createConsoleHandlers(logIn, { sessionCookie, log: platform.log }),
       ...createNotificationHandlers(services, keys),
       ...createEventHandlers(services, keys),
       ...createQueryHandlers(resources),

@@ -91,7 +91,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   const subscriptions = createSubscriptions(platform);
   const ensureSubscription = subscriptions.ensure;
   const people = composeAccounts(platform, { ensureSubscription });
-  const { accounts, settings, idempotency } = people;
+  const { accounts, logIn, settings, idempotency } = people;
   const { notifications, deliveries, eventHistory } = composeDeliveries(platform, { subscriptions, settings });
   const { client, budget } = composeProviderClient(platform, {
     simulatorsUrl,
@@ -143,6 +143,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
 
   const work = {
     purgeIdempotencyRecords: idempotency.purge,
+    purgeLogIns: logIn.purge,
     ...maintenance,
     keepEvents: events.keep,
     keepPolls: polls.keep,
