@@ -756,6 +756,360 @@ export interface paths {
         patch: operations["updateAccountSettings"];
         trace?: never;
     };
+    "/accounts/{id}/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
+                 * @example 1
+                 */
+                id: components["parameters"]["AccountId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List the users of an account
+         * @description The users of the account, oldest first.
+         */
+        get: operations["listAccountUsers"];
+        put?: never;
+        /**
+         * Add a user to an account
+         * @description Adds a user to the account and answers the secret. None of the roles may have a privilege that you lack.
+         */
+        post: operations["createAccountUser"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/accounts/{id}/users/{emailOrId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
+                 * @example 1
+                 */
+                id: components["parameters"]["AccountId"];
+                /**
+                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
+                 * @example ada@example.com
+                 */
+                emailOrId: components["parameters"]["EmailOrId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get a user of an account
+         * @description The user of the account. Everybody sees himself.
+         */
+        get: operations["getAccountUser"];
+        /**
+         * Replace a user of an account
+         * @description Changes the user to what is given, on every process at once. A user who has a privilege that you lack cannot be changed. The last active user with the role `org-admin` stays (409). Everybody changes himself.
+         */
+        put: operations["replaceAccountUser"];
+        post?: never;
+        /**
+         * Delete a user of an account
+         * @description From then on the secrets of the user are refused everywhere, and the user is in no list; what the user made stays, under the user's name.
+         *     The e-mail address is free again. A user who has a privilege that you lack cannot be changed. The last active user with the role `org-admin` stays (409).
+         */
+        delete: operations["deleteAccountUser"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a user of an account
+         * @description Changes what is given, on every process at once. A user who has a privilege that you lack cannot be changed. The last active user with the role `org-admin` stays (409). Everybody changes himself.
+         */
+        patch: operations["updateAccountUser"];
+        trace?: never;
+    };
+    "/organizations/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the users of the organization
+         * @description The users of all accounts of the organization, oldest first; with `Elements-Account-Id` those of that account.
+         */
+        get: operations["listOrganizationUsers"];
+        put?: never;
+        /**
+         * Add a user to the organization
+         * @description Adds a user to any account of the organization and answers the secret. None of the roles may have a privilege that you lack.
+         */
+        post: operations["createOrganizationUser"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/organizations/users/{emailOrId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
+                 * @example ada@example.com
+                 */
+                emailOrId: components["parameters"]["EmailOrId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get a user of the organization
+         * @description The user of any account of the organization.
+         */
+        get: operations["getOrganizationUser"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a user of the organization
+         * @description From then on the secrets of the user are refused everywhere, and the user is in no list; what the user made stays, under the user's name.
+         *     The e-mail address is free again. A user who has a privilege that you lack cannot be changed. The last active user with the role `org-admin` stays (409).
+         */
+        delete: operations["deleteOrganizationUser"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a user of the organization
+         * @description Changes what is given, on every process at once. A user who has a privilege that you lack cannot be changed. The last active user with the role `org-admin` stays (409).
+         */
+        patch: operations["updateOrganizationUser"];
+        trace?: never;
+    };
+    "/organizations/roles": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the roles
+         * @description What users with each role may do in this organization, from most to least.
+         */
+        get: operations["listRoles"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/organizations/roles/{key}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The key of a role, such as `admin`.
+                 * @example default-user
+                 */
+                key: components["parameters"]["RoleKey"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get a role
+         * @description What users with the role may do in this organization.
+         */
+        get: operations["getRole"];
+        /**
+         * Change what a role may do
+         * @description Sets the privileges of the role for the whole organization; it holds on every process at once. `org-admin` always has all of them (409).
+         *     You can give a role and take from it what you have yourself.
+         */
+        put: operations["replaceRole"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the users you see
+         * @description Those whom the caller may see, oldest first: with the privilege `viewOrganizationUsers` all of the organization (with `Elements-Account-Id` those of that account),
+         *     with `viewAccountUsers` those of the account, otherwise oneself alone.
+         */
+        get: operations["listUsers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/users/me": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get yourself
+         * @description The user whose secret the request has.
+         */
+        get: operations["getOwnUser"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change yourself
+         * @description Changes what is given. The last active user with the role `org-admin` stays (409).
+         */
+        patch: operations["updateOwnUser"];
+        trace?: never;
+    };
+    "/users/me/secrets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show your secrets
+         * @description Your secrets that are valid, the current one first. That they were shown stands in the audit log. Nobody else is shown them.
+         */
+        get: operations["listOwnUserSecrets"];
+        put?: never;
+        /**
+         * Rotate your secret
+         * @description Makes a new secret. Those from before stay valid for the overlap, so that no call is refused while programs learn the new one. At most 20 are valid at a time (409).
+         */
+        post: operations["rotateOwnUserSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/users/{emailOrId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
+                 * @example ada@example.com
+                 */
+                emailOrId: components["parameters"]["EmailOrId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get a user
+         * @description A user of the organization or of the account, as your privileges go. Everybody sees himself.
+         */
+        get: operations["getUser"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a user
+         * @description From then on the secrets of the user are refused everywhere, and the user is in no list; what the user made stays, under the user's name.
+         *     The e-mail address is free again. A user who has a privilege that you lack cannot be changed. The last active user with the role `org-admin` stays (409).
+         */
+        delete: operations["deleteUser"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a user
+         * @description Changes what is given, on every process at once. A user who has a privilege that you lack cannot be changed. The last active user with the role `org-admin` stays (409). Everybody changes himself.
+         */
+        patch: operations["updateUser"];
+        trace?: never;
+    };
+    "/users/{emailOrId}/roles": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
+                 * @example ada@example.com
+                 */
+                emailOrId: components["parameters"]["EmailOrId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List the roles of a user
+         * @description What the user may do, by role, from most to least. Everybody sees his own.
+         */
+        get: operations["listUserRoles"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/users/{emailOrId}/roles/{key}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
+                 * @example ada@example.com
+                 */
+                emailOrId: components["parameters"]["EmailOrId"];
+                /**
+                 * @description The key of a role, such as `admin`.
+                 * @example default-user
+                 */
+                key: components["parameters"]["RoleKey"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get a role of a user
+         * @description What the role allows the user; a 404 for a role that the user does not have.
+         */
+        get: operations["getUserRole"];
+        /**
+         * Give a role to a user
+         * @description One that the user has already is fine. Nobody changes his own roles, gives a role that has a privilege which he lacks, or changes a user who has one.
+         */
+        put: operations["grantUserRole"];
+        post?: never;
+        /**
+         * Take a role from a user
+         * @description Nobody changes his own roles, takes a role that has a privilege which he lacks, or changes a user who has one.
+         *     The last active user with the role `org-admin` stays (409).
+         */
+        delete: operations["revokeUserRole"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/console/session": {
         parameters: {
             query?: never;
@@ -2784,6 +3138,321 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        /**
+         * @description Somebody, or a program, that calls the API.
+         * @example {
+         *       "id": 2,
+         *       "email": "ada@example.com",
+         *       "firstName": "Ada",
+         *       "lastName": "Lovelace",
+         *       "fullName": "Ada Lovelace",
+         *       "externalId": null,
+         *       "active": true,
+         *       "accountId": 1,
+         *       "roles": [
+         *         "default-user"
+         *       ],
+         *       "createdDate": "2026-01-15T09:30:00.000Z",
+         *       "lastLoginDate": null
+         *     }
+         */
+        User: {
+            /**
+             * Format: int64
+             * @description The id of the user.
+             */
+            id: number;
+            /** @description The e-mail address. No other user of the organization has it, in upper or lower case. */
+            email: string;
+            /** @description The first name. */
+            firstName: string;
+            /** @description The last name. */
+            lastName: string;
+            /** @description First and last name. */
+            fullName: string;
+            /** @description What the user is called in your own system; null unless it was given. */
+            externalId: string | null;
+            /** @description An inactive user is refused everywhere, from the moment of the change. */
+            active: boolean;
+            /**
+             * Format: int64
+             * @description The account of the user.
+             */
+            accountId: number;
+            /** @description The keys of the user's roles, from most to least. */
+            roles: string[];
+            /**
+             * Format: date-time
+             * @description When the user was added, in UTC.
+             */
+            createdDate: string;
+            /**
+             * Format: date-time
+             * @description When the user last logged in to the console, in UTC; null for never.
+             */
+            lastLoginDate: string | null;
+        };
+        /**
+         * @description What a user of the account is made of.
+         * @example {
+         *       "email": "grace@example.com",
+         *       "firstName": "Grace",
+         *       "lastName": "Hopper"
+         *     }
+         */
+        UserCreate: {
+            /** @description The e-mail address. No other user of the organization may have it, in upper or lower case. */
+            email: string;
+            /** @description The first name. */
+            firstName: string;
+            /** @description The last name. */
+            lastName: string;
+            /** @description What the user is called in your own system. */
+            externalId?: string | null;
+            /**
+             * @description An inactive user is refused everywhere.
+             * @default true
+             */
+            active: boolean;
+            /**
+             * @description The keys of roles. None of them may have a privilege that you lack.
+             * @default [
+             *       "default-user"
+             *     ]
+             */
+            roles: string[];
+        };
+        /**
+         * @description A new user, with the secret.
+         * @example {
+         *       "id": 2,
+         *       "email": "ada@example.com",
+         *       "firstName": "Ada",
+         *       "lastName": "Lovelace",
+         *       "fullName": "Ada Lovelace",
+         *       "externalId": null,
+         *       "active": true,
+         *       "accountId": 1,
+         *       "roles": [
+         *         "default-user"
+         *       ],
+         *       "createdDate": "2026-01-15T09:30:00.000Z",
+         *       "lastLoginDate": null,
+         *       "secret": "xM1vQ7mB0nJc2sW4pT8yLk9RfHdG3aZeUoXi5KbV6qE"
+         *     }
+         */
+        CreatedUser: {
+            /**
+             * Format: int64
+             * @description The id of the user.
+             */
+            id: number;
+            /** @description The e-mail address. No other user of the organization has it, in upper or lower case. */
+            email: string;
+            /** @description The first name. */
+            firstName: string;
+            /** @description The last name. */
+            lastName: string;
+            /** @description First and last name. */
+            fullName: string;
+            /** @description What the user is called in your own system; null unless it was given. */
+            externalId: string | null;
+            /** @description An inactive user is refused everywhere, from the moment of the change. */
+            active: boolean;
+            /**
+             * Format: int64
+             * @description The account of the user.
+             */
+            accountId: number;
+            /** @description The keys of the user's roles, from most to least. */
+            roles: string[];
+            /**
+             * Format: date-time
+             * @description When the user was added, in UTC.
+             */
+            createdDate: string;
+            /**
+             * Format: date-time
+             * @description When the user last logged in to the console, in UTC; null for never.
+             */
+            lastLoginDate: string | null;
+            /** @description What the user sends as `User` in the `Authorization` header. Only the user is shown it again, at `GET /users/me/secrets`. */
+            secret: string;
+        };
+        /**
+         * @description What the user becomes. What is left out is emptied or has its default; id, account, roles and secrets stay. Other members of a user may stand beside it as they were read; changed or unknown ones are a 400.
+         * @example {
+         *       "email": "ada@example.com",
+         *       "firstName": "Ada",
+         *       "lastName": "King"
+         *     }
+         */
+        UserReplace: {
+            /** @description The e-mail address. No other user of the organization may have it, in upper or lower case. */
+            email: string;
+            /** @description The first name. */
+            firstName: string;
+            /** @description The last name. */
+            lastName: string;
+            /** @description What the user is called in your own system. */
+            externalId?: string | null;
+            /**
+             * @description An inactive user is refused everywhere.
+             * @default true
+             */
+            active: boolean;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * @description The user who was deleted.
+         * @example {
+         *       "id": 2
+         *     }
+         */
+        DeletedUser: {
+            /**
+             * Format: int64
+             * @description The id of the user.
+             */
+            id: number;
+        };
+        /**
+         * @description What changes of a user. Other members of a user may stand beside it as they were read; changed or unknown ones are a 400.
+         * @example {
+         *       "lastName": "King"
+         *     }
+         */
+        UserUpdate: {
+            /** @description The e-mail address. No other user of the organization may have it, in upper or lower case. */
+            email?: string;
+            /** @description The first name. */
+            firstName?: string;
+            /** @description The last name. */
+            lastName?: string;
+            /** @description What the user is called in your own system. */
+            externalId?: string | null;
+            /** @description An inactive user is refused everywhere, from the moment of the change. */
+            active?: boolean;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * @description What a user of the organization is made of.
+         * @example {
+         *       "email": "ada@example.com",
+         *       "firstName": "Ada",
+         *       "lastName": "Lovelace",
+         *       "roles": [
+         *         "default-user"
+         *       ]
+         *     }
+         */
+        OrganizationUserCreate: {
+            /** @description The e-mail address. No other user of the organization may have it, in upper or lower case. */
+            email: string;
+            /** @description The first name. */
+            firstName: string;
+            /** @description The last name. */
+            lastName: string;
+            /** @description What the user is called in your own system. */
+            externalId?: string | null;
+            /**
+             * @description An inactive user is refused everywhere.
+             * @default true
+             */
+            active: boolean;
+            /**
+             * @description The keys of roles. None of them may have a privilege that you lack.
+             * @default [
+             *       "default-user"
+             *     ]
+             */
+            roles: string[];
+            /**
+             * Format: int64
+             * @description The account of the user. Unless given, the one that `Elements-Account-Id` names, or the default account.
+             */
+            accountId?: number;
+        };
+        /**
+         * @description Something that not everybody may do.
+         * @example {
+         *       "key": "viewElements",
+         *       "name": "View elements",
+         *       "category": "elements"
+         *     }
+         */
+        Privilege: {
+            /** @description The key of the privilege. */
+            key: string;
+            /** @description What it allows. */
+            name: string;
+            /** @description What it is about. */
+            category: string;
+        };
+        /**
+         * @description What users with the role may do.
+         * @example {
+         *       "id": 3,
+         *       "key": "default-user",
+         *       "name": "User",
+         *       "description": "Works with the instances of the own account.",
+         *       "privileges": [
+         *         {
+         *           "key": "viewElements",
+         *           "name": "View elements",
+         *           "category": "elements"
+         *         }
+         *       ]
+         *     }
+         */
+        Role: {
+            /** @description The id of the role. */
+            id: number;
+            /** @description `org-admin`, `admin` (of an account) or `default-user`. */
+            key: string;
+            /** @description The name of the role. */
+            name: string;
+            /** @description What the role is for. */
+            description: string;
+            /** @description What users with the role may do beyond what everybody may. */
+            privileges: components["schemas"]["Privilege"][];
+        };
+        /**
+         * @description What the role may do from now on. Other members of the role may stand beside it as they were read; changed or unknown ones are a 400.
+         * @example {
+         *       "privileges": [
+         *         "viewElements",
+         *         "createElementInstances",
+         *         "viewFormulas"
+         *       ]
+         *     }
+         */
+        RoleReplace: {
+            /** @description All privileges of the role, each as its key or as it was read. */
+            privileges: (string | ({
+                /** @description The key of the privilege. */
+                key: string;
+            } & {
+                [key: string]: unknown;
+            }))[];
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * @description The role that the user does not have any more.
+         * @example {
+         *       "id": 2,
+         *       "key": "admin"
+         *     }
+         */
+        UserRoleKey: {
+            /** @description The id of the role. */
+            id: number;
+            /** @description `org-admin`, `admin` (of an account) or `default-user`. */
+            key: string;
+        };
         /** @description An organization or an account. */
         NamedPlace: {
             /** Format: int64 */
@@ -4347,6 +5016,128 @@ export interface components {
                 "application/json": components["schemas"]["AccountSettings"];
             };
         };
+        /** @description The users. */
+        UserList: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["User"][];
+            };
+        };
+        /** @description The user with the secret. */
+        CreatedUser: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["CreatedUser"];
+            };
+        };
+        /** @description The user. */
+        User: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["User"];
+            };
+        };
+        /** @description Done. */
+        DeletedUser: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["DeletedUser"];
+            };
+        };
+        /** @description The roles. */
+        RoleList: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Role"][];
+            };
+        };
+        /** @description The role. */
+        Role: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Role"];
+            };
+        };
+        /** @description The secrets that are valid. */
+        UserSecretList: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Secret"][];
+            };
+        };
+        /** @description The new secret. */
+        UserSecret: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Secret"];
+            };
+        };
+        /** @description Done. */
+        UserRoleKey: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["UserRoleKey"];
+            };
+        };
         /** @description The session. */
         ConsoleSession: {
             headers: {
@@ -4962,6 +5753,18 @@ export interface components {
          * @example 1
          */
         SettingsAccountId: string;
+        /** @description A filter in the query language over `id`, `email`, `firstName`, `lastName`, `externalId`, `active`, `accountId`, `createdDate` and `lastLoginDate`, such as `active = FALSE`. */
+        UserWhere: string;
+        /**
+         * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
+         * @example ada@example.com
+         */
+        EmailOrId: string;
+        /**
+         * @description The key of a role, such as `admin`.
+         * @example default-user
+         */
+        RoleKey: string;
         /**
          * @description The id of an instance.
          * @example 1
@@ -6591,6 +7394,918 @@ export interface operations {
             406: components["responses"]["NotAcceptable"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listAccountUsers: {
+        parameters: {
+            query?: {
+                /** @description A filter in the query language over `id`, `email`, `firstName`, `lastName`, `externalId`, `active`, `accountId`, `createdDate` and `lastLoginDate`, such as `active = FALSE`. */
+                where?: components["parameters"]["UserWhere"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 10
+                 */
+                pageSize?: components["parameters"]["PageSize"];
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
+                 * @example 1
+                 */
+                id: components["parameters"]["AccountId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["UserList"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    createAccountUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
+                 * @example 1
+                 */
+                id: components["parameters"]["AccountId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UserCreate"];
+            };
+        };
+        responses: {
+            200: components["responses"]["CreatedUser"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getAccountUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
+                 * @example 1
+                 */
+                id: components["parameters"]["AccountId"];
+                /**
+                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
+                 * @example ada@example.com
+                 */
+                emailOrId: components["parameters"]["EmailOrId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["User"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    replaceAccountUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
+                 * @example 1
+                 */
+                id: components["parameters"]["AccountId"];
+                /**
+                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
+                 * @example ada@example.com
+                 */
+                emailOrId: components["parameters"]["EmailOrId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UserReplace"];
+            };
+        };
+        responses: {
+            200: components["responses"]["User"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    deleteAccountUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
+                 * @example 1
+                 */
+                id: components["parameters"]["AccountId"];
+                /**
+                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
+                 * @example ada@example.com
+                 */
+                emailOrId: components["parameters"]["EmailOrId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["DeletedUser"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    updateAccountUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
+                 * @example 1
+                 */
+                id: components["parameters"]["AccountId"];
+                /**
+                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
+                 * @example ada@example.com
+                 */
+                emailOrId: components["parameters"]["EmailOrId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UserUpdate"];
+            };
+        };
+        responses: {
+            200: components["responses"]["User"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listOrganizationUsers: {
+        parameters: {
+            query?: {
+                /** @description A filter in the query language over `id`, `email`, `firstName`, `lastName`, `externalId`, `active`, `accountId`, `createdDate` and `lastLoginDate`, such as `active = FALSE`. */
+                where?: components["parameters"]["UserWhere"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 10
+                 */
+                pageSize?: components["parameters"]["PageSize"];
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["UserList"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    createOrganizationUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OrganizationUserCreate"];
+            };
+        };
+        responses: {
+            200: components["responses"]["CreatedUser"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getOrganizationUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
+                 * @example ada@example.com
+                 */
+                emailOrId: components["parameters"]["EmailOrId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["User"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    deleteOrganizationUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
+                 * @example ada@example.com
+                 */
+                emailOrId: components["parameters"]["EmailOrId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["DeletedUser"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    updateOrganizationUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
+                 * @example ada@example.com
+                 */
+                emailOrId: components["parameters"]["EmailOrId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UserUpdate"];
+            };
+        };
+        responses: {
+            200: components["responses"]["User"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listRoles: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["RoleList"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getRole: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The key of a role, such as `admin`.
+                 * @example default-user
+                 */
+                key: components["parameters"]["RoleKey"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Role"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    replaceRole: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The key of a role, such as `admin`.
+                 * @example default-user
+                 */
+                key: components["parameters"]["RoleKey"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RoleReplace"];
+            };
+        };
+        responses: {
+            200: components["responses"]["Role"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listUsers: {
+        parameters: {
+            query?: {
+                /** @description A filter in the query language over `id`, `email`, `firstName`, `lastName`, `externalId`, `active`, `accountId`, `createdDate` and `lastLoginDate`, such as `active = FALSE`. */
+                where?: components["parameters"]["UserWhere"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 10
+                 */
+                pageSize?: components["parameters"]["PageSize"];
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["UserList"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getOwnUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["User"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    updateOwnUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UserUpdate"];
+            };
+        };
+        responses: {
+            200: components["responses"]["User"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listOwnUserSecrets: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["UserSecretList"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    rotateOwnUserSecret: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SecretRotation"];
+            };
+        };
+        responses: {
+            200: components["responses"]["UserSecret"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
+                 * @example ada@example.com
+                 */
+                emailOrId: components["parameters"]["EmailOrId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["User"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    deleteUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
+                 * @example ada@example.com
+                 */
+                emailOrId: components["parameters"]["EmailOrId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["DeletedUser"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    updateUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
+                 * @example ada@example.com
+                 */
+                emailOrId: components["parameters"]["EmailOrId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UserUpdate"];
+            };
+        };
+        responses: {
+            200: components["responses"]["User"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listUserRoles: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
+                 * @example ada@example.com
+                 */
+                emailOrId: components["parameters"]["EmailOrId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["RoleList"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getUserRole: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
+                 * @example ada@example.com
+                 */
+                emailOrId: components["parameters"]["EmailOrId"];
+                /**
+                 * @description The key of a role, such as `admin`.
+                 * @example default-user
+                 */
+                key: components["parameters"]["RoleKey"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Role"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    grantUserRole: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
+                 * @example ada@example.com
+                 */
+                emailOrId: components["parameters"]["EmailOrId"];
+                /**
+                 * @description The key of a role, such as `admin`.
+                 * @example default-user
+                 */
+                key: components["parameters"]["RoleKey"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Role"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    revokeUserRole: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
+                 * @example ada@example.com
+                 */
+                emailOrId: components["parameters"]["EmailOrId"];
+                /**
+                 * @description The key of a role, such as `admin`.
+                 * @example default-user
+                 */
+                key: components["parameters"]["RoleKey"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["UserRoleKey"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Overloaded"];

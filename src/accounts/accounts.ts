@@ -32,6 +32,8 @@ export interface BootstrapOptions {
 export interface Principal extends TenantIds {
   /** The user's own account: `accountId` is another one where the call names one. */
   readonly homeAccountId: number;
+  /** The call names the account: in its path, or in `Elements-Account-Id`. */
+  readonly isAccountNamed?: true;
   /** From most to least. */
   readonly roles: readonly string[];
   readonly privileges: ReadonlySet<Privilege>;

@@ -6,8 +6,10 @@ import { createIdempotency } from './idempotency/index.ts';
 import { composeLogIn } from './log-in/index.ts';
 import { createOrganizations } from './organizations.ts';
 import { createPrincipalChanges } from './principal-changes.ts';
+import { createRoles } from './roles.ts';
 import { createSecrets } from './secrets.ts';
 import { createSettings } from './settings.ts';
+import { createUsers } from './users.ts';
 
 export { writeCredentials } from './credentials-file.ts';
 export { createAccountRemoval };
@@ -26,6 +28,8 @@ export function composeAccounts(platform: Platform, { ensureSubscription }: Acco
     principals,
     organizations: createOrganizations(platform),
     accountRecords: createAccountRecords(platform, { accounts, principals }),
+    users: createUsers(platform, principals),
+    roles: createRoles(platform, principals),
     secrets: createSecrets(platform, principals),
     logIn: composeLogIn(platform, { principals, getUser: accounts.getUser }),
     settings: createSettings(platform, ensureSubscription),

@@ -5,7 +5,10 @@ import type { Accounts } from '../accounts/accounts.ts';
 import type { Idempotency } from '../accounts/idempotency/index.ts';
 import type { LogIn } from '../accounts/log-in/index.ts';
 import type { PrincipalChanges } from '../accounts/principal-changes.ts';
+import type { Roles } from '../accounts/roles.ts';
+import type { Secrets } from '../accounts/secrets.ts';
 import type { Settings } from '../accounts/settings.ts';
+import type { Users } from '../accounts/users.ts';
 import type { ServiceConfig } from '../config/index.ts';
 import { type ByteBudget, createByteBudget } from '../connector/client/index.ts';
 import type { Registry } from '../connector/registry.ts';
@@ -36,10 +39,12 @@ import { createCallerLimits, createTokenBuckets } from './rate-limits.ts';
 import { createRecordHandlers } from './records.ts';
 import { createProxyTrust, type ProxyTrust } from './remote-address.ts';
 import { createRedactCall, type RedactCall } from './request-record.ts';
+import { createRoleHandlers } from './roles.ts';
 import { type ApiParts, createServer } from './server.ts';
 import { createServiceRouter, type ProcessState } from './service.ts';
 import { createSessionCookie } from './session-cookie.ts';
 import { createSettingsHandlers } from './settings.ts';
+import { createUserHandlers } from './users.ts';
 import { createWebhookHandler } from './webhooks.ts';
 
 export { BASE_PATH } from './server.ts';
@@ -50,6 +55,9 @@ export interface ApiServices extends ProcessState, NotificationServices, EventSe
   readonly accounts: Accounts;
   readonly accountRecords: AccountRecords;
   readonly principals: PrincipalChanges;
+  readonly users: Users;
+  readonly roles: Roles;
+  readonly secrets: Secrets;
   readonly logIn: LogIn;
   readonly instances: Instances;
   readonly registry: Registry;
@@ -128,7 +136,7 @@ function composeOperations(
       failedAuthorizations: createFailedAuthorizations(clock),
       callerLimits: createCallerLimits(clock, config),
     }),
-    accounts,
+    directory: services,
     audit: createAudit(platform, { redactCall, isStrict: false }),
     handlers: {
       ...createOrganizationHandlers(services),
@@ -143,6 +151,8 @@ function composeOperations(
       ...createEventHandlers(services, keys),
       ...createQueryHandlers(resources),
       ...createPollHandlers(services.polls, clock),
+      ...createUserHandlers(services, keys),
+      ...createRoleHandlers(services),
     },
     passthrough: createPassthrough(resources),
     idempotency,

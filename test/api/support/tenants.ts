@@ -32,21 +32,64 @@ export interface OtherTenants {
   readonly colleague: Tenant;
 }
 
+/** Rows as no API makes them, in the service's database. */
+interface TenantMaker {
+  /** @returns what its callers are made of; `secret` is the organization's */
+  readonly organization: (name: string) => Promise<{ readonly organizationId: number; readonly secret: string }>;
+  /** The first one of an organization is its default account. */
+  readonly account: (organizationId: number, name: string, isDefault: boolean) => Promise<number>;
+  readonly user: (
+    account: Pick<TenantIds, 'organizationId' | 'accountId'>,
+    name: string,
+    role: RoleKey,
+  ) => Promise<{ readonly id: number; readonly userSecret: string; readonly accountId: number }>;
+}
+
+export function makeTenants<Made>(
+  service: Pick<TestApp, 'databaseUrl'>,
+  work: (make: TenantMaker) => Promise<Made>,
+): Promise<Made> {
+  return withDatabase(service, async (knex) => {
+    const keyring = createKeyring(ENCRYPTION_KEYS);
+    const secrets = createSecretStore({ keyring, keys: await openPlatformKeys({ knex, keyring }) });
+
+    async function insert(table: string, values: Readonly<Record<string, unknown>>): Promise<number> {
+      const [row] = await knex(table).insert(values).returning('id');
+      return Number(row.id);
+    }
+
+    return work({
+      organization: async (name) => {
+        const secret = `${name.toLowerCase().replaceAll(' ', '-')}-${randomBytes(12).toString('hex')}`;
+        const organizationId = await insert('organization', { name });
+        await secrets.add(knex, { organizationId }, secret);
+        return { organizationId, secret };
+      },
+      account: (organizationId, name, isDefault) =>
+        insert('account', { organization_id: organizationId, name, external_id: name, default_account: isDefault }),
+      user: async ({ organizationId, accountId }, name, role) => {
+        const userSecret = `${name}-${randomBytes(12).toString('hex')}`;
+        const user = { organization_id: organizationId, account_id: accountId, email_address: `${name}@example.com` };
+        const id = await insert('app_user', user);
+        await knex('user_role').insert({ account_id: accountId, user_id: id, role });
+        await secrets.add(knex, { accountId, userId: id }, userSecret);
+        return { id, userSecret, accountId };
+      },
+    });
+  });
+}
+
 /** Makes three more callers in the service's database; the two in the first organization are administrators of their accounts. */
 export function createTenants(service: Pick<TestApp, 'databaseUrl'>): Promise<OtherTenants> {
-  return withDatabase(service, async (knex) => {
-    const insertAccount = (organizationId: number, name: string, isDefault: boolean) =>
-      insert(knex, 'account', { organization_id: organizationId, name, external_id: name, default_account: isDefault });
-    const secret = `other-organization-${randomBytes(12).toString('hex')}`;
-    const organizationId = await insert(knex, 'organization', { name: 'Another one' });
-    await (await secretsOf(knex)).add(knex, { organizationId }, secret);
-    const strangers = { organizationId, accountId: await insertAccount(organizationId, 'Strangers', true) };
-    const siblings = { organizationId: 1, accountId: await insertAccount(1, 'Siblings', false) };
+  return makeTenants(service, async (make) => {
+    const { organizationId, secret } = await make.organization('Another one');
+    const strangers = { organizationId, accountId: await make.account(organizationId, 'Strangers', true) };
+    const siblings = { organizationId: 1, accountId: await make.account(1, 'Siblings', false) };
     const ours = { organizationId: 1, accountId: 1 };
     return {
-      stranger: { ...(await insertUser(knex, strangers, 'stranger', 'org-admin')), organizationSecret: secret },
-      sibling: await insertUser(knex, siblings, 'sibling', 'admin'),
-      colleague: await insertUser(knex, ours, 'colleague', 'admin'),
+      stranger: { organizationSecret: secret, ...(await make.user(strangers, 'stranger', 'org-admin')) },
+      sibling: { organizationSecret: ORGANIZATION_SECRET, ...(await make.user(siblings, 'sibling', 'admin')) },
+      colleague: { organizationSecret: ORGANIZATION_SECRET, ...(await make.user(ours, 'colleague', 'admin')) },
     };
   });
 }
@@ -56,31 +99,10 @@ export function createUser(
   service: Pick<TestApp, 'databaseUrl'>,
   { accountId, name, role }: { readonly accountId: number; readonly name: string; readonly role: RoleKey },
 ): Promise<Tenant> {
-  return withDatabase(service, (knex) => insertUser(knex, { organizationId: 1, accountId }, name, role));
-}
-
-async function secretsOf(knex: Knex) {
-  const keyring = createKeyring(ENCRYPTION_KEYS);
-  return createSecretStore({ keyring, keys: await openPlatformKeys({ knex, keyring }) });
-}
-
-async function insert(knex: Knex, table: string, values: Readonly<Record<string, unknown>>): Promise<number> {
-  const [row] = await knex(table).insert(values).returning('id');
-  return Number(row.id);
-}
-
-async function insertUser(
-  knex: Knex,
-  { organizationId, accountId }: Pick<TenantIds, 'organizationId' | 'accountId'>,
-  name: string,
-  role: RoleKey,
-): Promise<Tenant> {
-  const userSecret = `${name}-${randomBytes(12).toString('hex')}`;
-  const user = { organization_id: organizationId, account_id: accountId, email_address: `${name}@example.com` };
-  const userId = await insert(knex, 'app_user', user);
-  await knex('user_role').insert({ account_id: accountId, user_id: userId, role });
-  await (await secretsOf(knex)).add(knex, { accountId, userId }, userSecret);
-  return { userSecret, accountId, organizationSecret: ORGANIZATION_SECRET };
+  return makeTenants(service, async (make) => ({
+    organizationSecret: ORGANIZATION_SECRET,
+    ...(await make.user({ organizationId: 1, accountId }, name, role)),
+  }));
 }
 
 /** The header of platform calls or, with the token of an instance, of calls on it. */
