@@ -1,5 +1,6 @@
 import type { Platform } from '../platform.ts';
 import { createAccounts } from './accounts.ts';
+import { createActiveElements } from './active-elements.ts';
 import { createIdempotency } from './idempotency/index.ts';
 import { createPrincipalChanges } from './principal-changes.ts';
 import { createSettings } from './settings.ts';
@@ -13,9 +14,11 @@ export interface AccountsNeighbours {
 
 /** Organizations, accounts and users; what accounts set; and what their callers send with an `Idempotency-Key`. */
 export function composeAccounts(platform: Platform, { ensureSubscription }: AccountsNeighbours) {
+  const principals = createPrincipalChanges(platform);
   return {
     accounts: createAccounts(platform),
-    principals: createPrincipalChanges(platform),
+    principals,
+    activeElements: createActiveElements(platform, principals),
     settings: createSettings(platform, ensureSubscription),
     idempotency: createIdempotency(platform),
   };

@@ -59,6 +59,7 @@ const poll = (action: AuditAction): Access => ({
   privilege: INSTANCE,
   audit: { action, target: 'poll', id: 'resource' },
 });
+const element: Access = { privilege: 'editElements', audit: { action: 'update', target: 'element', id: 'keyOrId' } };
 const settings = (account?: string): Access => ({
   privilege: 'editAccount',
   ...(account !== undefined && { account }),
@@ -82,7 +83,12 @@ export const ACCESS: Readonly<Record<ApiOperationId, Access>> = {
   updateAccountSettings: settings('accountId'),
 
   listElements: VIEW_ELEMENTS,
+  listElementKeys: VIEW_ELEMENTS,
   getElement: VIEW_ELEMENTS,
+  getElementMetadata: VIEW_ELEMENTS,
+  getElementConfiguration: VIEW_ELEMENTS,
+  activateElement: element,
+  deactivateElement: element,
   getOAuthUrl: { privilege: INSTANCE },
   beginOAuth: { privilege: INSTANCE },
   listElementInstances: EVERYBODY,

@@ -1,6 +1,7 @@
 import { getHeapStatistics } from 'node:v8';
 import type { Express } from 'express';
 import type { Accounts } from '../accounts/accounts.ts';
+import type { ActiveElements } from '../accounts/active-elements.ts';
 import type { Idempotency } from '../accounts/idempotency/index.ts';
 import type { PrincipalChanges } from '../accounts/principal-changes.ts';
 import type { Settings } from '../accounts/settings.ts';
@@ -43,6 +44,7 @@ export interface ApiServices extends ProcessState, NotificationServices, EventSe
   readonly settings: Settings;
   readonly accounts: Accounts;
   readonly principals: PrincipalChanges;
+  readonly activeElements: ActiveElements;
   readonly instances: Instances;
   readonly registry: Registry;
   readonly authorizations: Pick<Authorizations, 'begin'>;
@@ -121,15 +123,15 @@ function composeOperations(
     accounts,
     audit: createAudit(platform, { redactCall, isStrict: false }),
     handlers: {
-      ...createElementHandlers(services),
+      ...createElementHandlers(services, keys),
       ...createInstanceHandlers(services, keys),
-      ...createProxyHandlers(services.proxies),
+      ...createProxyHandlers(services.proxies, keys),
       ...createRecordHandlers(resources, clock),
       ...createSettingsHandlers(services.settings),
       ...createNotificationHandlers(services, keys),
       ...createEventHandlers(services, keys),
       ...createQueryHandlers(resources),
-      ...createPollHandlers(services.polls, clock),
+      ...createPollHandlers(services.polls, { clock, seal: keys }),
     },
     passthrough: createPassthrough(resources),
     idempotency,

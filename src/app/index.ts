@@ -90,7 +90,9 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
 
   const subscriptions = createSubscriptions(platform);
   const ensureSubscription = subscriptions.ensure;
-  const { accounts, principals, settings, idempotency } = composeAccounts(platform, { ensureSubscription });
+  const { accounts, principals, activeElements, settings, idempotency } = composeAccounts(platform, {
+    ensureSubscription,
+  });
   const { notifications, deliveries, eventHistory } = composeDeliveries(platform, { subscriptions, settings });
   const { client, budget } = composeProviderClient(platform, {
     simulatorsUrl,
@@ -103,6 +105,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
     publicUrl,
     simulatorsUrl,
     accounts,
+    assertActive: activeElements.assertActive,
     notifications,
     ensureSubscription,
     shortestPollMs: config.isLocal ? SECOND_MS : MINUTE_MS,
@@ -162,6 +165,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
     {
       accounts,
       principals,
+      activeElements,
       settings,
       idempotency,
       registry,

@@ -35,6 +35,7 @@ const LAST = [
   'deleteThisInstance',
   'deleteInstance',
   'deleteSubscription',
+  'deactivateElement',
 ];
 
 /** Whatever else than 200 the examples get, and why. */
