@@ -64,7 +64,7 @@ export interface Accounts {
    */
   readonly getAccount: (organizationId: number, idOrExternalId: string) => Promise<StoredAccount>;
   /** To be called when an account was changed: in the transaction, if there is one. */
-  readonly accountChanged: (accountId: number, via?: Knex) => Promise<void>;
+  readonly accountChanged: (account: Pick<StoredAccount, 'id' | 'organizationId'>, via?: Knex) => Promise<void>;
   /** @throws AppError NOT_FOUND */
   readonly getUser: (accountId: number, userId: number) => Promise<User>;
   /** @throws AppError NOT_FOUND */
@@ -87,6 +87,17 @@ export function createAccounts(
     notifier,
     topic: 'account',
     load: (id) => store.findAccount(Number(id)),
+  });
+
+  /** Apart by organization: one that another organization has in memory must cost as much as one that is not there. */
+  const knownWithin = createAnnouncedCache<StoredAccount>({
+    notifier,
+    topic: 'account-of-organization',
+    load: async (key) => {
+      const [organizationId, id] = key.split(' ').map(Number);
+      const account = id === undefined ? undefined : await store.findAccount(id);
+      return account?.organizationId === organizationId ? account : undefined;
+    },
   });
 
   async function getUser(accountId: number, userId: number): Promise<User> {
@@ -138,12 +149,15 @@ export function createAccounts(
 
     getAccount: async (organizationId, given) => {
       const id = ID.test(given) ? Number(given) : await findByExternalId(organizationId, given);
-      const account = id === undefined ? undefined : await known.get(String(id));
-      if (account?.organizationId === organizationId) return account;
+      const account = id === undefined ? undefined : await knownWithin.get(`${organizationId} ${id}`);
+      if (account !== undefined) return account;
       throw new AppError('NOT_FOUND', `There is no account ${cutText(given)}.`);
     },
 
-    accountChanged: (accountId, via) => known.changed(String(accountId), via),
+    accountChanged: async ({ id, organizationId }, via) => {
+      await known.changed(String(id), via);
+      await knownWithin.changed(`${organizationId} ${id}`, via);
+    },
 
     getOrganizationId: async (accountId) => {
       const account = await known.get(String(accountId));

@@ -173,9 +173,11 @@ export async function actIn(
 ): Promise<Principal> {
   if (named === String(principal.accountId)) return principal;
   const { organizationId, homeAccountId, privileges } = principal;
-  const { id } = await accounts.getAccount(organizationId, named);
-  if (id !== homeAccountId && !privileges.has('manageOrganization')) throw noAccount(named);
-  return { ...principal, accountId: id };
+  const isManager = privileges.has('manageOrganization');
+  // Who may work in no other account is not told, be it by the time that it takes, which ones there are.
+  const account = await accounts.getAccount(organizationId, isManager ? named : String(homeAccountId));
+  if (!isManager && named !== account.externalId && named !== String(account.id)) throw noAccount(named);
+  return { ...principal, accountId: account.id };
 }
 
 /**

@@ -91,13 +91,13 @@ export function createElementHandlers(
     getOAuthUrl: ({ principal, path, query }) => beginOAuth(principal, path.keyOrId, query),
     beginOAuth: ({ principal, path, body }) => withPlaces(inBody, beginOAuth(principal, path.keyOrId, body)),
 
-    listHubs: ({ query, url }) => {
+    listHubs: ({ principal, query, url }) => {
       const members = registry.connectors.flatMap((connector) => hubsOf(connector).map((hub) => ({ hub, connector })));
       const hubs = [...Map.groupBy(members, ({ hub }) => hub)].map(([key, found]) => ({
         key,
         elements: found.map(({ connector }) => connector.key),
       }));
-      const listing = { queryable: HUBS, placeOf: ({ key }: Hub) => key, context: ['hubs'] };
+      const listing = { queryable: HUBS, placeOf: ({ key }: Hub) => key, context: ['hubs', principal.accountId] };
       const { rows, headers } = listRows(seal, hubs, listing, { query, url });
       return { body: rows, headers };
     },
