@@ -177,6 +177,11 @@ export function createAccounts(
 /** An id of ours: what PostgreSQL and JSON can hold. */
 const ID = /^[1-9]\d{0,14}$/;
 
+/** Whether it is the account that its organization means by this name: a number is an id. */
+export function goesBy({ id, externalId }: Pick<StoredAccount, 'id' | 'externalId'>, named: string): boolean {
+  return ID.test(named) ? named === String(id) : named === externalId;
+}
+
 function toPrincipal(stored: StoredPrincipal, organizationVerified: boolean, expiresAt: Date | null): FoundPrincipal {
   const { organizationId, accountId, userId, roles, rolePrivileges } = stored;
   const privileges = privilegesOf(roles, rolePrivileges);

@@ -1,4 +1,4 @@
-import type { Accounts, Principal } from '../accounts/accounts.ts';
+import { type Accounts, goesBy, type Principal } from '../accounts/accounts.ts';
 import { PRIVILEGES, type Privilege } from '../accounts/privileges.ts';
 import { AppError, cutText } from '../errors.ts';
 import type { ApiOperationId } from './operation.ts';
@@ -176,7 +176,7 @@ export async function actIn(
   const isManager = privileges.has('manageOrganization');
   // Who may work in no other account is not told, be it by the time that it takes, which ones there are.
   const account = await accounts.getAccount(organizationId, isManager ? named : String(homeAccountId));
-  if (!isManager && named !== account.externalId && named !== String(account.id)) throw noAccount(named);
+  if (!goesBy(account, named)) throw noAccount(named);
   return { ...principal, accountId: account.id };
 }
 

@@ -245,6 +245,17 @@ describe(`the matrix of access (CONFORMANCE_SEED=${FIRST_TURN})`, function matri
     });
   }
 
+  it('is the same for an account that goes by its external id', async () => {
+    for (const role of ROLE_NAMES) {
+      for (const place of PLACES) {
+        const headers = { ...authorizationOf(callers[role]), 'elements-account-id': places[place].mark };
+        const { status } = await service.call('/accounts/settings', { headers });
+        const expected = expectedOf('getOwnAccountSettings', role, { place, naming: 'header' });
+        expect(status, `${role}, ${place}`).to.equal(expected);
+      }
+    }
+  });
+
   async function expectCell(id: AskedOperationId, role: RoleName, way: Way): Promise<void> {
     const status = expectedOf(id, role, way);
     const answer = await ask(id, role, way);

@@ -30,7 +30,7 @@ export type Kind =
 /** An account with something of everything in it, all of which can be told from what is in another one. */
 export interface Place {
   readonly accountId: number;
-  /** Stands in every name, address and note of what is in it. */
+  /** Stands in every name, address and note of what is in it, and is the external id of the account. */
   readonly mark: string;
   /** May do everything there. */
   readonly owner: Tenant;
@@ -68,7 +68,9 @@ export async function createPlace(
   return fillPlace(service, mark, owner);
 }
 
-export function fillFirstPlace(service: TestApp, mark: string): Promise<Place> {
+export async function fillFirstPlace(service: TestApp, mark: string): Promise<Place> {
+  const { accountId } = FIRST_TENANT;
+  await withDatabase(service, (knex) => knex('account').where({ id: accountId }).update({ external_id: mark }));
   return fillPlace(service, mark, FIRST_TENANT);
 }
 
@@ -84,7 +86,7 @@ function createAccount(service: TestApp, mark: string, isOfAnotherOrganization: 
     const organizationId = isOfAnotherOrganization ? await insert(knex, 'organization', { name: mark }) : 1;
     const organizationSecret = isOfAnotherOrganization ? secretOf(mark) : ORGANIZATION_SECRET;
     if (isOfAnotherOrganization) await secrets.add(knex, { organizationId }, organizationSecret);
-    const account = { organization_id: organizationId, name: mark, external_id: `${mark} of ours`, description: mark };
+    const account = { organization_id: organizationId, name: mark, external_id: mark, description: mark };
     const accountId = await insert(knex, 'account', account);
     const ids = { organizationId, accountId };
     const userSecret = await insertUser(knex, { ...ids, name: mark, roles: ['org-admin'] });
