@@ -264,6 +264,11 @@ describe('every connector of this repository', async () => {
       expect(connector.documentation ?? []).not.to.have.lengthOf(0);
     });
 
+    it(`says of its webhooks what they tell of: ${connector.key}`, () => {
+      const { webhooks } = connector;
+      if (webhooks !== undefined) expect(Object.keys(webhooks.tells ?? {})).not.to.have.lengthOf(0);
+    });
+
     it(`says how to come by each key that is required or secret: ${connector.key}`, () => {
       const silent = configurationFields(connector)
         .filter(({ required, secret }) => required === true || secret === true)
