@@ -5,13 +5,7 @@ import { AppError, cutText } from '../errors.ts';
 import type { Platform } from '../platform.ts';
 import { type Privilege, privilegesOf } from './privileges.ts';
 import { createSecretStore } from './secret-store.ts';
-import {
-  createAccountStore,
-  type StoredAccount,
-  type StoredPrincipal,
-  type StoredUser,
-  type TenantIds,
-} from './store.ts';
+import { createAccountStore, type StoredAccount, type StoredRights, type StoredUser, type TenantIds } from './store.ts';
 
 export type User = StoredUser;
 
@@ -182,7 +176,11 @@ export function goesBy({ id, externalId }: Pick<StoredAccount, 'id' | 'externalI
   return ID.test(named) ? named === String(id) : named === externalId;
 }
 
-function toPrincipal(stored: StoredPrincipal, organizationVerified: boolean, expiresAt: Date | null): FoundPrincipal {
+export function toPrincipal(
+  stored: StoredRights,
+  organizationVerified: boolean,
+  expiresAt: Date | null,
+): FoundPrincipal {
   const { organizationId, accountId, userId, roles, rolePrivileges } = stored;
   const privileges = privilegesOf(roles, rolePrivileges);
   const principal = { organizationId, accountId, homeAccountId: accountId, userId, roles, privileges };

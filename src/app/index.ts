@@ -90,7 +90,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
 
   const subscriptions = createSubscriptions(platform);
   const ensureSubscription = subscriptions.ensure;
-  const { accounts, principals, activeElements, settings, idempotency } = composeAccounts(platform, {
+  const { accounts, principals, activeElements, logIn, settings, idempotency } = composeAccounts(platform, {
     ensureSubscription,
   });
   const { notifications, deliveries, eventHistory } = composeDeliveries(platform, { subscriptions, settings });
@@ -145,6 +145,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
 
   const work = {
     purgeIdempotencyRecords: idempotency.purge,
+    purgeLogIns: logIn.purge,
     ...maintenance,
     keepEvents: events.keep,
     keepPolls: polls.keep,
@@ -166,6 +167,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
       accounts,
       principals,
       activeElements,
+      logIn,
       settings,
       idempotency,
       registry,

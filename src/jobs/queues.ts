@@ -46,6 +46,8 @@ export interface Maintenance {
   readonly purgeIdempotencyRecords: (before: Date) => Promise<number>;
   readonly purgeProxyTargets: (before: Date) => Promise<number>;
   readonly purgeAuthorizations: (before: Date) => Promise<number>;
+  /** Sessions of the console and tries to log in that were over at that time. */
+  readonly purgeLogIns: (at: Date) => Promise<number>;
   /** Refreshes the OAuth tokens that end soon. @returns how many */
   readonly refreshTokens: (signal: AbortSignal) => Promise<number>;
   /** Partitions and retention of events. */
@@ -65,7 +67,7 @@ const AUTHORIZATION_MS = HOUR_MS / 4;
 
 /** The table of queues. */
 export function createQueues(clock: Clock, maintenance: Maintenance) {
-  const { purgeIdempotencyRecords, purgeProxyTargets, purgeAuthorizations } = maintenance;
+  const { purgeIdempotencyRecords, purgeProxyTargets, purgeAuthorizations, purgeLogIns } = maintenance;
   const { refreshTokens, keepEvents, keepPolls, keepWebhooks } = maintenance;
   const purge = (work: (before: Date) => Promise<number>, keepMs: number, schedule: string) => ({
     schedule,
@@ -90,6 +92,7 @@ export function createQueues(clock: Clock, maintenance: Maintenance) {
     'idempotency.purge': purge(purgeIdempotencyRecords, IDEMPOTENCY_MS, '7 * * * *'),
     'oauth.purge-proxy-targets': purge(purgeProxyTargets, PROXY_TARGET_MS, '17 * * * *'),
     'oauth.purge-authorizations': purge(purgeAuthorizations, AUTHORIZATION_MS, '*/15 * * * *'),
+    'accounts.purge-log-ins': purge(purgeLogIns, 0, '37 * * * *'),
     'events.upkeep': {
       schedule: '27 * * * *',
       retry: { limit: 3, delaySeconds: 60, maxDelaySeconds: 600 },

@@ -15,6 +15,8 @@ const ALL = [
   '0008-webhooks',
   '0009-poll-patience',
   '0010-administration',
+  '0012-trace-context',
+  '0015-console',
   '0017-account-elements',
 ];
 

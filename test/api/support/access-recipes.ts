@@ -63,6 +63,12 @@ export const RECIPES: Readonly<Record<AskedOperationId, Recipe>> = {
   setAccountSettings: POLICY,
   updateAccountSettings: POLICY,
 
+  createConsoleSession: {},
+  // A call with secrets has no session.
+  getConsoleSession: { success: 404 },
+  deleteConsoleSession: { success: 404 },
+  setOwnPassword: { body: () => ({ password: 'a horse of another colour' }) },
+
   listElements: {},
   listElementKeys: {},
   getElement: ODATA,
