@@ -321,6 +321,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/elements/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the keys of the elements
+         * @description As `GET /elements`, with nothing but the key of each. `where` is over the whole record.
+         */
+        get: operations["listElementKeys"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/elements/{keyOrId}": {
         parameters: {
             query?: never;
@@ -342,6 +362,91 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/elements/{keyOrId}/metadata": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The key or the integer id of an element.
+                 * @example odata
+                 */
+                keyOrId: components["parameters"]["KeyOrId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get what an element tells of changes
+         * @description How events of the element's instances come about, as far as its connector declares it: what can be polled, and what the provider's webhooks tell of.
+         *     Where the objects of an instance are discovered, `polling` names those that are polled unless the configuration says otherwise, and `GET /objects?details=true` of the instance tells of all.
+         */
+        get: operations["getElementMetadata"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/elements/{keyOrId}/configuration": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The key or the integer id of an element.
+                 * @example odata
+                 */
+                keyOrId: components["parameters"]["KeyOrId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get the configuration keys of an element, for a form
+         * @description The keys that a person gives who sets up an instance, in the order in which they are filled in: what the element needs, what else it takes, and the keys
+         *     that are the same for every element (its simulator, events, polls). Keys that the service sets by itself are left out.
+         */
+        get: operations["getElementConfiguration"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/elements/{keyOrId}/active": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The key or the integer id of an element.
+                 * @example odata
+                 */
+                keyOrId: components["parameters"]["KeyOrId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Make an element active
+         * @description The account makes instances of the element again. Every element is active until the account says otherwise.
+         */
+        put: operations["activateElement"];
+        post?: never;
+        /**
+         * Make an element inactive
+         * @description The account makes no new instances of the element, and begins no OAuth authorization for it: both are a 409. Instances that are there already go on.
+         *     It holds on every process when this is answered.
+         */
+        delete: operations["deactivateElement"];
         options?: never;
         head?: never;
         patch?: never;
@@ -2409,7 +2514,7 @@ export interface components {
             description: string;
             /** @description A picture: a mark with the initials of the name, as a `data:` URL of an SVG. It is no logo of the provider. */
             image: string;
-            /** @description True when instances of the element can be made. */
+            /** @description True when the account makes instances of the element. */
             active: boolean;
             /** @description True when the element is no longer offered. */
             deleted: boolean;
@@ -2465,6 +2570,7 @@ export interface components {
          * @description One key of an instance's configuration.
          * @example {
          *       "key": "company.name",
+         *       "name": "Company name",
          *       "type": "string",
          *       "required": true,
          *       "secret": false,
@@ -2473,12 +2579,15 @@ export interface components {
          *         "Log in to BambooHR and look at the address.",
          *         "Take what stands in front of `.bamboohr.com`."
          *       ],
+         *       "pattern": "^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$",
          *       "example": "acme"
          *     }
          */
         ConfigurationField: {
             /** @description The key. */
             key: string;
+            /** @description What a form calls it. */
+            name: string;
             /**
              * @description The type of its value.
              * @enum {string}
@@ -2494,6 +2603,8 @@ export interface components {
             setup: string[];
             /** @description The value that is used when none is given, a string, boolean or number. */
             default?: unknown;
+            /** @description A regular expression (ECMAScript, without flags) that the whole value matches; left out where there is none. */
+            pattern?: string;
             /** @description A value as it could be. */
             example?: string;
         };
@@ -2524,6 +2635,88 @@ export interface components {
             webhooks?: components["schemas"]["ElementWebhooks"];
             /** @description The names of the objects whose changes are polled for, unless the configuration of an instance names others; left out when there are none. */
             polls?: string[];
+        };
+        /**
+         * @description What happens to a record.
+         * @enum {string}
+         */
+        ChangeAction: "created" | "updated" | "deleted";
+        /** @description An object whose records are asked for changes. */
+        PolledObject: {
+            /** @description The changes that are surely noticed; more may be found by comparing all records. Left out while it is not known, as objects are discovered by each instance. */
+            events?: components["schemas"]["ChangeAction"][];
+            /** @description True when it is polled unless the configuration of the instance names others. */
+            default: boolean;
+            /** @description The field that identifies a record. */
+            idField?: string;
+            /** @description The field that says when a record changed last. */
+            updatedDateField?: string;
+            /** @description The field that says when a record was created. */
+            createdDateField?: string;
+        };
+        /** @description An object whose changes the provider sends. */
+        ToldObject: {
+            /** @description The changes that it tells of. */
+            events: components["schemas"]["ChangeAction"][];
+        };
+        /**
+         * @description How events come about.
+         * @example {
+         *       "supported": true,
+         *       "methods": [
+         *         "polling",
+         *         "webhook"
+         *       ],
+         *       "polling": {
+         *         "employees": {
+         *           "events": [
+         *             "created",
+         *             "updated",
+         *             "deleted"
+         *           ],
+         *           "default": true,
+         *           "idField": "id"
+         *         }
+         *       },
+         *       "webhook": {
+         *         "employees": {
+         *           "events": [
+         *             "created",
+         *             "updated",
+         *             "deleted"
+         *           ]
+         *         }
+         *       }
+         *     }
+         */
+        ElementEvents: {
+            /** @description True when instances of the element can have events. */
+            supported: boolean;
+            /** @description What `event.vendor.type` may be: `polling` asks the provider for changes, `webhook` takes what the provider sends. */
+            methods: ("polling" | "webhook")[];
+            /** @description What can be polled, by the name of the object; left out when nothing can be. */
+            polling?: {
+                [key: string]: components["schemas"]["PolledObject"];
+            };
+            /** @description What webhooks of the provider tell of, by the name of the object; left out when it has none, or does not say. */
+            webhook?: {
+                [key: string]: components["schemas"]["ToldObject"];
+            };
+        };
+        /** @description An element with what it tells of changes. */
+        ElementMetadata: {
+            /**
+             * Format: int64
+             * @description The id of the element; it never changes.
+             */
+            id: number;
+            /** @description The element key. */
+            key: string;
+            /** @description The provider's name. */
+            name: string;
+            /** @description What the provider does, in a sentence. */
+            description: string;
+            events: components["schemas"]["ElementEvents"];
         };
         /**
          * @description Where a user authorizes.
@@ -4764,10 +4957,35 @@ export interface components {
                 "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                 "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
+                Link: components["headers"]["Link"];
                 [name: string]: unknown;
             };
             content: {
                 "application/json": components["schemas"]["Element"][];
+            };
+        };
+        /** @description The keys. */
+        ElementKeyList: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example [
+                 *       "bamboohr",
+                 *       "box",
+                 *       "odata"
+                 *     ]
+                 */
+                "application/json": string[];
             };
         };
         /** @description The element with its configuration keys. */
@@ -4781,6 +4999,45 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["ElementDetail"];
+            };
+        };
+        /** @description How events of the element's instances come about. */
+        ElementMetadata: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ElementMetadata"];
+            };
+        };
+        /** @description The keys, in the order of a form. */
+        ElementConfiguration: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ConfigurationField"][];
+            };
+        };
+        /** @description The element as the account has it now. */
+        Element: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Element"];
             };
         };
         /** @description The page to open. */
@@ -4834,6 +5091,8 @@ export interface components {
                 "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                 "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
+                Link: components["headers"]["Link"];
                 [name: string]: unknown;
             };
             content: {
@@ -4901,6 +5160,8 @@ export interface components {
                 "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                 "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
+                Link: components["headers"]["Link"];
                 [name: string]: unknown;
             };
             content: {
@@ -4997,6 +5258,9 @@ export interface components {
                 "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                 "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                "Elements-Total-Count": components["headers"]["Elements-Total-Count"];
+                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
+                Link: components["headers"]["Link"];
                 [name: string]: unknown;
             };
             content: {
@@ -5277,6 +5541,9 @@ export interface components {
                 "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                 "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                 "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
+                Link: components["headers"]["Link"];
                 [name: string]: unknown;
             };
             content: {
@@ -5662,6 +5929,18 @@ export interface components {
         /** @description Only elements whose key, name or description contains this text, whatever its case. */
         ElementSearchText: string;
         /**
+         * @description A filter in the query language over the members of the record that are texts, numbers or booleans, such as `active = TRUE AND authentication.type = 'oauth2'`.
+         * @example hub = 'general' AND active = TRUE
+         */
+        ElementWhere: string;
+        /**
+         * @description How many entries a page has at most.
+         * @example 10
+         */
+        PageSize: number;
+        /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
+        NextPage: string;
+        /**
          * @description The key or the integer id of an element.
          * @example odata
          */
@@ -5716,13 +5995,8 @@ export interface components {
         InstanceSearchText: string;
         /** @description A filter in the query language over `id`, `name`, `element.key`, `createdDate`, `valid`, `disabled` and `user.id`, such as `element.key = 'bamboohr' AND valid = FALSE`. */
         InstanceWhere: string;
-        /**
-         * @description How many entries a page has at most.
-         * @example 10
-         */
-        PageSize: number;
-        /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
-        NextPage: string;
+        /** @description A filter in the query language over `id`, `name` and `apiKey`, such as `name LIKE 'Sales%'`. */
+        OAuthProxyWhere: string;
         /**
          * @description The id of an OAuth proxy.
          * @example 1
@@ -5734,6 +6008,11 @@ export interface components {
          */
         ApplicationUrlQuery: string;
         /**
+         * @description A filter in the query language over `key`.
+         * @example key LIKE 'gen%'
+         */
+        HubWhere: string;
+        /**
          * @description A filter in the query language over `id`, `externalId`, `name`, `description`, `active`, `defaultAccount`, `type`, `createdDate` and `status`.
          * @example active = TRUE
          */
@@ -5743,6 +6022,8 @@ export interface components {
          * @example acme
          */
         AccountName: string;
+        /** @description How many entries a page has at most. Without it, and without `nextPage`, the answer has all of them. */
+        PageSizeOfAll: number;
         /**
          * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
          * @example 1
@@ -5775,6 +6056,8 @@ export interface components {
          * @example type = 'employees.updated'
          */
         EventWhere: string;
+        /** @description A filter in the query language over the members of the record, such as `state = 'stopped' OR failures > 0`. */
+        PollWhere: string;
         /**
          * @description The name of the resource in the configuration of the instance.
          * @example Orders
@@ -5954,11 +6237,6 @@ export interface components {
          */
         "Elements-Returned-Count": number;
         /**
-         * @description How many entries the whole query has. Sent only when the number is known without extra cost.
-         * @example 31
-         */
-        "Elements-Total-Count": number;
-        /**
          * @description Opaque token for the parameter `nextPage`. Sent only when there is more.
          * @example eyJ2IjoxLCJjIjoiMjAwIn0.q7nX0cS5
          */
@@ -5968,6 +6246,11 @@ export interface components {
          * @example <http://127.0.0.1:8080/elements/api-v2/Orders?pageSize=2&nextPage=eyJ2IjoxLCJjIjoiMjAwIn0.q7nX0cS5>; rel="next"
          */
         Link: string;
+        /**
+         * @description How many entries the whole query has. Sent only when the number is known without extra cost.
+         * @example 31
+         */
+        "Elements-Total-Count": number;
         /**
          * @description The id of the instance that the call was made on.
          * @example 1
@@ -6261,6 +6544,18 @@ export interface operations {
                 hub?: components["parameters"]["HubFilter"];
                 /** @description Only elements whose key, name or description contains this text, whatever its case. */
                 searchText?: components["parameters"]["ElementSearchText"];
+                /**
+                 * @description A filter in the query language over the members of the record that are texts, numbers or booleans, such as `active = TRUE AND authentication.type = 'oauth2'`.
+                 * @example hub = 'general' AND active = TRUE
+                 */
+                where?: components["parameters"]["ElementWhere"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 10
+                 */
+                pageSize?: components["parameters"]["PageSize"];
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
+                nextPage?: components["parameters"]["NextPage"];
             };
             header?: {
                 /**
@@ -6275,7 +6570,49 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["ElementList"];
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listElementKeys: {
+        parameters: {
+            query?: {
+                /** @description Only the elements of this hub, such as `humancapital`. */
+                hub?: components["parameters"]["HubFilter"];
+                /** @description Only elements whose key, name or description contains this text, whatever its case. */
+                searchText?: components["parameters"]["ElementSearchText"];
+                /**
+                 * @description A filter in the query language over the members of the record that are texts, numbers or booleans, such as `active = TRUE AND authentication.type = 'oauth2'`.
+                 * @example hub = 'general' AND active = TRUE
+                 */
+                where?: components["parameters"]["ElementWhere"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 10
+                 */
+                pageSize?: components["parameters"]["PageSize"];
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ElementKeyList"];
+            400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             406: components["responses"]["NotAcceptable"];
@@ -6306,6 +6643,134 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["ElementDetail"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getElementMetadata: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The key or the integer id of an element.
+                 * @example odata
+                 */
+                keyOrId: components["parameters"]["KeyOrId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ElementMetadata"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getElementConfiguration: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The key or the integer id of an element.
+                 * @example odata
+                 */
+                keyOrId: components["parameters"]["KeyOrId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ElementConfiguration"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    activateElement: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The key or the integer id of an element.
+                 * @example odata
+                 */
+                keyOrId: components["parameters"]["KeyOrId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Element"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    deactivateElement: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The key or the integer id of an element.
+                 * @example odata
+                 */
+                keyOrId: components["parameters"]["KeyOrId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Element"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
@@ -6381,6 +6846,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Overloaded"];
@@ -6519,7 +6985,17 @@ export interface operations {
     };
     listOAuthProxies: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description A filter in the query language over `id`, `name` and `apiKey`, such as `name LIKE 'Sales%'`. */
+                where?: components["parameters"]["OAuthProxyWhere"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 10
+                 */
+                pageSize?: components["parameters"]["PageSize"];
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
+                nextPage?: components["parameters"]["NextPage"];
+            };
             header?: {
                 /**
                  * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
@@ -6533,7 +7009,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["OAuthProxyList"];
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             406: components["responses"]["NotAcceptable"];
@@ -6790,7 +7266,20 @@ export interface operations {
     };
     listHubs: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description A filter in the query language over `key`.
+                 * @example key LIKE 'gen%'
+                 */
+                where?: components["parameters"]["HubWhere"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 10
+                 */
+                pageSize?: components["parameters"]["PageSize"];
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
+                nextPage?: components["parameters"]["NextPage"];
+            };
             header?: {
                 /**
                  * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
@@ -6804,7 +7293,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["HubList"];
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             406: components["responses"]["NotAcceptable"];
@@ -7143,7 +7632,14 @@ export interface operations {
     };
     listOwnAccountInstances: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description A filter in the query language over `id`, `name`, `element.key`, `createdDate`, `valid`, `disabled` and `user.id`, such as `element.key = 'bamboohr' AND valid = FALSE`. */
+                where?: components["parameters"]["InstanceWhere"];
+                /** @description How many entries a page has at most. Without it, and without `nextPage`, the answer has all of them. */
+                pageSize?: components["parameters"]["PageSizeOfAll"];
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
+                nextPage?: components["parameters"]["NextPage"];
+            };
             header?: {
                 /**
                  * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
@@ -7157,7 +7653,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["AccountInstanceList"];
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             406: components["responses"]["NotAcceptable"];
@@ -7258,7 +7754,14 @@ export interface operations {
     };
     listAccountInstances: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description A filter in the query language over `id`, `name`, `element.key`, `createdDate`, `valid`, `disabled` and `user.id`, such as `element.key = 'bamboohr' AND valid = FALSE`. */
+                where?: components["parameters"]["InstanceWhere"];
+                /** @description How many entries a page has at most. Without it, and without `nextPage`, the answer has all of them. */
+                pageSize?: components["parameters"]["PageSizeOfAll"];
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
+                nextPage?: components["parameters"]["NextPage"];
+            };
             header?: {
                 /**
                  * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
@@ -7278,7 +7781,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["AccountInstanceList"];
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -8920,7 +9423,17 @@ export interface operations {
     };
     listInstancePolls: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description A filter in the query language over the members of the record, such as `state = 'stopped' OR failures > 0`. */
+                where?: components["parameters"]["PollWhere"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 10
+                 */
+                pageSize?: components["parameters"]["PageSize"];
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
+                nextPage?: components["parameters"]["NextPage"];
+            };
             header?: {
                 /**
                  * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
@@ -8940,7 +9453,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["PollList"];
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];

@@ -154,6 +154,13 @@ export interface IdempotencyRecordColumns {
   readonly created_at: Date;
 }
 
+/** Elements that an account makes no new instances of; all others are active. */
+export interface InactiveElementColumns {
+  readonly account_id: number;
+  readonly element_key: string;
+  readonly created_at: Date;
+}
+
 /** One authenticated connection of a user to a provider. */
 export interface InstanceColumns {
   readonly account_id: number;
@@ -429,6 +436,7 @@ export interface Tables {
   readonly event_key: EventKeyColumns;
   readonly event_owner: EventOwnerColumns;
   readonly idempotency_record: IdempotencyRecordColumns;
+  readonly inactive_element: InactiveElementColumns;
   readonly instance: InstanceColumns;
   readonly log_in_try: LogInTryColumns;
   readonly notification: NotificationColumns;

@@ -104,6 +104,16 @@ export function createAccounts(
       return id === undefined ? undefined : { id };
     },
   });
+  /** Apart by organization: one that another organization has in memory must cost as much as one that is not there. */
+  const knownWithin = createAnnouncedCache<StoredAccount>({
+    notifier,
+    topic: 'account-of-organization',
+    load: async (key) => {
+      const [organizationId, id] = key.split(' ').map(Number);
+      const account = id === undefined ? undefined : await store.findAccount(id);
+      return account?.organizationId === organizationId ? account : undefined;
+    },
+  });
 
   async function getUser(accountId: number, userId: number): Promise<User> {
     const [user] = await store.findUsers(accountId, [userId]);
@@ -153,13 +163,14 @@ export function createAccounts(
 
     getAccount: async (organizationId, given) => {
       const id = ID.test(given) ? Number(given) : await findByExternalId(organizationId, given);
-      const account = id === undefined ? undefined : await known.get(String(id));
-      if (account?.organizationId === organizationId) return account;
+      const account = id === undefined ? undefined : await knownWithin.get(`${organizationId} ${id}`);
+      if (account !== undefined) return account;
       throw new AppError('NOT_FOUND', `There is no account ${cutText(given)}.`);
     },
 
     accountChanged: async ({ id, organizationId, externalId }, via) => {
       await known.changed(String(id), via);
+      await knownWithin.changed(`${organizationId} ${id}`, via);
       await knownByName.changed(`${organizationId} ${externalId}`, via);
     },
 
@@ -182,6 +193,11 @@ export function createAccounts(
 
 /** An id of ours: what PostgreSQL and JSON can hold. */
 const ID = /^[1-9]\d{0,14}$/;
+
+/** Whether it is the account that its organization means by this name: a number is an id. */
+export function goesBy({ id, externalId }: Pick<StoredAccount, 'id' | 'externalId'>, named: string): boolean {
+  return ID.test(named) ? named === String(id) : named === externalId;
+}
 
 export function toPrincipal(
   stored: StoredRights,

@@ -2,6 +2,7 @@ import type { Platform } from '../platform.ts';
 import { createAccountRecords } from './account-records.ts';
 import { createAccountRemoval } from './account-removal.ts';
 import { createAccounts } from './accounts.ts';
+import { createActiveElements } from './active-elements.ts';
 import { createIdempotency } from './idempotency/index.ts';
 import { composeLogIn } from './log-in/index.ts';
 import { createOrganizations } from './organizations.ts';
@@ -32,6 +33,7 @@ export function composeAccounts(platform: Platform, { ensureSubscription }: Acco
     roles: createRoles(platform, principals),
     secrets: createSecrets(platform, principals),
     logIn: composeLogIn(platform, { principals, getUser: accounts.getUser }),
+    activeElements: createActiveElements(platform, principals),
     settings: createSettings(platform, ensureSubscription),
     idempotency: createIdempotency(platform),
   };

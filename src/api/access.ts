@@ -1,4 +1,4 @@
-import type { Accounts, Principal } from '../accounts/accounts.ts';
+import { type Accounts, goesBy, type Principal } from '../accounts/accounts.ts';
 import { lacking, type Privilege } from '../accounts/privileges.ts';
 import { type UserRow, type Users, userNotFound } from '../accounts/users.ts';
 import { AppError, cutText } from '../errors.ts';
@@ -72,6 +72,7 @@ const poll = (action: AuditAction): Access => ({
   privilege: INSTANCE,
   audit: { action, target: 'poll', id: 'resource' },
 });
+const element: Access = { privilege: 'editElements', audit: { action: 'update', target: 'element', id: 'keyOrId' } };
 const settings = (account?: string): Access => ({
   privilege: 'editAccount',
   ...(account !== undefined && { account }),
@@ -161,7 +162,12 @@ export const ACCESS: { readonly [Id in ApiOperationId]: AccessOf<Id> } = {
   setOwnPassword: { audit: { action: 'update', target: 'secret' } },
 
   listElements: VIEW_ELEMENTS,
+  listElementKeys: VIEW_ELEMENTS,
   getElement: VIEW_ELEMENTS,
+  getElementMetadata: VIEW_ELEMENTS,
+  getElementConfiguration: VIEW_ELEMENTS,
+  activateElement: element,
+  deactivateElement: element,
   getOAuthUrl: { privilege: INSTANCE },
   beginOAuth: { privilege: INSTANCE },
   listElementInstances: EVERYBODY,
@@ -245,9 +251,11 @@ export async function actIn(
   named: string,
 ): Promise<Principal> {
   const { organizationId, homeAccountId, privileges } = principal;
-  const { id } = await accounts.getAccount(organizationId, named);
-  if (id !== homeAccountId && !privileges.has('manageOrganization')) throw noAccount(named);
-  return { ...principal, accountId: id, isAccountNamed: true };
+  const isManager = privileges.has('manageOrganization');
+  // Who may work in no other account is not told, be it by the time that it takes, which ones there are.
+  const account = await accounts.getAccount(organizationId, isManager ? named : String(homeAccountId));
+  if (!goesBy(account, named)) throw noAccount(named);
+  return { ...principal, accountId: account.id, isAccountNamed: true };
 }
 
 /** Where those are found whom a request names. */

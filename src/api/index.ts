@@ -2,6 +2,7 @@ import { getHeapStatistics } from 'node:v8';
 import type { Express } from 'express';
 import type { AccountRecords } from '../accounts/account-records.ts';
 import type { Accounts } from '../accounts/accounts.ts';
+import type { ActiveElements } from '../accounts/active-elements.ts';
 import type { Idempotency } from '../accounts/idempotency/index.ts';
 import type { LogIn } from '../accounts/log-in/index.ts';
 import type { PrincipalChanges } from '../accounts/principal-changes.ts';
@@ -59,6 +60,7 @@ export interface ApiServices extends ProcessState, NotificationServices, EventSe
   readonly roles: Roles;
   readonly secrets: Secrets;
   readonly logIn: LogIn;
+  readonly activeElements: ActiveElements;
   readonly instances: Instances;
   readonly registry: Registry;
   readonly authorizations: Pick<Authorizations, 'begin'>;
@@ -141,16 +143,16 @@ function composeOperations(
     handlers: {
       ...createOrganizationHandlers(services),
       ...createAccountHandlers(services, keys),
-      ...createElementHandlers(services),
+      ...createElementHandlers(services, keys),
       ...createInstanceHandlers(services, keys),
-      ...createProxyHandlers(services.proxies),
+      ...createProxyHandlers(services.proxies, keys),
       ...createRecordHandlers(resources, clock),
       ...createSettingsHandlers(services.settings),
       ...createConsoleHandlers(logIn, { sessionCookie, log: platform.log }),
       ...createNotificationHandlers(services, keys),
       ...createEventHandlers(services, keys),
       ...createQueryHandlers(resources),
-      ...createPollHandlers(services.polls, clock),
+      ...createPollHandlers(services.polls, { clock, seal: keys }),
       ...createUserHandlers(services, keys),
       ...createRoleHandlers(services),
     },

@@ -91,7 +91,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   const subscriptions = createSubscriptions(platform);
   const ensureSubscription = subscriptions.ensure;
   const people = composeAccounts(platform, { ensureSubscription });
-  const { accounts, logIn, settings, idempotency } = people;
+  const { accounts, activeElements, logIn, settings, idempotency } = people;
   const { notifications, deliveries, eventHistory } = composeDeliveries(platform, { subscriptions, settings });
   const { client, budget } = composeProviderClient(platform, {
     simulatorsUrl,
@@ -104,6 +104,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
     publicUrl,
     simulatorsUrl,
     accounts,
+    assertActive: activeElements.assertActive,
     notifications,
     ensureSubscription,
     shortestPollMs: config.isLocal ? SECOND_MS : MINUTE_MS,

@@ -26,6 +26,14 @@ export function configurationFields(connector: Connector): readonly PlatformFiel
   return [...connector.configuration, ...oauthFields(connector), ...PLATFORM_FIELDS];
 }
 
+/** The keys that a person gives, in the order in which they are filled in. */
+export function formFields(connector: Connector): readonly PlatformField[] {
+  const given = connector.configuration.filter(({ warning }) => warning !== true);
+  const own: readonly PlatformField[] = [...given, ...oauthFields(connector)];
+  const isNeeded = (field: PlatformField) => isRequired(connector, field, {});
+  return [...own.filter(isNeeded), ...own.filter((field) => !isNeeded(field)), ...PLATFORM_FIELDS];
+}
+
 /**
  * The settings of an instance out of what a caller gave, over what is already there; a mask stands for "as it was".
  * @throws AppError REQUEST_INVALID that names every key that is unknown, missing or of the wrong form; never a value

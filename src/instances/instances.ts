@@ -56,8 +56,8 @@ export interface Instances
   /** Verifies the credentials with the provider first. @throws AppError; then nothing is stored */
   readonly create: (caller: InstanceCaller, input: NewInstance, signal: AbortSignal) => Promise<Instance>;
   readonly list: (accountId: number, query: InstanceQuery) => Promise<InstancePage>;
-  /** All of the account, read in parts. */
-  readonly listAll: (accountId: number) => Promise<readonly Instance[]>;
+  /** All of the account, or all for which `where` is true, read in parts. */
+  readonly listAll: (accountId: number, where?: string) => Promise<readonly Instance[]>;
   /** The id of one whose events go to the URL. */
   readonly findByCallback: (accountId: number, callbackUrl: string) => Promise<number | undefined>;
   /** New credentials are verified first; id and token stay. */
@@ -89,6 +89,8 @@ export interface InstanceNeighbours {
   readonly codec: InstanceCodec;
   readonly records: InstanceRecords;
   readonly authenticate: Authenticate;
+  /** @throws AppError CONFLICT for an element that the account makes no instances of */
+  readonly assertActive: (accountId: number, elementKey: string) => Promise<void>;
   /** Prepares deliveries to the URL. */
   readonly ensureSubscription: (accountId: number, url: string) => Promise<unknown>;
   /** Instances are not polled more often. */
@@ -117,6 +119,7 @@ export function createInstances(
     codec,
     records,
     authenticate,
+    assertActive,
     ensureSubscription,
     noteRegistration,
     shortestPollMs,
@@ -183,10 +186,10 @@ export function createInstances(
     return { instances, ...(rows.length > limit && last && { nextAfterId: last.id }) };
   }
 
-  async function listAll(accountId: number): Promise<readonly Instance[]> {
+  async function listAll(accountId: number, where?: string): Promise<readonly Instance[]> {
     const all: Instance[] = [];
     for (let afterId: number | undefined = 0; afterId !== undefined; ) {
-      const page: InstancePage = await list(accountId, { limit: PART, afterId });
+      const page: InstancePage = await list(accountId, { where, limit: PART, afterId });
       all.push(...page.instances);
       afterId = page.nextAfterId;
     }
@@ -220,9 +223,10 @@ export function createInstances(
     noteEventWarning: records.noteEventWarning,
 
     create: async (caller, input, signal) => {
-      await assertEventSettings(input.configuration);
       const { accountId, userId } = caller;
       const connector = registry.getConnector(input.element);
+      await assertActive(accountId, connector.key);
+      await assertEventSettings(input.configuration);
       assertStorable(input);
       const { configuration: given, providerData } = input;
       const { config, keep } = await authenticate.first(connector, { caller, given, base: {}, providerData, signal });

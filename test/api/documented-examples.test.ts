@@ -49,6 +49,7 @@ const LAST = [
   'deleteInstance',
   'deleteSubscription',
   'deleteAccount',
+  'deactivateElement',
 ];
 
 /** Asked as a browser does: by the cookie of a session, or without anything to log in. */

@@ -50,7 +50,7 @@ export interface ReturnedCode {
 }
 
 export interface Authorizations {
-  /** The provider's page where a user authorizes. @throws AppError REQUEST_INVALID, NOT_FOUND for an unknown proxy, CONFLICT for one that cannot be used */
+  /** The provider's page where a user authorizes. @throws AppError REQUEST_INVALID, NOT_FOUND for an unknown proxy, CONFLICT for one that cannot be used, and for an inactive element */
   readonly begin: (caller: AuthorizationCaller, connector: Connector, request: UrlRequest) => Promise<string>;
   /**
    * Those of the last 15 minutes, with that state where one is given. Those that are used count only where there are no
@@ -71,6 +71,8 @@ export interface Authorizations {
 }
 
 export interface AuthorizationNeighbours {
+  /** @throws AppError CONFLICT for an element that the account makes no instances of */
+  readonly assertActive: (accountId: number, elementKey: string) => Promise<void>;
   readonly proxies: Pick<Proxies, 'find' | 'findByUrl' | 'openClient' | 'allowTarget'>;
   readonly simulatorsUrl: string | undefined;
 }
@@ -81,13 +83,14 @@ const MOST_SETTINGS = 1000;
 
 export function createAuthorizations(
   { knex, keys: { digest } }: Pick<Platform, 'knex' | 'keys'>,
-  { proxies, simulatorsUrl }: AuthorizationNeighbours,
+  { assertActive, proxies, simulatorsUrl }: AuthorizationNeighbours,
 ): Authorizations {
   const store = createAuthorizationStore(knex);
 
   return {
     begin: async (caller, connector, request) => {
       assertCodeFlow(connector);
+      await assertActive(caller.accountId, connector.key);
       assertUrlStorable(request);
       const proxy = await findProxy(proxies, caller, request);
       // Nobody is sent to authorize a client that cannot be used afterwards.
