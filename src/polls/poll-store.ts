@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
+import { arrayLiteral } from '../db/array-literal.ts';
 import { firstOf, type RowOf } from '../db/row.ts';
-import { arrayLiteral } from '../events/array-literal.ts';
 
 /** Which poller. */
 export type PollKey = RowOf<'poll', 'account_id' | 'instance_id' | 'resource'>;
