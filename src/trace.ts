@@ -12,7 +12,7 @@ export interface AuditEntry {
   readonly method: string;
   /** The path, without secrets. */
   readonly resourceUri: string;
-  readonly action: string;
+  action: string;
   /** The kind of thing that is changed. */
   readonly target: string;
   targetId?: string;
@@ -20,6 +20,8 @@ export interface AuditEntry {
   readonly ipAddress: string | undefined;
   /** What was changed: never a secret. */
   changes?: Readonly<Record<string, unknown>>;
+  /** Of the secrets of the request, for whatever text of it the row tells. */
+  readonly redactor: Redactor;
   /** Its row is committed. */
   isWritten: boolean;
 }

@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express';
 import { OPERATIONS } from '../../generated/operations.ts';
 import type { Principal } from '../accounts/accounts.ts';
-import { writeEntry } from '../db/change.ts';
+import { writeEntry } from '../db/audit-row.ts';
 import { isAppError } from '../errors.ts';
 import type { Instance } from '../instances/instance.ts';
 import type { Platform } from '../platform.ts';
@@ -65,12 +65,13 @@ export function createAudit(
         accountId: principal.accountId,
         userId: principal.userId,
         method: request.method,
-        resourceUri: redactCall(request, response).redact(uri),
+        resourceUri: uri,
         action,
         target: access.audit?.target ?? tag,
         ...(targetId !== undefined && { targetId }),
         ...(instanceId !== undefined && Number.isSafeInteger(instanceId) && { instanceId }),
         ipAddress: response.locals.address,
+        redactor: redactCall(request, response),
         isWritten: false,
       };
     },

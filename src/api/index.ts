@@ -119,7 +119,7 @@ function composeOperations(
       callerLimits: createCallerLimits(clock, config),
     }),
     accounts,
-    audit: createAudit(platform, { redactCall, isStrict: false }),
+    audit: createAudit(platform, { redactCall, isStrict: config.validateResponses }),
     handlers: {
       ...createElementHandlers(services),
       ...createInstanceHandlers(services, keys),

@@ -254,8 +254,9 @@ export function createInstanceStore(knex: Knex) {
       return count > 0;
     },
 
-    remove: async (accountId: number, id: number): Promise<boolean> =>
-      (await knex('instance').where({ account_id: accountId, id }).delete()) > 0,
+    remove: async (via: Knex, accountId: number, id: number): Promise<void> => {
+      await via('instance').where({ account_id: accountId, id }).delete();
+    },
   };
 }
 

@@ -271,12 +271,16 @@ export function createPollStore(knex: Knex) {
     },
 
     /** Of one instance, by name. */
-    list: async (accountId: number, instanceId: number): Promise<readonly PollRow[]> =>
-      knex('poll').select(COLUMNS).where({ account_id: accountId, instance_id: instanceId }).orderBy('resource'),
+    list: async (accountId: number, instanceId: number, via = knex): Promise<readonly PollRow[]> =>
+      via('poll').select(COLUMNS).where({ account_id: accountId, instance_id: instanceId }).orderBy('resource'),
 
     /** Due at once, as one that has waited so often. @returns false: there is no such poller, or it is stopped */
-    runNow: async ({ accountId, instanceId, resource }: PollKey, now: Date, waits: number): Promise<boolean> => {
-      const count = await knex('poll')
+    runNow: async (
+      via: Knex,
+      { accountId, instanceId, resource }: PollKey,
+      { now, waits }: { readonly now: Date; readonly waits: number },
+    ): Promise<boolean> => {
+      const count = await via('poll')
         .where({ account_id: accountId, instance_id: instanceId, resource })
         .whereNotNull('due')
         .update({ due: now, waits });
@@ -284,20 +288,23 @@ export function createPollStore(knex: Knex) {
     },
 
     /** Sets it back, never on, and due at once; whoever runs it has lost it. @returns false: there is no such poller */
-    replay: async ({ accountId, instanceId, resource }: PollKey, from: Date, now: Date): Promise<boolean> => {
-      return knex.transaction(async (via) => {
-        const { rowCount } = await via.raw<{ rowCount: number }>(REPLAY, [
-          from,
-          from,
-          now,
-          accountId,
-          instanceId,
-          resource,
-        ]);
-        if (rowCount === 0) return false;
-        await via('poll_seen').where({ account_id: accountId, instance_id: instanceId, resource }).delete();
-        return true;
-      });
+    replay: async (
+      via: Knex,
+      { accountId, instanceId, resource }: PollKey,
+      from: Date,
+      now: Date,
+    ): Promise<boolean> => {
+      const { rowCount } = await via.raw<{ rowCount: number }>(REPLAY, [
+        from,
+        from,
+        now,
+        accountId,
+        instanceId,
+        resource,
+      ]);
+      if (rowCount === 0) return false;
+      await via('poll_seen').where({ account_id: accountId, instance_id: instanceId, resource }).delete();
+      return true;
     },
   };
 }

@@ -30,6 +30,8 @@ const COLUMNS: ColumnsOf<'oauth_proxy', ReadColumn> = {
   applicationUrls: 'application_urls',
 };
 
+export type ProxyStore = ReturnType<typeof createProxyStore>;
+
 /** A proxy belongs to an organization: every statement names it, save the one for callers who have the key only. */
 export function createProxyStore(knex: Knex) {
   const rows = (organizationId: number) => knex('oauth_proxy').where({ organization_id: organizationId });
