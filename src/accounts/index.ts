@@ -1,5 +1,6 @@
 import type { Platform } from '../platform.ts';
 import { createAccounts } from './accounts.ts';
+import { createAuditLog } from './audit-log.ts';
 import { createIdempotency } from './idempotency/index.ts';
 import { createPrincipalChanges } from './principal-changes.ts';
 import { createSettings } from './settings.ts';
@@ -9,14 +10,19 @@ export { writeCredentials } from './credentials-file.ts';
 export interface AccountsNeighbours {
   /** Prepares deliveries to the URL. */
   readonly ensureSubscription: (accountId: number, url: string) => Promise<unknown>;
+  readonly auditRetentionDays: number;
 }
 
-/** Organizations, accounts and users; what accounts set; and what their callers send with an `Idempotency-Key`. */
-export function composeAccounts(platform: Platform, { ensureSubscription }: AccountsNeighbours) {
+/** Organizations, accounts and users; what accounts set; who changed what; and what their callers send with an `Idempotency-Key`. */
+export function composeAccounts(
+  platform: Platform,
+  { ensureSubscription, auditRetentionDays: retentionDays }: AccountsNeighbours,
+) {
   return {
     accounts: createAccounts(platform),
     principals: createPrincipalChanges(platform),
     settings: createSettings(platform, ensureSubscription),
+    auditLog: createAuditLog(platform, { retentionDays }),
     idempotency: createIdempotency(platform),
   };
 }

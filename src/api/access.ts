@@ -5,8 +5,8 @@ import type { ApiOperationId } from './operation.ts';
 
 /** What a caller needs for an operation, and what the audit log says of it. */
 export interface Access {
-  /** Without one, whoever is known may. */
-  readonly privilege?: Privilege;
+  /** Any of several is enough; without one, whoever is known may. */
+  readonly privilege?: Privilege | readonly Privilege[];
   /** The path parameter that names an account of the organization; without one it is the caller's, or that of the header. */
   readonly account?: string;
   /** For an operation that changes something or shows a secret. */
@@ -65,6 +65,8 @@ const settings = (account?: string): Access => ({
   audit: { action: 'update', target: 'settings' },
 });
 
+/** How much of the log is read depends on which it is. */
+const VIEW_LOGS: Access = { privilege: ['viewOrganizationLogs', 'viewAccountLogs'] };
 const VIEW_ELEMENTS: Access = { privilege: 'viewElements' };
 
 /** Everybody of the account. What goes to a provider is its to allow; what happened there is in the activity, not in the audit log. */
@@ -80,6 +82,15 @@ export const ACCESS: Readonly<Record<ApiOperationId, Access>> = {
   getAccountSettings: { account: 'accountId' },
   setAccountSettings: settings('accountId'),
   updateAccountSettings: settings('accountId'),
+
+  listAuditLogs: VIEW_LOGS,
+  listAuthenticationAuditLogs: VIEW_LOGS,
+  listInstancesAuditLogs: VIEW_LOGS,
+  listInstanceAuditLogs: VIEW_LOGS,
+  listElementsAuditLogs: VIEW_LOGS,
+  listElementAuditLogs: VIEW_LOGS,
+  listUsersAuditLogs: VIEW_LOGS,
+  listSettingsAuditLogs: VIEW_LOGS,
 
   listElements: VIEW_ELEMENTS,
   getElement: VIEW_ELEMENTS,
@@ -184,9 +195,10 @@ export async function assertAccess(
 ): Promise<Principal> {
   const named = account === undefined ? undefined : params[account];
   const acting = named === undefined ? principal : await actIn(accounts, principal, named);
-  if (privilege === undefined || acting.privileges.has(privilege)) return acting;
-  const [name] = PRIVILEGES[privilege];
-  throw new AppError('FORBIDDEN', `This needs the privilege ${privilege} (${name}), which none of your roles has.`);
+  const enough = [privilege ?? []].flat();
+  if (enough.length === 0 || enough.some((one) => acting.privileges.has(one))) return acting;
+  const names = enough.map((one) => `${one} (${PRIVILEGES[one][0]})`).join(' or ');
+  throw new AppError('FORBIDDEN', `This needs the privilege ${names}, which none of your roles has.`);
 }
 
 function noAccount(named: string): AppError {

@@ -16,6 +16,7 @@ import type { Platform } from '../platform.ts';
 import type { Polls } from '../polls/index.ts';
 import type { Resources } from '../resources/index.ts';
 import { createAudit } from './audit.ts';
+import { type AuditLogServices, createAuditLogHandlers } from './audit-logs.ts';
 import { createAuthorization } from './authorization.ts';
 import { createElementHandlers } from './elements.ts';
 import { createEventHandlers, type EventServices } from './events.ts';
@@ -39,7 +40,7 @@ import { createWebhookHandler } from './webhooks.ts';
 export { BASE_PATH } from './server.ts';
 
 /** The rooms behind the API, and what the process knows of itself. */
-export interface ApiServices extends ProcessState, NotificationServices, EventServices {
+export interface ApiServices extends ProcessState, NotificationServices, EventServices, AuditLogServices {
   readonly settings: Settings;
   readonly accounts: Accounts;
   readonly principals: PrincipalChanges;
@@ -130,6 +131,7 @@ function composeOperations(
       ...createEventHandlers(services, keys),
       ...createQueryHandlers(resources),
       ...createPollHandlers(services.polls, clock),
+      ...createAuditLogHandlers(services, keys),
     },
     passthrough: createPassthrough(resources),
     idempotency,

@@ -90,7 +90,11 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
 
   const subscriptions = createSubscriptions(platform);
   const ensureSubscription = subscriptions.ensure;
-  const { accounts, principals, settings, idempotency } = composeAccounts(platform, { ensureSubscription });
+  const { accounts, principals, settings, auditLog, idempotency } = composeAccounts(platform, {
+    ensureSubscription,
+    auditRetentionDays: config.auditRetentionDays,
+  });
+  await auditLog.ensure();
   const { notifications, deliveries, eventHistory } = composeDeliveries(platform, { subscriptions, settings });
   const { client, budget } = composeProviderClient(platform, {
     simulatorsUrl,
@@ -144,6 +148,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
     purgeIdempotencyRecords: idempotency.purge,
     ...maintenance,
     keepEvents: events.keep,
+    keepAuditLog: auditLog.keep,
     keepPolls: polls.keep,
     keepWebhooks: registrations.keep,
   };
@@ -163,6 +168,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
       accounts,
       principals,
       settings,
+      auditLog,
       idempotency,
       registry,
       connectorFolders: folders,
