@@ -337,6 +337,7 @@ export interface SubscriptionColumns {
   readonly deleted_at: Date | null;
 }
 
+/** Who has which role; what a role may do stands in the code, or in role_privileges. */
 export interface UserRoleColumns {
   readonly account_id: number;
   readonly user_id: number;
