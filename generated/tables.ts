@@ -55,6 +55,8 @@ export interface AuditLogColumns {
   readonly ip_address: string | null;
   readonly status: number;
   readonly changes: unknown;
+  /** The path that it stands under beside the one with all; null for none. */
+  readonly section: string | null;
 }
 
 /** Deliveries that are in flight, waiting or queued. Deleted when delivered: then delivery_attempt tells of it. */

@@ -1,9 +1,10 @@
 import type { Knex } from 'knex';
 import type { Tables } from '../../generated/tables.ts';
 import { type ColumnsOf, firstOf, type RowOf } from '../db/row.ts';
+import type { AuditSection } from '../trace.ts';
 import { EXACT_IN_SQL, type Sql, type SqlQueryable } from '../where/index.ts';
 
-type ReadColumn = Exclude<keyof Tables['audit_log'], 'target_id' | 'changes'>;
+type ReadColumn = Exclude<keyof Tables['audit_log'], 'target_id' | 'section' | 'changes'>;
 
 export interface AuditRow extends RowOf<'audit_log', ReadColumn> {
   /** No other JSON is inserted. */
@@ -16,17 +17,11 @@ export interface AuditScope {
   readonly accountId?: number | undefined;
 }
 
-/** Entries of which any of these holds. */
-export interface AuditSection {
-  readonly actions?: readonly string[];
-  readonly targets?: readonly string[];
-  readonly statuses?: readonly number[];
-}
-
 export interface AuditFilter {
   readonly section?: AuditSection | undefined;
   readonly instanceId?: number | undefined;
-  readonly targetIds?: readonly string[] | undefined;
+  /** All names that the target may have been called by. */
+  readonly target?: { readonly kind: string; readonly ids: readonly string[] } | undefined;
   readonly from?: Date | undefined;
   /** Not itself. */
   readonly to?: Date | undefined;
@@ -101,7 +96,7 @@ export function createAuditLogStore(knex: Knex) {
   return {
     /** From new to old. Two in the same millisecond have an order too, so that a page ends between them. */
     list: async (scope: AuditScope, filter: AuditFilter): Promise<AuditRow[]> => {
-      const { section, instanceId, targetIds, from, to, userId, condition, after, limit } = filter;
+      const { section, instanceId, target, from, to, userId, condition, after, limit } = filter;
       const query = of(scope)
         .orderBy([
           { column: 'at', order: 'desc' },
@@ -109,16 +104,9 @@ export function createAuditLogStore(knex: Knex) {
         ])
         .limit(limit)
         .select<AuditRow[]>(COLUMNS);
-      if (section !== undefined) {
-        const { actions = [], targets = [], statuses = [] } = section;
-        query.whereRaw('(action = any(?) or target = any(?) or status = any(?))', [
-          [...actions],
-          [...targets],
-          [...statuses],
-        ]);
-      }
+      if (section !== undefined) query.where({ section });
       if (instanceId !== undefined) query.where({ instance_id: instanceId });
-      if (targetIds !== undefined) query.whereRaw('target_id = any(?)', [[...targetIds]]);
+      if (target !== undefined) query.where({ target: target.kind }).whereIn('target_id', target.ids);
       if (from !== undefined) query.where('at', '>=', from);
       if (to !== undefined) query.where('at', '<', to);
       if (userId !== undefined) query.where({ user_id: userId });

@@ -7,12 +7,11 @@ import {
   type AuditPlace,
   type AuditRow,
   type AuditScope,
-  type AuditSection,
   createAuditLogStore,
   FILTERABLE_AUDIT_ENTRY,
 } from './audit-log-store.ts';
 
-export type { AuditPlace, AuditScope, AuditSection };
+export type { AuditPlace, AuditScope };
 export type StoredAuditEntry = AuditRow;
 
 /** What to list; `where` is a filter in the query language over `FILTERABLE_AUDIT_ENTRY`. */

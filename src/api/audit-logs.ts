@@ -1,8 +1,8 @@
 import type { Accounts, Principal } from '../accounts/accounts.ts';
-import type { AuditLog, AuditPlace, AuditScope, AuditSection, StoredAuditEntry } from '../accounts/audit-log.ts';
+import type { AuditLog, AuditPlace, AuditQuery, AuditScope, StoredAuditEntry } from '../accounts/audit-log.ts';
 import type { Registry } from '../connector/registry.ts';
 import { AppError, cutText, invalidRequest, pointer } from '../errors.ts';
-import type { AuditAction, AuditTarget } from './access.ts';
+import type { AuditTarget } from './access.ts';
 import { createPlaceTokens, listHeaders, type PageSeal } from './listing.ts';
 import type { Handlers, OperationHeaders, OperationQuery, OperationResult } from './operation.ts';
 
@@ -20,25 +20,6 @@ type AuditLogHandlers = Pick<
 
 type EntryRecord = OperationResult<'listAuditLogs'>[number];
 
-interface Section extends AuditSection {
-  readonly actions?: readonly AuditAction[];
-  readonly targets?: readonly AuditTarget[];
-}
-
-/** Which entries each path has. One may stand under several: a refused change is an attempt on its target, and a matter of authentication. */
-const SECTIONS = {
-  authentication: {
-    actions: ['login', 'logout', 'show', 'rotate'],
-    targets: ['session', 'secret'],
-    statuses: [401, 403],
-  },
-  instances: { targets: ['instance', 'poll'] },
-  elements: { targets: ['element', 'oauth-proxy'] },
-  element: { targets: ['element'] },
-  users: { targets: ['user', 'role'] },
-  settings: { targets: ['settings', 'account', 'organization'] },
-} as const satisfies Readonly<Record<string, Section>>;
-
 export interface AuditLogServices {
   readonly auditLog: Pick<AuditLog, 'list'>;
   readonly accounts: Pick<Accounts, 'getAccount'>;
@@ -53,14 +34,11 @@ interface Reading {
 }
 
 /** What of the log is meant. */
-interface Part {
-  readonly section?: Section;
-  readonly instanceId?: number;
-  readonly targetIds?: readonly string[];
-}
+type Part = Pick<AuditQuery, 'section' | 'instanceId' | 'target'>;
 
 /** Unless the caller asks for another number: the default of the spec. */
 const PAGE_SIZE = 200;
+const ELEMENT: AuditTarget = 'element';
 
 export function createAuditLogHandlers(
   { auditLog, accounts, registry }: AuditLogServices,
@@ -81,16 +59,16 @@ export function createAuditLogHandlers(
 
   return {
     listAuditLogs: (reading) => list(reading, {}),
-    listAuthenticationAuditLogs: (reading) => list(reading, { section: SECTIONS.authentication }),
-    listInstancesAuditLogs: (reading) => list(reading, { section: SECTIONS.instances }),
+    listAuthenticationAuditLogs: (reading) => list(reading, { section: 'authentication' }),
+    listInstancesAuditLogs: (reading) => list(reading, { section: 'element-instances' }),
     listInstanceAuditLogs: ({ path: { id }, ...reading }) => list(reading, { instanceId: id }),
-    listElementsAuditLogs: (reading) => list(reading, { section: SECTIONS.elements }),
+    listElementsAuditLogs: (reading) => list(reading, { section: 'elements' }),
     listElementAuditLogs: ({ path, ...reading }) => {
       const { key, id } = registry.getConnector(path.keyOrId);
-      return list(reading, { section: SECTIONS.element, targetIds: [key, String(id)] });
+      return list(reading, { section: 'elements', target: { kind: ELEMENT, ids: [key, String(id)] } });
     },
-    listUsersAuditLogs: (reading) => list(reading, { section: SECTIONS.users }),
-    listSettingsAuditLogs: (reading) => list(reading, { section: SECTIONS.settings }),
+    listUsersAuditLogs: (reading) => list(reading, { section: 'users' }),
+    listSettingsAuditLogs: (reading) => list(reading, { section: 'settings' }),
   };
 }
 

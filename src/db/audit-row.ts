@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { cutText } from '../errors.ts';
 import type { Redactor } from '../redaction.ts';
-import type { AuditEntry } from '../trace.ts';
+import type { AuditEntry, AuditSection } from '../trace.ts';
 import { json } from './json.ts';
 
 /** Of the changes of one row, as JSON; of one text in it, and of a path. Characters. */
@@ -27,13 +27,21 @@ export async function writeEntry(via: Knex, entry: AuditEntry, status: number): 
       resource_uri: cut(redact(entry.resourceUri), MAX_PATH),
       action: entry.action,
       target: entry.target,
+      section: sectionOf(entry, status) ?? null,
       target_id: targetId === undefined ? null : cutText(storable(redact(targetId))),
       ip_address: entry.ipAddress ?? null,
       status,
       changes: changes === undefined ? null : json(via, bounded(redacted(changes, redact))),
     })
     .onConflict(['account_id', 'at', 'request_id'])
-    .merge(['status', 'action', 'target_id', 'instance_id', 'changes']);
+    .merge(['status', 'action', 'section', 'target_id', 'instance_id', 'changes']);
+}
+
+const OF_AUTHENTICATION: readonly string[] = ['login', 'logout', 'show', 'rotate'];
+const REFUSED = [401, 403];
+
+function sectionOf({ action, section }: AuditEntry, status: number): AuditSection | undefined {
+  return OF_AUTHENTICATION.includes(action) || REFUSED.includes(status) ? 'authentication' : section;
 }
 
 type Members = Readonly<Record<string, unknown>>;

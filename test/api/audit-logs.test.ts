@@ -23,15 +23,16 @@ const MEMBERS = [
 
 /** Written as they would be by changes: who, when, what. Of the other organization and the other account too. */
 const WRITTEN = `
-  insert into audit_log (at, request_id, organization_id, account_id, user_id, instance_id, method, resource_uri, action, target, target_id, status)
-  select timestamptz '2026-01-31 23:00:00Z' + n / 3 * interval '1 hour', gen_random_uuid(), t.organization_id, t.account_id, 1 + n % 2,
-    case when n % 4 = 0 then 100 * t.account_id + n % 8 end, 'PATCH', '/x', w.action, w.target, w.target_id, w.status
+  insert into audit_log (at, request_id, organization_id, account_id, user_id, instance_id, method, resource_uri, action, target, section, target_id, status)
+  select timestamptz '2021-01-31 23:00:00Z' + n / 3 * interval '1 hour', gen_random_uuid(), t.organization_id, t.account_id, 1 + n % 2,
+    case when n % 4 = 0 then 100 * t.account_id + n % 8 end, 'PATCH', '/x', w.action, w.target, w.section, w.target_id, w.status
   from generate_series(0, 99) n,
     (select organization_id, id as account_id from account) t,
-    lateral (values (0, 'update', 'instance', null, 200), (1, 'login', 'session', null, 401), (2, 'show', 'secret', null, 200),
-      (3, 'update', 'settings', null, 200), (4, 'create', 'user', '9', 200), (5, 'update', 'element', 'odata', 200),
-      (6, 'delete', 'subscription', '4', 403), (7, 'create', 'oauth-proxy', '3', 409), (8, 'run', 'poll', 'Orders', 200),
-      (9, 'update', 'element', '7000001', 200)) w(kind, action, target, target_id, status)
+    lateral (values (0, 'update', 'instance', 'element-instances', null, 200), (1, 'login', 'session', 'authentication', null, 401),
+      (2, 'show', 'secret', 'authentication', null, 200), (3, 'update', 'settings', 'settings', null, 200), (4, 'create', 'user', 'users', '9', 200),
+      (5, 'update', 'element', 'elements', 'odata', 200), (6, 'delete', 'subscription', 'authentication', '4', 403),
+      (7, 'create', 'oauth-proxy', 'elements', '3', 409), (8, 'run', 'poll', 'element-instances', 'Orders', 200),
+      (9, 'update', 'element', 'elements', '7000001', 200)) w(kind, action, target, section, target_id, status)
   where w.kind = n % 10`;
 
 describe('reading the audit log', function reading() {
@@ -39,9 +40,11 @@ describe('reading the audit log', function reading() {
   const service = useApp({ SIMULATORS_PORT: '0' });
   let tenants: OtherTenants;
   let shopId: number;
+  let startedAt: Date;
 
   before(async () => {
     tenants = await createTenants(service);
+    startedAt = new Date();
     shopId = (await service.createInstance('odata', SHOP)).id;
     await withDatabase(service, async (knex) => {
       await knex.raw(WRITTEN);
@@ -72,12 +75,53 @@ describe('reading the audit log', function reading() {
 
   const SECTIONS: Readonly<Record<string, (entry: Entry) => boolean>> = {
     authentication: ({ action, target, status }) =>
-      ['login', 'show'].includes(action) || target === 'secret' || [401, 403].includes(status),
+      ['login', 'show', 'rotate'].includes(action) || target === 'secret' || [401, 403].includes(status),
     'element-instances': ({ target }) => ['instance', 'poll'].includes(target),
     elements: ({ target }) => ['element', 'oauth-proxy'].includes(target),
     users: ({ target }) => target === 'user',
-    settings: ({ target }) => target === 'settings',
+    settings: ({ target, status }) => target === 'settings' && status !== 403,
   };
+
+  it('puts each entry where it belongs: what was refused and what shows a secret under authentication', async () => {
+    await service.call('/accounts/settings', { method: 'PATCH', body: {} });
+    const configuration = {
+      ...SHOP,
+      'event.notification.enabled': true,
+      'event.notification.callback.url': 'http://127.0.0.1:9/',
+    };
+    await service.createInstance('odata', configuration);
+    const [subscription] = (await service.call('/notifications/subscriptions')).body;
+    await service.call(`/notifications/subscriptions/${subscription.id}`);
+    await service.call(`/notifications/subscriptions/${subscription.id}`, {
+      method: 'PATCH',
+      body: { eventTypes: ['a'] },
+    });
+    await service.call(`/notifications/subscriptions/${subscription.id}`, {
+      method: 'PATCH',
+      body: { rotateSecret: true },
+    });
+    await service.call('/elements/oauthProxies', {
+      method: 'POST',
+      body: { name: 'x', apiKey: 'x', apiSecret: 'secret' },
+    });
+    const headers = authorizationOf(tenants.colleague);
+    await service.call('/accounts/1/settings', { method: 'PATCH', body: {}, headers });
+    const since = { from: startedAt.toISOString() };
+    const told = async (path: string) =>
+      (await read(since, path)).map(({ action, target, status }) => `${action} ${target} ${status}`);
+    expect(await told('/audit-logs/authentication')).to.deep.equal([
+      'update settings 403',
+      'rotate subscription 200',
+      'show subscription 200',
+    ]);
+    expect(await told('/audit-logs/elements')).to.deep.equal(['create oauth-proxy 200']);
+    expect(await told('/audit-logs/element-instances')).to.deep.equal(['create instance 200', 'create instance 200']);
+    expect(await told('/audit-logs/settings')).to.deep.equal(['update settings 200']);
+    expect(await told('/audit-logs/users')).to.deep.equal([]);
+    expect(await told('/audit-logs'))
+      .to.include('update subscription 200')
+      .and.have.length(8);
+  });
 
   for (const [section, belongs] of Object.entries(SECTIONS)) {
     it(`has under ${section} its entries, and all of them`, async () => {
@@ -119,9 +163,9 @@ describe('reading the audit log', function reading() {
 
   it('is filtered by time, user, account and any member', async () => {
     const all = await read();
-    const [from, to] = ['2026-02-01T00:00:00Z', '2026-02-01T05:00:00Z'];
+    const [from, to] = ['2021-02-01T00:00:00Z', '2021-02-01T05:00:00Z'];
     const inTime = all.filter(
-      ({ timestamp }) => timestamp >= '2026-02-01T00:00:00.000Z' && timestamp < '2026-02-01T05:00:00.000Z',
+      ({ timestamp }) => timestamp >= '2021-02-01T00:00:00.000Z' && timestamp < '2021-02-01T05:00:00.000Z',
     );
     expect(inTime.length).to.be.greaterThan(0);
     expect(await read({ from, to })).to.deep.equal(inTime);
