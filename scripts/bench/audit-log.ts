@@ -1,5 +1,5 @@
 /**
- * Measures how the audit log is read when it has a year of a busy account: `node scripts/bench/audit-log.ts [--rows 3000000]`. PostgreSQL is a
+ * Measures how the audit log is read when it has a year of a busy account: `npm run bench:audit [-- --rows 3000000]`. PostgreSQL is a
  * process of its own on loopback. Ends by itself.
  */
 import { parseArgs } from 'node:util';

@@ -189,11 +189,13 @@ export function createAuditedCalls(service: TestApp): Readonly<Partial<Record<Ap
       prepare: queuedDelivery,
       path: deliveries,
       call: { method: 'PUT', query: { where: QUEUED } },
+      row: (_, { reactivated, released }) => ({ changes: { reactivated, released } }),
     },
     acknowledgeDeliveries: {
       prepare: queuedDelivery,
       path: deliveries,
       call: { method: 'DELETE', query: { where: QUEUED } },
+      row: (_, { acknowledged }) => ({ changes: { acknowledged } }),
     },
     acknowledgeDelivery: { prepare: queuedDelivery, path: atDelivery(), call: { method: 'DELETE' } },
     redeliver: { prepare: queuedDelivery, path: atDelivery('/redelivery'), call: { method: 'POST' } },
