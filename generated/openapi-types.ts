@@ -1455,7 +1455,7 @@ export interface paths {
          *     say so: a generated client that encodes the slashes of `path` gets a 400, and calls the URL itself instead. Segments `.` and `..`, encoded slashes,
          *     control characters and addresses in the path are a 400.
          *
-         *     Your headers go along, but for those that authenticate, cookies, and those of the connection; the authentication is the instance's, with another
+         *     Your headers go along, but for those that authenticate, cookies, and those of the connection and of traces; the authentication is the instance's, with another
          *     access token when the provider refuses one (bodies above 1 MB are not sent again). Cookies, challenges and policies of the answer are left out.
          *     Bodies of any type stream, up to 100 MB either way, and 30 s without a byte end the call. Nothing is tried again. Errors with the body
          *     `ErrorResponse` and an `Elements-Request-Id` that is its `requestId` are this service's; all others are the provider's.
@@ -1469,7 +1469,7 @@ export interface paths {
          *     say so: a generated client that encodes the slashes of `path` gets a 400, and calls the URL itself instead. Segments `.` and `..`, encoded slashes,
          *     control characters and addresses in the path are a 400.
          *
-         *     Your headers go along, but for those that authenticate, cookies, and those of the connection; the authentication is the instance's, with another
+         *     Your headers go along, but for those that authenticate, cookies, and those of the connection and of traces; the authentication is the instance's, with another
          *     access token when the provider refuses one (bodies above 1 MB are not sent again). Cookies, challenges and policies of the answer are left out.
          *     Bodies of any type stream, up to 100 MB either way, and 30 s without a byte end the call. Nothing is tried again. Errors with the body
          *     `ErrorResponse` and an `Elements-Request-Id` that is its `requestId` are this service's; all others are the provider's.
@@ -1483,7 +1483,7 @@ export interface paths {
          *     say so: a generated client that encodes the slashes of `path` gets a 400, and calls the URL itself instead. Segments `.` and `..`, encoded slashes,
          *     control characters and addresses in the path are a 400.
          *
-         *     Your headers go along, but for those that authenticate, cookies, and those of the connection; the authentication is the instance's, with another
+         *     Your headers go along, but for those that authenticate, cookies, and those of the connection and of traces; the authentication is the instance's, with another
          *     access token when the provider refuses one (bodies above 1 MB are not sent again). Cookies, challenges and policies of the answer are left out.
          *     Bodies of any type stream, up to 100 MB either way, and 30 s without a byte end the call. Nothing is tried again. Errors with the body
          *     `ErrorResponse` and an `Elements-Request-Id` that is its `requestId` are this service's; all others are the provider's.
@@ -1497,7 +1497,7 @@ export interface paths {
          *     say so: a generated client that encodes the slashes of `path` gets a 400, and calls the URL itself instead. Segments `.` and `..`, encoded slashes,
          *     control characters and addresses in the path are a 400.
          *
-         *     Your headers go along, but for those that authenticate, cookies, and those of the connection; the authentication is the instance's, with another
+         *     Your headers go along, but for those that authenticate, cookies, and those of the connection and of traces; the authentication is the instance's, with another
          *     access token when the provider refuses one (bodies above 1 MB are not sent again). Cookies, challenges and policies of the answer are left out.
          *     Bodies of any type stream, up to 100 MB either way, and 30 s without a byte end the call. Nothing is tried again. Errors with the body
          *     `ErrorResponse` and an `Elements-Request-Id` that is its `requestId` are this service's; all others are the provider's.
@@ -1513,7 +1513,7 @@ export interface paths {
          *     say so: a generated client that encodes the slashes of `path` gets a 400, and calls the URL itself instead. Segments `.` and `..`, encoded slashes,
          *     control characters and addresses in the path are a 400.
          *
-         *     Your headers go along, but for those that authenticate, cookies, and those of the connection; the authentication is the instance's, with another
+         *     Your headers go along, but for those that authenticate, cookies, and those of the connection and of traces; the authentication is the instance's, with another
          *     access token when the provider refuses one (bodies above 1 MB are not sent again). Cookies, challenges and policies of the answer are left out.
          *     Bodies of any type stream, up to 100 MB either way, and 30 s without a byte end the call. Nothing is tried again. Errors with the body
          *     `ErrorResponse` and an `Elements-Request-Id` that is its `requestId` are this service's; all others are the provider's.

@@ -111,6 +111,8 @@ export interface EventColumns {
   readonly instance_id: number | null;
   readonly type: string;
   readonly payload: string;
+  /** W3C Trace Context of its acceptance; null where that was not recorded. */
+  readonly traceparent: string | null;
 }
 
 /** Keys by which a provider repeats an event: seen ones are dropped. */

@@ -5,8 +5,7 @@ import type { Accounts, Principal } from '../accounts/accounts.ts';
 import type { Idempotency, KeyedRequest } from '../accounts/idempotency/index.ts';
 import type { ByteBudget } from '../connector/client/index.ts';
 import { AppError, cutText, pointer } from '../errors.ts';
-import type { Platform } from '../platform.ts';
-import { withTrace } from '../trace.ts';
+import { inSpan, type Trace } from '../trace.ts';
 import { ACCESS, assertAccess } from './access.ts';
 import type { Audit } from './audit.ts';
 import type { ApiScope, Authorize, Caller } from './authorization.ts';
@@ -18,7 +17,7 @@ import type { ApiOperationId, Handlers } from './operation.ts';
 import type { Passthrough } from './passthrough.ts';
 import { createProblemHandler, notFound, wrongMethod } from './problem.ts';
 import { signalEnd } from './request-end.ts';
-import { type RecordParts, recordRequests, traceOf } from './request-record.ts';
+import { noteCaller, type RecordParts, type RecordPorts, recordRequests } from './request-record.ts';
 import { assertAcceptsJson, type HandlerResponse, respondsWithFiles, sendResponse } from './response.ts';
 import { createRoutes, type FindRoute, joinName, type Route } from './routes.ts';
 import { createValidation, parseQuery, type Validate } from './validation.ts';
@@ -49,19 +48,20 @@ export interface ApiParts {
 }
 
 export const BASE_PATH = '/elements/api-v2';
+const AUTHORIZATION = { name: 'authorize' } as const;
 
 /** Every request gets its id and its line in the log; whatever is thrown on its way ends in the problem handler. */
-export function createServer(platform: Pick<Platform, 'log' | 'clock' | 'metrics'>, parts: ServerParts): Express {
+export function createServer(ports: RecordPorts, parts: ServerParts): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('query parser', parseQuery);
   app.response.json = sendJson;
-  app.use(recordRequests(platform, parts));
+  app.use(recordRequests(ports, { ...parts, basePath: BASE_PATH }));
   if (parts.api !== undefined) app.use(BASE_PATH, createApi(parts.api));
   app.use(parts.root);
   app.use(notFound);
-  app.use(createProblemHandler(platform.log, parts.redactCall));
+  app.use(createProblemHandler(ports.log, parts.redactCall));
   return app;
 }
 
@@ -81,7 +81,8 @@ function createApi(api: ApiParts): RequestHandler {
     response.setHeader('Cache-Control', 'no-store');
     if (sendPreflight(request, response)) return;
     takeHeadForGet(request, response);
-    const authorized = await authorize(request, response);
+    const authorized = await inSpan(AUTHORIZATION, () => authorize(request, response));
+    noteCaller(response, authorized);
     if (await api.passthrough(request, response, authorized)) return;
     assertPath(request);
     const query = readQuery(request);
@@ -116,14 +117,13 @@ function createApi(api: ApiParts): RequestHandler {
     // The table's type ties each handler to its operation; here any of them is called with what the validator let through.
     const handle = handlers[id] as (call: unknown) => Promise<HandlerResponse> | HandlerResponse;
     const key = idempotencyKeyOf(request, id, call);
-    const trace = traceOf(response, authorized);
     const access = ACCESS[id];
     const entry =
       access.audit && audit.entryOf(request, response, { id, access, principal, params, instance: call.instance });
+    const trace: Trace = response.locals.trace;
     if (entry !== undefined) trace.audit = entry;
     const work = async () => (entry === undefined ? handle(call) : audit.run(entry, async () => handle(call)));
-    // Not for the whole request: events of its socket come from outside of what would be run here.
-    const result = await withTrace(trace, () => (key === undefined ? work() : idempotency.once(key, work)));
+    const result = await (key === undefined ? work() : idempotency.once(key, work));
     sendResponse(response, result);
   };
 

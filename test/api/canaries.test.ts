@@ -5,10 +5,12 @@ import { OAUTH_CONNECTORS } from '../oauth/support/setup.ts';
 import { type ApiAnswer, type ApiCall, ENCRYPTION_KEYS, useApp } from '../support/app.ts';
 import { type AuthorizationServer, startAuthorizationServer } from '../support/authorization-server.ts';
 import { json, type MisbehavingServer, startMisbehavingServer } from '../support/misbehaving-server.ts';
+import { useCollector } from '../support/otlp/collector.ts';
 import { createSource, QUICK, sendEvent, waitForDeliveries } from './events/receiving.ts';
 import { QUOTATIONS, quoting, tracesOf } from './support/canaries.ts';
 import { arrive } from './support/oauth-proxies.ts';
 import { useOutsideConnectors } from './support/outside-connectors.ts';
+import { traceOfRequest } from './support/span-tree.ts';
 import { readEverything } from './support/tenants.ts';
 
 /** With characters that every encoding writes differently. */
@@ -18,8 +20,17 @@ const ROUNDS = Object.keys(QUOTATIONS).length;
 
 describe('canary secrets, planted on every path', function canaries() {
   this.timeout(60_000);
+  const collector = useCollector();
+  const connectors = [useOutsideConnectors(), OAUTH_CONNECTORS].join(delimiter);
+  const collectorSecret = headerCanary('collector');
   const service = useApp(
-    { CONNECTORS_PATH: [useOutsideConnectors(), OAUTH_CONNECTORS].join(delimiter) },
+    () => ({
+      CONNECTORS_PATH: connectors,
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_EXPORTER_OTLP_HEADERS: `authorization=Bearer%20${encodeURIComponent(collectorSecret)}`,
+      OTEL_BSP_SCHEDULE_DELAY: '100',
+      OTEL_BSP_MAX_QUEUE_SIZE: '100000',
+    }),
     { engineOptions: QUICK },
   );
   const planted = new Map<string, string>();
@@ -87,6 +98,7 @@ describe('canary secrets, planted on every path', function canaries() {
     authorizationServer = await startAuthorizationServer();
     plant('organization secret', service.organizationSecret);
     plant('user secret', service.userSecret);
+    plant('collector secret', collectorSecret);
     plant('encryption key', ENCRYPTION_KEYS.slice('test:'.length));
   });
 
@@ -286,6 +298,14 @@ describe('canary secrets, planted on every path', function canaries() {
     );
     expect(traces).to.deep.equal([]);
     expect(answers.length).to.be.greaterThan(300);
+  });
+
+  it('are in no span', async () => {
+    const last = await service.call('/instances');
+    await traceOfRequest(collector, last);
+    // Of every request one, and of most of them others below it.
+    expect(collector.spans.length).to.be.greaterThan(2 * answers.length);
+    expect(findTraces(collector.bytes().toString('utf8'))).to.deep.equal([]);
   });
 
   it('are in no column of any table, jobs and stored answers included', async () => {
