@@ -59,6 +59,19 @@ export interface AuditLogColumns {
   readonly section: string | null;
 }
 
+/** Who is logged in to the console. */
+export interface ConsoleSessionColumns {
+  readonly account_id: number;
+  readonly user_id: number;
+  readonly id: number;
+  /** HMAC-SHA256 under the platform key "lookup". */
+  readonly token_hash: Buffer;
+  readonly created_at: Date;
+  /** To half a minute. */
+  readonly used_at: Date;
+  readonly ends_at: Date;
+}
+
 /** Deliveries that are in flight, waiting or queued. Deleted when delivered: then delivery_attempt tells of it. */
 export interface DeliveryColumns {
   readonly account_id: number;
@@ -170,6 +183,18 @@ export interface InstanceColumns {
   readonly polls_version: number | null;
   /** Why events of the provider do not come, for people. */
   readonly event_warning: string | null;
+}
+
+/** Passwords that were tried: wrong ones count against those who try, and the last good one of a network vouches for it. */
+export interface LogInTryColumns {
+  readonly id: number;
+  /** HMAC-SHA256 under the platform key "digest": what people type there may be their password. */
+  readonly email_hash: Buffer;
+  readonly network: string;
+  readonly tried_at: Date;
+  readonly good: boolean;
+  /** False: there is no such user. */
+  readonly known: boolean;
 }
 
 /** Operational events of an account. */
@@ -341,6 +366,15 @@ export interface SubscriptionColumns {
   readonly deleted_at: Date | null;
 }
 
+/** For the log-in to the console only; most users have none. */
+export interface UserPasswordColumns {
+  readonly account_id: number;
+  readonly user_id: number;
+  /** Argon2id as a PHC string, keyed under the platform key "digest": without the keys of the service nothing can be tried against it. */
+  readonly password_hash: string;
+  readonly changed_at: Date;
+}
+
 /** Who has which role; what a role may do stands in the code, or in role_privileges. */
 export interface UserRoleColumns {
   readonly account_id: number;
@@ -388,6 +422,7 @@ export interface Tables {
   readonly account_settings: AccountSettingsColumns;
   readonly app_user: AppUserColumns;
   readonly audit_log: AuditLogColumns;
+  readonly console_session: ConsoleSessionColumns;
   readonly delivery: DeliveryColumns;
   readonly delivery_attempt: DeliveryAttemptColumns;
   readonly event: EventColumns;
@@ -395,6 +430,7 @@ export interface Tables {
   readonly event_owner: EventOwnerColumns;
   readonly idempotency_record: IdempotencyRecordColumns;
   readonly instance: InstanceColumns;
+  readonly log_in_try: LogInTryColumns;
   readonly notification: NotificationColumns;
   readonly oauth_authorization: OauthAuthorizationColumns;
   readonly oauth_proxy: OauthProxyColumns;
@@ -407,6 +443,7 @@ export interface Tables {
   readonly poll_seen: PollSeenColumns;
   readonly role_privileges: RolePrivilegesColumns;
   readonly subscription: SubscriptionColumns;
+  readonly user_password: UserPasswordColumns;
   readonly user_role: UserRoleColumns;
   readonly user_secret: UserSecretColumns;
   readonly webhook_registration: WebhookRegistrationColumns;

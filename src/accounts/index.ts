@@ -2,6 +2,7 @@ import type { Platform } from '../platform.ts';
 import { createAccounts } from './accounts.ts';
 import { createAuditLog } from './audit-log.ts';
 import { createIdempotency } from './idempotency/index.ts';
+import { composeLogIn } from './log-in/index.ts';
 import { createPrincipalChanges } from './principal-changes.ts';
 import { createSettings } from './settings.ts';
 
@@ -13,14 +14,20 @@ export interface AccountsNeighbours {
   readonly auditRetentionDays: number;
 }
 
-/** Organizations, accounts and users; what accounts set; who changed what; and what their callers send with an `Idempotency-Key`. */
+/**
+ * Organizations, accounts and users, and how these log in; what accounts set; who changed what; and what their callers send with an
+ * `Idempotency-Key`.
+ */
 export function composeAccounts(
   platform: Platform,
   { ensureSubscription, auditRetentionDays: retentionDays }: AccountsNeighbours,
 ) {
+  const accounts = createAccounts(platform);
+  const principals = createPrincipalChanges(platform);
   return {
-    accounts: createAccounts(platform),
-    principals: createPrincipalChanges(platform),
+    accounts,
+    principals,
+    logIn: composeLogIn(platform, { principals, getUser: accounts.getUser }),
     settings: createSettings(platform, ensureSubscription),
     auditLog: createAuditLog(platform, { retentionDays }),
     idempotency: createIdempotency(platform),

@@ -2,6 +2,7 @@ import { getHeapStatistics } from 'node:v8';
 import type { Express } from 'express';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { Idempotency } from '../accounts/idempotency/index.ts';
+import type { LogIn } from '../accounts/log-in/index.ts';
 import type { PrincipalChanges } from '../accounts/principal-changes.ts';
 import type { Settings } from '../accounts/settings.ts';
 import type { ServiceConfig } from '../config/index.ts';
@@ -18,6 +19,7 @@ import type { Resources } from '../resources/index.ts';
 import { createAudit } from './audit.ts';
 import { type AuditLogServices, createAuditLogHandlers } from './audit-logs.ts';
 import { createAuthorization } from './authorization.ts';
+import { createConsoleHandlers } from './console.ts';
 import { createElementHandlers } from './elements.ts';
 import { createEventHandlers, type EventServices } from './events.ts';
 import { createFailedAuthorizations } from './failed-authorizations.ts';
@@ -34,6 +36,7 @@ import { createProxyTrust, type ProxyTrust } from './remote-address.ts';
 import { createRedactCall, type RedactCall } from './request-record.ts';
 import { type ApiParts, createServer } from './server.ts';
 import { createServiceRouter, type ProcessState } from './service.ts';
+import { createSessionCookie } from './session-cookie.ts';
 import { createSettingsHandlers } from './settings.ts';
 import { createWebhookHandler } from './webhooks.ts';
 
@@ -44,6 +47,7 @@ export interface ApiServices extends ProcessState, NotificationServices, EventSe
   readonly settings: Settings;
   readonly accounts: Accounts;
   readonly principals: PrincipalChanges;
+  readonly logIn: LogIn;
   readonly instances: Instances;
   readonly registry: Registry;
   readonly authorizations: Pick<Authorizations, 'begin'>;
@@ -106,12 +110,14 @@ function composeOperations(
   { bodyBudget, redactCall }: { readonly bodyBudget: ByteBudget; readonly redactCall: RedactCall },
 ): ApiParts {
   const { clock, keys, shares } = platform;
-  const { principals } = services;
-  const { accounts, instances, resources, idempotency, publicUrl } = services;
+  const { accounts, principals, logIn, instances, resources, idempotency, publicUrl } = services;
+  const sessionCookie = createSessionCookie(publicUrl);
   return {
     authorize: createAuthorization({
       clock,
       accounts,
+      sessions: logIn.sessions,
+      sessionCookie,
       principals,
       instances,
       shares,
@@ -127,6 +133,7 @@ function composeOperations(
       ...createProxyHandlers(services.proxies),
       ...createRecordHandlers(resources, clock),
       ...createSettingsHandlers(services.settings),
+      ...createConsoleHandlers(logIn, { sessionCookie, log: platform.log }),
       ...createNotificationHandlers(services, keys),
       ...createEventHandlers(services, keys),
       ...createQueryHandlers(resources),

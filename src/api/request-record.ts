@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Request, RequestHandler, Response } from 'express';
-import type { Principal } from '../accounts/accounts.ts';
+import type { TenantIds } from '../accounts/store.ts';
 import type { ErrorCode } from '../errors.ts';
 import { MASK } from '../instances/configuration.ts';
 import type { Instance } from '../instances/instance.ts';
@@ -61,7 +61,7 @@ export function recordRequests(
   /** What is undefined is left out. */
   function readLine(request: Request, response: Response, { method, redactor, span }: Recorded) {
     const { statusCode: status, writableFinished, locals } = response;
-    const principal: Principal | undefined = locals.principal;
+    const principal: TenantIds | undefined = locals.principal;
     const instance: Instance | undefined = locals.caller?.instance;
     const { requestId, providerCalls }: Trace = locals.trace;
     const errorCode: ErrorCode | undefined = locals.errorCode;
@@ -101,9 +101,11 @@ function traceHeadersOf({ headers }: Request): TraceHeaders {
   };
 }
 
-/** Notes who calls, once it is known. */
-export function noteCaller(response: Response, { caller: { redactor, instance }, scope }: Authorized): void {
+/** Notes who calls, once it is known, if that is known at all. */
+export function noteCaller(response: Response, { caller, scope }: Authorized): void {
   const trace: Trace = response.locals.trace;
+  if (caller === undefined) return;
+  const { redactor, instance } = caller;
   trace.redactor = instance === undefined ? redactor : combineRedactors([redactor, instance.redactor]);
   if (instance !== undefined && scope !== 'platform') trace.instanceId = instance.id;
 }
@@ -132,7 +134,7 @@ export type KnownCaller = Pick<Caller, 'redactor' | 'instance'>;
 export type RedactCall = (request: Request, response: Response) => Redactor;
 
 /** Members of a body and parameters of a query that are secrets wherever they stand, beside the keys of configurations. */
-const SECRET_MEMBERS: readonly string[] = ['apiSecret', 'code', 'password', 'secret', 'token'];
+const SECRET_MEMBERS: readonly string[] = ['apiSecret', 'code', 'currentPassword', 'password', 'secret', 'token'];
 
 /** `secretKeys` are those of configurations, of all elements: which one is meant may be what is wrong with the call. */
 export function createRedactCall(secretKeys: Iterable<string>): RedactCall {
@@ -146,7 +148,8 @@ export function createRedactCall(secretKeys: Iterable<string>): RedactCall {
 
   return (request, response) => {
     const caller: KnownCaller | undefined = response.locals.caller;
-    const ofCaller = caller?.redactor ?? createRedactor(wordsOf(request.headers.authorization));
+    const { authorization, cookie } = request.headers;
+    const ofCaller = caller?.redactor ?? createRedactor([...wordsOf(authorization), ...valuesOf(cookie)]);
     const ofInstance = caller?.instance === undefined ? [] : [caller.instance.redactor];
     return combineRedactors([ofCaller, ...ofInstance, ...given(request, response)]);
   };
@@ -166,4 +169,9 @@ const KEYWORDS: ReadonlySet<string> = new Set(['user', 'organization', 'element'
 /** What may be a secret in a header that was not understood, or not accepted. */
 function wordsOf(header = ''): readonly string[] {
   return header.split(/[\s,]+/).filter((word) => !KEYWORDS.has(word.toLowerCase()));
+}
+
+/** Of cookies: a session that has ended is no caller's any more. */
+function valuesOf(header = ''): readonly string[] {
+  return header.split(/\s*;\s*/).map((pair) => pair.slice(pair.indexOf('=') + 1));
 }

@@ -90,7 +90,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
 
   const subscriptions = createSubscriptions(platform);
   const ensureSubscription = subscriptions.ensure;
-  const { accounts, principals, settings, auditLog, idempotency } = composeAccounts(platform, {
+  const { accounts, principals, logIn, settings, auditLog, idempotency } = composeAccounts(platform, {
     ensureSubscription,
     auditRetentionDays: config.auditRetentionDays,
   });
@@ -146,6 +146,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
 
   const work = {
     purgeIdempotencyRecords: idempotency.purge,
+    purgeLogIns: logIn.purge,
     ...maintenance,
     keepEvents: events.keep,
     keepAuditLog: auditLog.keep,
@@ -167,6 +168,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
     {
       accounts,
       principals,
+      logIn,
       settings,
       auditLog,
       idempotency,

@@ -253,7 +253,8 @@ describe('the audit log', function auditLog() {
   }
 
   async function readRows(knex: Knex, table: string): Promise<readonly string[]> {
-    const { rows } = await knex.raw(`select t::text as text from ${table} t order by 1`);
+    // That a session is used is no change of it.
+    const { rows } = await knex.raw(`select (to_jsonb(t) - 'used_at')::text as text from ${table} t order by 1`);
     return rows.map(({ text }: { readonly text: string }) => text);
   }
 });

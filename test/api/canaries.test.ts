@@ -286,6 +286,59 @@ describe('canary secrets, planted on every path', function canaries() {
     expect(told).to.include('"apiSecret":{"to":"********","from":"********"}');
   });
 
+  it('in passwords of users, right and wrong, and in a session of the console', async () => {
+    const password = plant('password of a user', canary('log-in'));
+    const wrong = plant('wrong password of a user', canary('wrong log-in'));
+    const refused = plant('refused password of a user', `${canary('x')}${'x'.repeat(256)}`);
+    await service.call('/users/me/password', { method: 'PUT', body: { password } });
+    const put = (body: object, headers = {}) => search('/users/me/password', { method: 'PUT', body, headers });
+    expect((await put({ password: refused })).status).to.equal(400);
+    await put({ password: wrong, [wrong]: 1 });
+    await put({ password: [wrong], currentPassword: { wrong } });
+    const logIn = (body: object, headers = {}) =>
+      fetch(`${service.app.baseUrl}/console/session`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify(body),
+      });
+    for (const body of [
+      { email: 'admin@localhost', password: wrong },
+      { email: 'admin@localhost', password: wrong, [wrong]: 1 },
+      { email: wrong, password: wrong },
+      { email: [wrong], password: wrong },
+    ]) {
+      const response = await logIn(body);
+      answers.push({
+        what: 'a log-in',
+        answer: { status: response.status, headers: response.headers, body: await response.text() },
+      });
+      expect(response.status).to.be.oneOf([400, 401]);
+    }
+    const begun = await logIn({ email: 'admin@localhost', password });
+    const [cookie = ''] = (begun.headers.get('set-cookie') ?? '').split(';');
+    const token = plant('token of a session', cookie.slice(cookie.indexOf('=') + 1));
+    const { csrfToken } = Object(await begun.json());
+    // Without a header of authorization, which would count instead.
+    const browse = async (path: string, method: string, body?: object) => {
+      const headers = { cookie, 'x-csrf-token': csrfToken, 'content-type': 'application/json' };
+      const response = await fetch(service.app.baseUrl + path, {
+        method,
+        headers,
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      });
+      answers.push({
+        what: path,
+        answer: { status: response.status, headers: response.headers, body: await response.text() },
+      });
+    };
+    await browse(`/elements/${token}`, 'GET');
+    await browse('/users/me/password', 'PUT', { password: wrong, currentPassword: wrong });
+    await browse('/users/me/password', 'PUT', { password: wrong, currentPassword: wrong, [token]: 1 });
+    await browse(`/elements/${token}`, 'DELETE');
+    await service.call('/users/me/password', { method: 'PUT', body: { password } });
+    await browse(`/elements/${token}`, 'GET');
+  });
+
   it('are in no line of the log', () => {
     const log = service.logged.join('\n');
     expect(service.logged.length).to.be.greaterThan(answers.length);

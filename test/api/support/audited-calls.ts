@@ -16,6 +16,8 @@ export interface AuditedCall {
 export interface Prepared {
   readonly id: number;
   readonly token?: string;
+  /** In place of the secrets. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 const NOTHING: Prepared = { id: 0 };
@@ -74,6 +76,13 @@ export function createAuditedCalls(service: TestApp): Readonly<Partial<Record<Ap
     return { id };
   }
 
+  /** What a page of the console sends. */
+  async function consoleSession(): Promise<Prepared> {
+    const { headers, body } = await ok('/console/session', { method: 'POST', body: {} });
+    const [cookie = ''] = (headers.get('set-cookie') ?? '').split(';');
+    return { id: 0, headers: { authorization: '', cookie, 'x-csrf-token': body.csrfToken } };
+  }
+
   async function ok(path: string, call: ApiCall): Promise<ApiAnswer> {
     const answer = await service.call(path, call);
     if (answer.status !== 200) throw new Error(`${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
@@ -119,6 +128,17 @@ export function createAuditedCalls(service: TestApp): Readonly<Partial<Record<Ap
     updateOwnAccountSettings: { path: () => '/accounts/settings', call: { method: 'PATCH', body: settings } },
     setAccountSettings: { path: () => '/accounts/1/settings', call: { method: 'POST', body: settings } },
     updateAccountSettings: { path: () => '/accounts/1/settings', call: { method: 'PATCH', body: settings } },
+
+    createConsoleSession: { path: () => '/console/session', call: { method: 'POST', body: {} } },
+    deleteConsoleSession: {
+      prepare: consoleSession,
+      path: () => '/console/session',
+      call: ({ headers = {} }) => ({ method: 'DELETE', headers }),
+    },
+    setOwnPassword: {
+      path: () => '/users/me/password',
+      call: { method: 'PUT', body: { password: 'violet anchor drifts past noon' } },
+    },
 
     createInstance: {
       ...newInstance,
