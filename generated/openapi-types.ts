@@ -530,6 +530,124 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/organizations/me": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the organization
+         * @description The organization that the secrets belong to.
+         */
+        get: operations["getOrganization"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Rename the organization
+         * @description Changes the name. Needs the privilege `manageOrganization`.
+         */
+        patch: operations["updateOrganization"];
+        trace?: never;
+    };
+    "/organizations/me/secrets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show the secrets of the organization
+         * @description The secrets that are valid as `Organization <secret>`, the current one first. Needs the privilege `modifySecurity`.
+         *     Each showing is in the audit log.
+         */
+        get: operations["listOrganizationSecrets"];
+        put?: never;
+        /**
+         * Rotate the secret of the organization
+         * @description Makes a new secret and answers it. Those from before stay valid beside it for `overlapSeconds`, 24 hours unless given, so that callers can go over
+         *     to the new one without a moment of refusal. At most 20 are valid at a time (409). Needs the privilege `modifySecurity`.
+         */
+        post: operations["rotateOrganizationSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/accounts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the accounts
+         * @description The accounts of the organization, oldest first. Without the privilege `manageOrganization`, the own one alone.
+         */
+        get: operations["listAccounts"];
+        put?: never;
+        /**
+         * Create an account
+         * @description An account of the organization, with instances, users, settings and events of its own. No other account sees any of them.
+         *     Needs the privilege `manageOrganization`, with which one also works in the account: see `Elements-Account-Id`.
+         */
+        post: operations["createAccount"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/accounts/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id or the external id of an account of the organization. Digits are an id.
+                 * @example acme
+                 */
+                id: components["parameters"]["AccountName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get an account
+         * @description The account. Without the privilege `manageOrganization` every account but the own one is a 404.
+         */
+        get: operations["getAccount"];
+        /**
+         * Replace an account
+         * @description As the change of an account, but what is left out becomes what a new account has. The external id stays unless it is given.
+         */
+        put: operations["replaceAccount"];
+        post?: never;
+        /**
+         * Delete an account
+         * @description At once its users, their secrets, the tokens of its instances, its polls, its OAuth proxies and the addresses for events of providers are no more, and its
+         *     external id is free. Its instances with their credentials, what providers were told of them, its settings and subscriptions are removed in the background.
+         *     What waits for delivery still goes out, what is queued does not; history stays until it is old enough. Needs the privilege `manageOrganization`.
+         *     The default account cannot be deleted, nor the one with the last active user who has the role `org-admin`.
+         */
+        delete: operations["deleteAccount"];
+        options?: never;
+        head?: never;
+        /**
+         * Change an account
+         * @description Changes what is given; everything else stays. Needs the privilege `editAccount`, and `manageOrganization` for another external id.
+         *     With `active` false the polls of the account end at once, those under way too. Tokens are kept fresh, providers may send events, what is on its way
+         *     is delivered, and callers can work as before. With `active` true polls go on where they were: what changed meanwhile becomes events.
+         */
+        patch: operations["updateAccount"];
+        trace?: never;
+    };
     "/accounts/instances": {
         parameters: {
             query?: never;
@@ -584,7 +702,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The identifier of an account within the organization.
+                 * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
                  * @example 1
                  */
                 id: components["parameters"]["AccountId"];
@@ -610,7 +728,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The identifier of an account within the organization.
+                 * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
                  * @example 1
                  */
                 accountId: components["parameters"]["SettingsAccountId"];
@@ -2522,6 +2640,195 @@ export interface components {
             /** @description The keys of the elements that belong to the hub. */
             elements: string[];
         };
+        /**
+         * @description The organization of the caller.
+         * @example {
+         *       "id": 1,
+         *       "name": "First organization",
+         *       "createdDate": "2026-11-20T08:00:00.000Z"
+         *     }
+         */
+        Organization: {
+            /**
+             * Format: int64
+             * @description The id of the organization.
+             */
+            id: number;
+            /** @description Its name. */
+            name: string;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            createdDate: string;
+        };
+        /**
+         * @description What changes of the organization. The organization as it was read is taken; changed or unknown members beside these are a 400.
+         * @example {
+         *       "name": "Example Inc."
+         *     }
+         */
+        OrganizationUpdate: {
+            /** @description The new name; it is trimmed. */
+            name?: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * @description A secret that is valid.
+         * @example {
+         *       "id": 7,
+         *       "secret": "pX0Jc2sQmW4nB7vT1yLk9RfHdG3aZeUo5iKxNqVtYwE",
+         *       "createdDate": "2026-11-20T08:00:00.000Z"
+         *     }
+         */
+        Secret: {
+            /**
+             * Format: int64
+             * @description The id of the secret.
+             */
+            id: number;
+            /** @description The secret itself. One from before secrets were kept is shown to whoever calls with it, and to nobody else. */
+            secret?: string;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            createdDate: string;
+            /**
+             * Format: date-time
+             * @description When it ends. The current one has none.
+             */
+            expiresDate?: string;
+        };
+        /**
+         * @description How a new secret takes the place of the current one.
+         * @example {
+         *       "overlapSeconds": 3600
+         *     }
+         */
+        SecretRotation: {
+            /**
+             * @description How long those from before stay valid beside the new one, if they do not end earlier anyway; 0 ends them at once.
+             * @default 86400
+             */
+            overlapSeconds: number;
+        };
+        /**
+         * @description An account of the organization.
+         * @example {
+         *       "id": 2,
+         *       "externalId": "acme",
+         *       "name": "Acme",
+         *       "description": "The customer Acme",
+         *       "active": true,
+         *       "defaultAccount": false,
+         *       "type": "CompanyAccount",
+         *       "createdDate": "2026-11-22T09:00:00.000Z",
+         *       "status": "active"
+         *     }
+         */
+        Account: {
+            /**
+             * Format: int64
+             * @description The id of the account.
+             */
+            id: number;
+            /** @description What the organization calls the account by; no two accounts of an organization have the same. */
+            externalId: string;
+            /** @description Its name. */
+            name: string;
+            /** @description What it is for. */
+            description: string;
+            /** @description While it is false, the instances of the account are not polled. Everything else works, and what changed meanwhile becomes events when it is true again. */
+            active: boolean;
+            /** @description The account that the organization began with. It cannot be deleted. */
+            defaultAccount: boolean;
+            /**
+             * @description `Default` for the default account.
+             * @enum {string}
+             */
+            type: "Default" | "CompanyAccount";
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            createdDate: string;
+            /**
+             * @description `active` as long as `active` is true.
+             * @enum {string}
+             */
+            status: "active" | "inactive";
+        };
+        /**
+         * @description What an account is made of.
+         * @example {
+         *       "externalId": "acme",
+         *       "name": "Acme",
+         *       "description": "The customer Acme"
+         *     }
+         */
+        AccountCreate: {
+            /** @description What the organization calls the account by, such as the id of a customer; it is trimmed. Two accounts cannot have the same. One of digits alone names the account in filters, but not in paths and headers, where digits are an id. */
+            externalId: string;
+            /** @description A name; it is trimmed. The external id, unless given. */
+            name?: string;
+            /** @description What it is for. The external id, unless given. */
+            description?: string;
+            /** @description Whether its instances are polled. */
+            active?: boolean;
+        };
+        /**
+         * @description What the account becomes. The external id stays unless it is given; what else is left out becomes what a new account has. The account as it was read is taken; changed or unknown members beside these are a 400.
+         * @example {
+         *       "name": "Acme",
+         *       "description": "The customer Acme",
+         *       "active": true
+         *     }
+         */
+        AccountReplace: {
+            /** @description What the organization calls the account by, such as the id of a customer; it is trimmed. Two accounts cannot have the same. One of digits alone names the account in filters, but not in paths and headers, where digits are an id. */
+            externalId?: string;
+            /** @description A name; it is trimmed. The external id, unless given. */
+            name: string;
+            /** @description What it is for. The external id, unless given. */
+            description?: string;
+            /** @description Whether its instances are polled. */
+            active?: boolean;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * @description The account that was deleted.
+         * @example {
+         *       "id": 2
+         *     }
+         */
+        DeletedAccount: {
+            /**
+             * Format: int64
+             * @description The id of the account.
+             */
+            id: number;
+        };
+        /**
+         * @description What changes of an account; what is left out stays. The account as it was read is taken; changed or unknown members beside these are a 400.
+         * @example {
+         *       "description": "The customer Acme, EMEA"
+         *     }
+         */
+        AccountUpdate: {
+            /** @description What the organization calls the account by, such as the id of a customer; it is trimmed. Two accounts cannot have the same. One of digits alone names the account in filters, but not in paths and headers, where digits are an id. */
+            externalId?: string;
+            /** @description A name; it is trimmed. The external id, unless given. */
+            name?: string;
+            /** @description What it is for. The external id, unless given. */
+            description?: string;
+            /** @description Whether its instances are polled. */
+            active?: boolean;
+        } & {
+            [key: string]: unknown;
+        };
         /** @description An element as account listings show it. */
         ElementSummary: {
             /**
@@ -4161,6 +4468,88 @@ export interface components {
                 "application/json": components["schemas"]["Hub"][];
             };
         };
+        /** @description The organization. */
+        Organization: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Organization"];
+            };
+        };
+        /** @description The secrets that are valid. */
+        SecretList: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Secret"][];
+            };
+        };
+        /** @description The new secret. It is the current one. */
+        NewSecret: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Secret"];
+            };
+        };
+        /** @description The accounts that match. */
+        AccountList: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Account"][];
+            };
+        };
+        /** @description The account. */
+        Account: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Account"];
+            };
+        };
+        /** @description Done. What belongs to the account is removed in the background. */
+        DeletedAccount: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["DeletedAccount"];
+            };
+        };
         /** @description The instances of the account. */
         AccountInstanceList: {
             headers: {
@@ -4689,6 +5078,11 @@ export interface components {
          */
         Hub: string;
         /**
+         * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+         *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+         */
+        ActingAccount: string;
+        /**
          * @description The name of a guide.
          * @example events
          */
@@ -4795,12 +5189,22 @@ export interface components {
          */
         ApplicationUrlQuery: string;
         /**
-         * @description The identifier of an account within the organization.
+         * @description A filter in the query language over `id`, `externalId`, `name`, `description`, `active`, `defaultAccount`, `type`, `createdDate` and `status`.
+         * @example active = TRUE
+         */
+        AccountWhere: string;
+        /**
+         * @description The id or the external id of an account of the organization. Digits are an id.
+         * @example acme
+         */
+        AccountName: string;
+        /**
+         * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
          * @example 1
          */
         AccountId: string;
         /**
-         * @description The identifier of an account within the organization.
+         * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
          * @example 1
          */
         SettingsAccountId: string;
@@ -4830,8 +5234,6 @@ export interface components {
          * @example action IN ('create', 'update', 'delete') AND status < 400
          */
         AuditWhere: string;
-        /** @description The account that the call is about, by its id or its external id, for those who may work in several. Without it, it is the caller's own. */
-        ActingAccount: string;
         /**
          * @description The id of an instance.
          * @example 1
@@ -5329,7 +5731,13 @@ export interface operations {
                 /** @description Only elements whose key, name or description contains this text, whatever its case. */
                 searchText?: components["parameters"]["ElementSearchText"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -5348,7 +5756,13 @@ export interface operations {
     getElement: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The key or the integer id of an element.
@@ -5412,7 +5826,13 @@ export interface operations {
                  */
                 simulator?: components["parameters"]["SimulatedAuthorization"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The key or the integer id of an element.
@@ -5441,6 +5861,11 @@ export interface operations {
             header?: {
                 /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 /**
@@ -5488,7 +5913,13 @@ export interface operations {
                 /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The key or the integer id of an element.
@@ -5517,6 +5948,11 @@ export interface operations {
             header?: {
                 /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 /**
@@ -5553,7 +5989,13 @@ export interface operations {
     listOAuthProxies: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -5575,6 +6017,11 @@ export interface operations {
             header?: {
                 /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
             cookie?: never;
@@ -5601,7 +6048,13 @@ export interface operations {
     getOAuthProxy: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The id of an OAuth proxy.
@@ -5627,7 +6080,13 @@ export interface operations {
     deleteOAuthProxy: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The id of an OAuth proxy.
@@ -5653,7 +6112,13 @@ export interface operations {
     updateOAuthProxy: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The id of an OAuth proxy.
@@ -5686,7 +6151,13 @@ export interface operations {
     listOAuthProxyApplicationUrls: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The id of an OAuth proxy.
@@ -5712,7 +6183,13 @@ export interface operations {
     addOAuthProxyApplicationUrl: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The id of an OAuth proxy.
@@ -5751,7 +6228,13 @@ export interface operations {
                  */
                 url: components["parameters"]["ApplicationUrlQuery"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The id of an OAuth proxy.
@@ -5777,7 +6260,13 @@ export interface operations {
     listHubs: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -5793,10 +6282,344 @@ export interface operations {
             503: components["responses"]["Overloaded"];
         };
     };
+    getOrganization: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Organization"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    updateOrganization: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OrganizationUpdate"];
+            };
+        };
+        responses: {
+            200: components["responses"]["Organization"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listOrganizationSecrets: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["SecretList"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    rotateOrganizationSecret: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SecretRotation"];
+            };
+        };
+        responses: {
+            200: components["responses"]["NewSecret"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listAccounts: {
+        parameters: {
+            query?: {
+                /**
+                 * @description A filter in the query language over `id`, `externalId`, `name`, `description`, `active`, `defaultAccount`, `type`, `createdDate` and `status`.
+                 * @example active = TRUE
+                 */
+                where?: components["parameters"]["AccountWhere"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 10
+                 */
+                pageSize?: components["parameters"]["PageSize"];
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["AccountList"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    createAccount: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AccountCreate"];
+            };
+        };
+        responses: {
+            200: components["responses"]["Account"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getAccount: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id or the external id of an account of the organization. Digits are an id.
+                 * @example acme
+                 */
+                id: components["parameters"]["AccountName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Account"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    replaceAccount: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id or the external id of an account of the organization. Digits are an id.
+                 * @example acme
+                 */
+                id: components["parameters"]["AccountName"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AccountReplace"];
+            };
+        };
+        responses: {
+            200: components["responses"]["Account"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    deleteAccount: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id or the external id of an account of the organization. Digits are an id.
+                 * @example acme
+                 */
+                id: components["parameters"]["AccountName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["DeletedAccount"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    updateAccount: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id or the external id of an account of the organization. Digits are an id.
+                 * @example acme
+                 */
+                id: components["parameters"]["AccountName"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AccountUpdate"];
+            };
+        };
+        responses: {
+            200: components["responses"]["Account"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
     listOwnAccountInstances: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -5815,7 +6638,13 @@ export interface operations {
     getOwnAccountSettings: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -5837,6 +6666,11 @@ export interface operations {
             header?: {
                 /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
             cookie?: never;
@@ -5863,7 +6697,13 @@ export interface operations {
     updateOwnAccountSettings: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -5888,10 +6728,16 @@ export interface operations {
     listAccountInstances: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
-                 * @description The identifier of an account within the organization.
+                 * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
                  * @example 1
                  */
                 id: components["parameters"]["AccountId"];
@@ -5914,10 +6760,16 @@ export interface operations {
     getAccountSettings: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
-                 * @description The identifier of an account within the organization.
+                 * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
                  * @example 1
                  */
                 accountId: components["parameters"]["SettingsAccountId"];
@@ -5943,10 +6795,15 @@ export interface operations {
             header?: {
                 /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 /**
-                 * @description The identifier of an account within the organization.
+                 * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
                  * @example 1
                  */
                 accountId: components["parameters"]["SettingsAccountId"];
@@ -5976,10 +6833,16 @@ export interface operations {
     updateAccountSettings: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
-                 * @description The identifier of an account within the organization.
+                 * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
                  * @example 1
                  */
                 accountId: components["parameters"]["SettingsAccountId"];
@@ -6043,7 +6906,10 @@ export interface operations {
                 nextPage?: components["parameters"]["NextPage"];
             };
             header?: {
-                /** @description The account that the call is about, by its id or its external id, for those who may work in several. Without it, it is the caller's own. */
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
@@ -6099,7 +6965,10 @@ export interface operations {
                 nextPage?: components["parameters"]["NextPage"];
             };
             header?: {
-                /** @description The account that the call is about, by its id or its external id, for those who may work in several. Without it, it is the caller's own. */
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
@@ -6155,7 +7024,10 @@ export interface operations {
                 nextPage?: components["parameters"]["NextPage"];
             };
             header?: {
-                /** @description The account that the call is about, by its id or its external id, for those who may work in several. Without it, it is the caller's own. */
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
@@ -6211,7 +7083,10 @@ export interface operations {
                 nextPage?: components["parameters"]["NextPage"];
             };
             header?: {
-                /** @description The account that the call is about, by its id or its external id, for those who may work in several. Without it, it is the caller's own. */
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
@@ -6274,7 +7149,10 @@ export interface operations {
                 nextPage?: components["parameters"]["NextPage"];
             };
             header?: {
-                /** @description The account that the call is about, by its id or its external id, for those who may work in several. Without it, it is the caller's own. */
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
@@ -6330,7 +7208,10 @@ export interface operations {
                 nextPage?: components["parameters"]["NextPage"];
             };
             header?: {
-                /** @description The account that the call is about, by its id or its external id, for those who may work in several. Without it, it is the caller's own. */
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
@@ -6393,7 +7274,10 @@ export interface operations {
                 nextPage?: components["parameters"]["NextPage"];
             };
             header?: {
-                /** @description The account that the call is about, by its id or its external id, for those who may work in several. Without it, it is the caller's own. */
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
@@ -6449,7 +7333,10 @@ export interface operations {
                 nextPage?: components["parameters"]["NextPage"];
             };
             header?: {
-                /** @description The account that the call is about, by its id or its external id, for those who may work in several. Without it, it is the caller's own. */
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
@@ -6470,7 +7357,13 @@ export interface operations {
     getConsoleSession: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -6490,7 +7383,13 @@ export interface operations {
     createConsoleSession: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -6515,7 +7414,13 @@ export interface operations {
     deleteConsoleSession: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -6535,7 +7440,13 @@ export interface operations {
     setOwnPassword: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -6574,7 +7485,13 @@ export interface operations {
                 /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -6627,6 +7544,11 @@ export interface operations {
             header?: {
                 /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
             cookie?: never;
@@ -6708,7 +7630,13 @@ export interface operations {
     getInstance: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The id of an instance.
@@ -6734,7 +7662,13 @@ export interface operations {
     replaceInstance: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The id of an instance.
@@ -6770,7 +7704,13 @@ export interface operations {
     deleteInstance: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The id of an instance.
@@ -6797,7 +7737,13 @@ export interface operations {
     updateInstance: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The id of an instance.
@@ -6833,7 +7779,13 @@ export interface operations {
     enableInstance: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The id of an instance.
@@ -6860,7 +7812,13 @@ export interface operations {
     disableInstance: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The id of an instance.
@@ -6900,7 +7858,13 @@ export interface operations {
                 /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The id of an instance.
@@ -6926,7 +7890,13 @@ export interface operations {
     getInstanceConfiguration: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The id of an instance.
@@ -6952,7 +7922,13 @@ export interface operations {
     updateInstanceConfiguration: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The id of an instance.
@@ -6988,7 +7964,13 @@ export interface operations {
     listInstancePolls: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The id of an instance.
@@ -7014,7 +7996,13 @@ export interface operations {
     runInstancePoll: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The id of an instance.
@@ -7046,7 +8034,13 @@ export interface operations {
     replayInstancePoll: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The id of an instance.
@@ -7097,7 +8091,13 @@ export interface operations {
                 /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -7126,7 +8126,13 @@ export interface operations {
                 /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -7145,7 +8151,13 @@ export interface operations {
     getSubscription: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The id of a subscription.
@@ -7171,7 +8183,13 @@ export interface operations {
     deleteSubscription: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The id of a subscription.
@@ -7198,7 +8216,13 @@ export interface operations {
     updateSubscription: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The id of a subscription.
@@ -7247,7 +8271,13 @@ export interface operations {
                 /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -7272,7 +8302,13 @@ export interface operations {
                  */
                 where: components["parameters"]["ReleaseWhere"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -7297,7 +8333,13 @@ export interface operations {
                  */
                 where: components["parameters"]["ReleaseWhere"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -7323,7 +8365,13 @@ export interface operations {
                  */
                 where?: components["parameters"]["DeliveryWhere"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -7342,7 +8390,13 @@ export interface operations {
     getDelivery: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The id of a delivery.
@@ -7368,7 +8422,13 @@ export interface operations {
     acknowledgeDelivery: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The id of a delivery.
@@ -7398,6 +8458,11 @@ export interface operations {
             header?: {
                 /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 /**
@@ -7428,6 +8493,11 @@ export interface operations {
             header?: {
                 /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
             cookie?: never;
@@ -7457,6 +8527,11 @@ export interface operations {
             header?: {
                 /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
             cookie?: never;

@@ -13,6 +13,8 @@ export interface AccountColumns {
   readonly default_account: boolean;
   /** Its users are refused from then on; what belongs to it is removed by and by. */
   readonly deleted_at: Date | null;
+  /** When a worker looks again for what is left of the deleted account, and who has it now has it until then; null: nothing is left, or it is not deleted. */
+  readonly removal_due: Date | null;
 }
 
 /** What an account set: only the keys that were ever given. */

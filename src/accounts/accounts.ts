@@ -1,10 +1,12 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Knex } from 'knex';
 import { createAnnouncedCache } from '../db/announced-cache.ts';
+import { isStorable } from '../db/storable.ts';
 import { AppError, cutText } from '../errors.ts';
 import type { Platform } from '../platform.ts';
 import { type Privilege, privilegesOf } from './privileges.ts';
 import { createSecretStore } from './secret-store.ts';
+import { SECRET_BYTES } from './secrets.ts';
 import { createAccountStore, type StoredAccount, type StoredRights, type StoredUser, type TenantIds } from './store.ts';
 
 export type User = StoredUser;
@@ -53,12 +55,15 @@ export interface Accounts {
     readonly organizationSecret?: string | undefined;
   }) => Promise<FoundPrincipal | undefined>;
   /**
-   * The account of the organization that goes by this id, or by this external id; from memory by its id.
+   * The account of the organization that goes by this id or, where it is no number, by this external id; from memory when it was asked for
+   * before and nothing changed.
    * @throws AppError NOT_FOUND, for one of another organization too
    */
   readonly getAccount: (organizationId: number, idOrExternalId: string) => Promise<StoredAccount>;
-  /** To be called when an account was changed: in the transaction, if there is one. */
-  readonly accountChanged: (accountId: number, via?: Knex) => Promise<void>;
+  /** To be called in the transaction that changes an account, with what it was before. */
+  readonly accountChanged: (before: KnownAccount, via: Knex) => Promise<void>;
+  /** Whether it is there: what belongs to one that was deleted may be there for a while. From memory, as `getAccount`. */
+  readonly isThere: (accountId: number) => Promise<boolean>;
   /** @throws AppError NOT_FOUND */
   readonly getUser: (accountId: number, userId: number) => Promise<User>;
   /** @throws AppError NOT_FOUND */
@@ -67,7 +72,12 @@ export interface Accounts {
   readonly findUsers: (accountId: number, userIds: readonly number[]) => Promise<ReadonlyMap<number, User>>;
 }
 
-const SECRET_BYTES = 32;
+/** What an account is looked up by. */
+export interface KnownAccount {
+  readonly id: number;
+  readonly organizationId: number;
+  readonly externalId: string;
+}
 
 /** Who calls, and which accounts there are. */
 export function createAccounts(
@@ -83,6 +93,16 @@ export function createAccounts(
     load: (id) => store.findAccount(Number(id)),
   });
 
+  const knownByName = createAnnouncedCache<{ readonly id: number }>({
+    notifier,
+    topic: 'account-name',
+    load: async (name) => {
+      const [organizationId = '', ...words] = name.split(' ');
+      const id = await store.findAccountId(Number(organizationId), words.join(' '));
+      return id === undefined ? undefined : { id };
+    },
+  });
+
   async function getUser(accountId: number, userId: number): Promise<User> {
     const [user] = await store.findUsers(accountId, [userId]);
     if (user === undefined) throw new AppError('NOT_FOUND', `There is no user ${userId} in this account`);
@@ -91,8 +111,7 @@ export function createAccounts(
 
   /** What no column can hold would be an error to PostgreSQL. */
   async function findByExternalId(organizationId: number, given: string): Promise<number | undefined> {
-    const isStorable = given.isWellFormed() && !given.includes('\0');
-    return isStorable ? store.findAccountId(organizationId, given) : undefined;
+    return isStorable(given) ? (await knownByName.get(`${organizationId} ${given}`))?.id : undefined;
   }
 
   return {
@@ -137,7 +156,12 @@ export function createAccounts(
       throw new AppError('NOT_FOUND', `There is no account ${cutText(given)}.`);
     },
 
-    accountChanged: (accountId, via) => known.changed(String(accountId), via),
+    accountChanged: async ({ id, organizationId, externalId }, via) => {
+      await known.changed(String(id), via);
+      await knownByName.changed(`${organizationId} ${externalId}`, via);
+    },
+
+    isThere: async (accountId) => (await known.get(String(accountId))) !== undefined,
 
     getOrganizationId: async (accountId) => {
       const account = await known.get(String(accountId));

@@ -1,12 +1,17 @@
 import type { Platform } from '../platform.ts';
+import { createAccountRecords } from './account-records.ts';
+import { createAccountRemoval } from './account-removal.ts';
 import { createAccounts } from './accounts.ts';
 import { createAuditLog } from './audit-log.ts';
 import { createIdempotency } from './idempotency/index.ts';
 import { composeLogIn } from './log-in/index.ts';
+import { createOrganizations } from './organizations.ts';
 import { createPrincipalChanges } from './principal-changes.ts';
+import { createSecrets } from './secrets.ts';
 import { createSettings } from './settings.ts';
 
 export { writeCredentials } from './credentials-file.ts';
+export { createAccountRemoval };
 
 export interface AccountsNeighbours {
   /** Prepares deliveries to the URL. */
@@ -27,6 +32,9 @@ export function composeAccounts(
   return {
     accounts,
     principals,
+    organizations: createOrganizations(platform),
+    accountRecords: createAccountRecords(platform, { accounts, principals }),
+    secrets: createSecrets(platform, principals),
     logIn: composeLogIn(platform, { principals, getUser: accounts.getUser }),
     settings: createSettings(platform, ensureSubscription),
     auditLog: createAuditLog(platform, { retentionDays }),

@@ -65,6 +65,12 @@ const settings = (account?: string): Access => ({
   audit: { action: 'update', target: 'settings' },
 });
 
+const account = (action: AuditAction, privilege: Privilege): Access => ({
+  privilege,
+  account: 'id',
+  audit: { action, target: 'account', id: 'id' },
+});
+
 /** How much of the log is read depends on which it is. */
 const VIEW_LOGS: Access = { privilege: ['viewOrganizationLogs', 'viewAccountLogs'] };
 const VIEW_ELEMENTS: Access = { privilege: 'viewElements' };
@@ -74,6 +80,17 @@ const EVERYBODY: Access = {};
 
 /** Every operation of the API: one that is missing does not compile. */
 export const ACCESS: Readonly<Record<ApiOperationId, Access>> = {
+  getOrganization: EVERYBODY,
+  updateOrganization: { privilege: 'manageOrganization', audit: { action: 'update', target: 'organization' } },
+  listOrganizationSecrets: { privilege: 'modifySecurity', audit: { action: 'show', target: 'secret' } },
+  rotateOrganizationSecret: { privilege: 'modifySecurity', audit: { action: 'rotate', target: 'secret' } },
+
+  listAccounts: EVERYBODY,
+  createAccount: { privilege: 'manageOrganization', audit: { action: 'create', target: 'account' } },
+  getAccount: { account: 'id' },
+  updateAccount: account('update', 'editAccount'),
+  replaceAccount: account('update', 'editAccount'),
+  deleteAccount: account('delete', 'manageOrganization'),
   listOwnAccountInstances: EVERYBODY,
   listAccountInstances: { account: 'id' },
   getOwnAccountSettings: EVERYBODY,
@@ -201,8 +218,17 @@ export async function assertAccess(
 ): Promise<Principal> {
   const named = account === undefined ? undefined : params[account];
   const acting = named === undefined ? principal : await actIn(accounts, principal, named);
-  const enough = [privilege ?? []].flat();
-  if (enough.length === 0 || enough.some((one) => acting.privileges.has(one))) return acting;
+  if (privilege !== undefined) assertPrivilege(acting, privilege);
+  return acting;
+}
+
+/** One of several is enough. @throws AppError FORBIDDEN that names them */
+export function assertPrivilege(
+  { privileges }: Pick<Principal, 'privileges'>,
+  privilege: Privilege | readonly Privilege[],
+): void {
+  const enough = [privilege].flat();
+  if (enough.some((one) => privileges.has(one))) return;
   const names = enough.map((one) => `${one} (${PRIVILEGES[one][0]})`).join(' or ');
   throw new AppError('FORBIDDEN', `This needs the privilege ${names}, which none of your roles has.`);
 }

@@ -1,5 +1,6 @@
 import { getHeapStatistics } from 'node:v8';
 import type { Express } from 'express';
+import type { AccountRecords } from '../accounts/account-records.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { Idempotency } from '../accounts/idempotency/index.ts';
 import type { LogIn } from '../accounts/log-in/index.ts';
@@ -16,6 +17,7 @@ import type { Proxies } from '../instances/oauth/proxies/proxies.ts';
 import type { Platform } from '../platform.ts';
 import type { Polls } from '../polls/index.ts';
 import type { Resources } from '../resources/index.ts';
+import { createAccountHandlers } from './accounts.ts';
 import { createAudit } from './audit.ts';
 import { type AuditLogServices, createAuditLogHandlers } from './audit-logs.ts';
 import { createAuthorization } from './authorization.ts';
@@ -27,6 +29,7 @@ import { createInstanceHandlers } from './instances.ts';
 import { createMeasurements, createMeasurementsRouter, servesMeasurements } from './measurements.ts';
 import { createNotificationHandlers, type NotificationServices } from './notifications.ts';
 import { createProxyHandlers } from './oauth-proxies.ts';
+import { createOrganizationHandlers, type OrganizationServices } from './organizations.ts';
 import { createPassthrough } from './passthrough.ts';
 import { createPollHandlers } from './polls.ts';
 import { createQueryHandlers } from './query.ts';
@@ -43,9 +46,15 @@ import { createWebhookHandler } from './webhooks.ts';
 export { BASE_PATH } from './server.ts';
 
 /** The rooms behind the API, and what the process knows of itself. */
-export interface ApiServices extends ProcessState, NotificationServices, EventServices, AuditLogServices {
+export interface ApiServices
+  extends ProcessState,
+    NotificationServices,
+    EventServices,
+    OrganizationServices,
+    AuditLogServices {
   readonly settings: Settings;
   readonly accounts: Accounts;
+  readonly accountRecords: AccountRecords;
   readonly principals: PrincipalChanges;
   readonly logIn: LogIn;
   readonly instances: Instances;
@@ -128,6 +137,8 @@ function composeOperations(
     accounts,
     audit: createAudit(platform, { redactCall, isStrict: config.validateResponses }),
     handlers: {
+      ...createOrganizationHandlers(services),
+      ...createAccountHandlers(services, keys),
       ...createElementHandlers(services),
       ...createInstanceHandlers(services, keys),
       ...createProxyHandlers(services.proxies),

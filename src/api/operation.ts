@@ -13,6 +13,12 @@ type InstanceOf<Id extends OperationId> =
   | (Extract<ScopeOf<Id>, 'instance' | 'record'> extends never ? never : Instance)
   | ('platform' extends ScopeOf<Id> ? undefined : never);
 
+/** As they stand in the header, for those who want to see their own again. */
+export interface SentSecrets {
+  readonly user?: string;
+  readonly organization?: string;
+}
+
 /** Nobody is known yet where the scopes of the operation let in who is not. */
 type PrincipalOf<Id extends OperationId> = Principal | ('public' extends ScopeOf<Id> ? undefined : never);
 
@@ -27,6 +33,8 @@ export interface OperationRequest<Id extends OperationId> {
   /** The body as it came, where that is a form with a file. Only operations that take one in the spec have it. */
   readonly form: FileForm | undefined;
   readonly principal: PrincipalOf<Id>;
+  /** What the caller was known by: only for showing it to him. */
+  readonly sent: SentSecrets;
   /** That of the console whose cookie came with the request. */
   readonly session: ConsoleSession | undefined;
   /** Who sent it. */

@@ -121,6 +121,7 @@ function createApi(api: ApiParts): RequestHandler {
       form,
       accept: request.headers.accept,
       principal,
+      sent: caller?.sent ?? {},
       session: caller?.session,
       address: response.locals.address,
       runAs,

@@ -1,4 +1,4 @@
-import { composeAccounts, writeCredentials } from '../accounts/index.ts';
+import { composeAccounts, createAccountRemoval, writeCredentials } from '../accounts/index.ts';
 import { BASE_PATH, composeApi } from '../api/index.ts';
 import { type Cleanup, createCleanup } from '../cleanup.ts';
 import { publicUrlOf, type ServiceConfig } from '../config/index.ts';
@@ -90,10 +90,8 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
 
   const subscriptions = createSubscriptions(platform);
   const ensureSubscription = subscriptions.ensure;
-  const { accounts, principals, logIn, settings, auditLog, idempotency } = composeAccounts(platform, {
-    ensureSubscription,
-    auditRetentionDays: config.auditRetentionDays,
-  });
+  const people = composeAccounts(platform, { ensureSubscription, auditRetentionDays: config.auditRetentionDays });
+  const { accounts, logIn, settings, auditLog, idempotency } = people;
   await auditLog.ensure();
   const { notifications, deliveries, eventHistory } = composeDeliveries(platform, { subscriptions, settings });
   const { client, budget } = composeProviderClient(platform, {
@@ -125,6 +123,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   await events.start();
   const webhooks = composeWebhooks(platform, {
     client,
+    accounts,
     tokensOf: tokens.of,
     findInstance: findWebhookInstance,
     noteEventWarning,
@@ -144,6 +143,16 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   cleanup.add('polls', polls.stop);
   polls.start();
 
+  const removal = createAccountRemoval(platform, [
+    (accountId, signal) => instances.removeSome(accountId, registrations.end, signal),
+    authorizations.removeSome,
+    idempotency.removeSome,
+    subscriptions.removeSome,
+    settings.remove,
+  ]);
+  cleanup.add('accounts', removal.stop);
+  if (role !== 'api') removal.start();
+
   const work = {
     purgeIdempotencyRecords: idempotency.purge,
     purgeLogIns: logIn.purge,
@@ -152,6 +161,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
     keepAuditLog: auditLog.keep,
     keepPolls: polls.keep,
     keepWebhooks: registrations.keep,
+    removeAccounts: removal.keep,
   };
   const jobs = composeJobs(platform, work, { url: databaseUrl, role });
   cleanup.add('jobs', () => jobs.stop(shutdownTimeoutMs));
@@ -166,12 +176,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   const api = composeApi(
     platform,
     {
-      accounts,
-      principals,
-      logIn,
-      settings,
-      auditLog,
-      idempotency,
+      ...people,
       registry,
       connectorFolders: folders,
       instances,

@@ -2,6 +2,8 @@ import type { Knex } from 'knex';
 import type { Config, Connector } from '../connector/contract.ts';
 import type { Registry } from '../connector/registry.ts';
 import { type ChangeNote, change, differences } from '../db/change.ts';
+import type { Removal } from '../db/removal.ts';
+import { isStorable } from '../db/storable.ts';
 import { assertCallable } from '../egress/callback-url.ts';
 import { AppError, pointer, redactAppError } from '../errors.ts';
 import type { Platform } from '../platform.ts';
@@ -17,7 +19,7 @@ import type { ProviderData } from './oauth/authorize.ts';
 import { isOAuthConnector } from './oauth/fields.ts';
 import { assertInterval } from './polling/poll-settings.ts';
 import type { InstanceRecords } from './records.ts';
-import { assertStorable, isStorable } from './storable.ts';
+import { assertStorable } from './storable.ts';
 import {
   createInstanceStore,
   FILTERABLE_INSTANCE,
@@ -75,7 +77,11 @@ export interface Instances
   ) => Promise<Instance>;
   readonly setDisabled: (accountId: number, id: number, disabled: boolean) => Promise<Instance>;
   readonly remove: (accountId: number, id: number) => Promise<void>;
+  /** Ends some of those that an account has. `leave` is done before with what one has at its provider, whatever comes of it. */
+  readonly removeSome: (accountId: number, leave: LeaveProvider, signal: AbortSignal) => Promise<Removal>;
 }
+
+type LeaveProvider = (instance: InstanceKey, signal: AbortSignal) => Promise<void>;
 
 /** Where events of instances go. */
 export interface InstanceNeighbours {
@@ -95,6 +101,9 @@ export interface InstanceNeighbours {
 const TOKEN_BYTES = 32;
 /** Instances that are read at a time for a list of all. */
 const PART = 1_000;
+/** Instances of which providers are left at the same time. */
+const LEFT_AT_ONCE = 4;
+const REMOVED_AT_ONCE = 20;
 
 /** A change that goes with others: only if nobody changed the settings since, and all together. */
 interface Guard extends Pick<Authenticated, 'keep'>, Pick<Instance, 'settingsVersion'> {}
@@ -304,6 +313,21 @@ export function createInstances(
       };
       await change(knex, remove, noteOf);
       await records.changed(accountId, id);
+    },
+
+    removeSome: async (accountId, leave, signal) => {
+      const ids = await store.listIds(accountId, REMOVED_AT_ONCE);
+      const left = ids.values();
+      const removeNext = async () => {
+        for (const id of left) {
+          if (signal.aborted) return;
+          await leave({ accountId, id }, signal);
+          await store.remove(knex, accountId, id);
+          await records.changed(accountId, id);
+        }
+      };
+      await Promise.all(Array.from({ length: LEFT_AT_ONCE }, removeNext));
+      return ids.length === 0 ? 'done' : 'more';
     },
   };
 }

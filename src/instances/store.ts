@@ -254,6 +254,10 @@ export function createInstanceStore(knex: Knex) {
       return count > 0;
     },
 
+    /** The first ones of the account, in any state. */
+    listIds: async (accountId: number, limit: number): Promise<number[]> =>
+      knex('instance').where({ account_id: accountId }).orderBy('id').limit(limit).pluck('id'),
+
     remove: async (via: Knex, accountId: number, id: number): Promise<void> => {
       await via('instance').where({ account_id: accountId, id }).delete();
     },

@@ -9,8 +9,9 @@ import {
 import { findDifferences } from './support/shape.ts';
 import { waitUntil } from './support/wait-until.ts';
 
-/** What the others need, in this order: an instance with events on, an account that queues them, one event, one OAuth proxy. */
+/** What the others need, in this order: an account, an instance with events on, an account that queues them, one event, one OAuth proxy. */
 const FIRST = [
+  'createAccount',
   'createInstance',
   'createElementInstance',
   'updateInstanceConfiguration',
@@ -40,6 +41,7 @@ const LAST = [
   'deleteThisInstance',
   'deleteInstance',
   'deleteSubscription',
+  'deleteAccount',
 ];
 
 /** Asked as a browser does: by the cookie of a session, or without anything to log in. */

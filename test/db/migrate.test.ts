@@ -16,6 +16,7 @@ const ALL = [
   '0009-poll-patience',
   '0010-administration',
   '0012-trace-context',
+  '0013-accounts',
   '0015-console',
   '0016-audit',
 ];

@@ -2,9 +2,10 @@ import { timingSafeEqual } from 'node:crypto';
 import type { Knex } from 'knex';
 import type { Config, Connector } from '../../connector/contract.ts';
 import { canonicalJson } from '../../db/bound-values.ts';
+import type { Removal } from '../../db/removal.ts';
+import { isStorable, UNSTORABLE } from '../../db/storable.ts';
 import { AppError } from '../../errors.ts';
 import type { Platform } from '../../platform.ts';
-import { isStorable, UNSTORABLE } from '../storable.ts';
 import { readRedirectUrl, simulatorOf } from './addresses.ts';
 import { type AuthorizationKey, createAuthorizationStore } from './authorization-store.ts';
 import { authorizationUrl, invalidParameter, readUrlSettings, settingsOfUrl } from './authorize.ts';
@@ -65,6 +66,8 @@ export interface Authorizations {
   readonly use: (via: Knex, key: AuthorizationKey, returned: ReturnedCode) => Promise<void>;
   /** Deletes what was begun before that time. @returns how many */
   readonly purge: (before: Date) => Promise<number>;
+  /** Deletes some of what an account has. */
+  readonly removeSome: (accountId: number) => Promise<Removal>;
 }
 
 export interface AuthorizationNeighbours {
@@ -122,6 +125,7 @@ export function createAuthorizations(
       store.use(via, key, { state, codeHash: hashOf(code), minutes: AUTHORIZATION_MINUTES }),
 
     purge: store.purge,
+    removeSome: store.removeSome,
   };
 
   /**

@@ -76,6 +76,10 @@ export function createAuditedCalls(service: TestApp): Readonly<Partial<Record<Ap
     return { id };
   }
 
+  async function account(): Promise<Prepared> {
+    return (await ok('/accounts', { method: 'POST', body: { externalId: nextName() } })).body;
+  }
+
   /** What a page of the console sends. */
   async function consoleSession(): Promise<Prepared> {
     const { headers, body } = await ok('/console/session', { method: 'POST', body: {} });
@@ -120,10 +124,31 @@ export function createAuditedCalls(service: TestApp): Readonly<Partial<Record<Ap
     prepare: instance,
     row: (prepared) => ({ ...ofInstance(prepared) }),
   };
+  const ofAccount: Pick<AuditedCall, 'prepare' | 'path' | 'row'> = {
+    prepare: account,
+    path: ({ id }) => `/accounts/${id}`,
+    row: ({ id }) => ({ account_id: id }),
+  };
+  const secrets = () => '/organizations/me/secrets';
   const settings = { 'notification.webhook.retry.count': 9 };
   const period = () => ({ from: '2020-01-01T00:00:00Z', to: '2100-01-01T00:00:00Z' });
 
   return {
+    updateOrganization: {
+      path: () => '/organizations/me',
+      call: () => ({ method: 'PATCH', body: { name: nextName() } }),
+    },
+    listOrganizationSecrets: { path: secrets, call: {} },
+    rotateOrganizationSecret: { path: secrets, call: { method: 'POST', body: {} } },
+    createAccount: {
+      path: () => '/accounts',
+      call: () => ({ method: 'POST', body: { externalId: nextName() } }),
+      row: (_, { id }) => ({ target_id: String(id) }),
+    },
+    updateAccount: { ...ofAccount, call: { method: 'PATCH', body: { name: 'Another name' } } },
+    replaceAccount: { ...ofAccount, call: () => ({ method: 'PUT', body: { externalId: nextName() } }) },
+    deleteAccount: { ...ofAccount, call: { method: 'DELETE' } },
+
     setOwnAccountSettings: { path: () => '/accounts/settings', call: { method: 'POST', body: settings } },
     updateOwnAccountSettings: { path: () => '/accounts/settings', call: { method: 'PATCH', body: settings } },
     setAccountSettings: { path: () => '/accounts/1/settings', call: { method: 'POST', body: settings } },

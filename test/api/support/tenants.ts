@@ -35,39 +35,52 @@ export interface OtherTenants {
 /** Makes three more callers in the service's database; the two in the first organization are administrators of their accounts. */
 export function createTenants(service: Pick<TestApp, 'databaseUrl'>): Promise<OtherTenants> {
   return withDatabase(service, async (knex) => {
-    const keyring = createKeyring(ENCRYPTION_KEYS);
-    const secrets = createSecretStore({ keyring, keys: await openPlatformKeys({ knex, keyring }) });
-
-    async function insert(table: string, values: Readonly<Record<string, unknown>>): Promise<number> {
-      const [row] = await knex(table).insert(values).returning('id');
-      return Number(row.id);
-    }
-
-    async function insertUser(ids: Pick<TenantIds, 'organizationId' | 'accountId'>, name: string, role: RoleKey) {
-      const { organizationId, accountId } = ids;
-      const userSecret = `${name}-${randomBytes(12).toString('hex')}`;
-      const user = { organization_id: organizationId, account_id: accountId, email_address: `${name}@example.com` };
-      const userId = await insert('app_user', user);
-      await knex('user_role').insert({ account_id: accountId, user_id: userId, role });
-      await secrets.add(knex, { accountId, userId }, userSecret);
-      return { userSecret, accountId };
-    }
-
-    const insertAccount = (organizationId: number, name: string) =>
-      insert('account', { organization_id: organizationId, name, external_id: name });
-
+    const insertAccount = (organizationId: number, name: string, isDefault: boolean) =>
+      insert(knex, 'account', { organization_id: organizationId, name, external_id: name, default_account: isDefault });
     const secret = `other-organization-${randomBytes(12).toString('hex')}`;
-    const organizationId = await insert('organization', { name: 'Another one' });
-    await secrets.add(knex, { organizationId }, secret);
-    const strangers = { organizationId, accountId: await insertAccount(organizationId, 'Strangers') };
-    const siblings = { organizationId: 1, accountId: await insertAccount(1, 'Siblings') };
+    const organizationId = await insert(knex, 'organization', { name: 'Another one' });
+    await (await secretsOf(knex)).add(knex, { organizationId }, secret);
+    const strangers = { organizationId, accountId: await insertAccount(organizationId, 'Strangers', true) };
+    const siblings = { organizationId: 1, accountId: await insertAccount(1, 'Siblings', false) };
     const ours = { organizationId: 1, accountId: 1 };
     return {
-      stranger: { organizationSecret: secret, ...(await insertUser(strangers, 'stranger', 'org-admin')) },
-      sibling: { organizationSecret: ORGANIZATION_SECRET, ...(await insertUser(siblings, 'sibling', 'admin')) },
-      colleague: { organizationSecret: ORGANIZATION_SECRET, ...(await insertUser(ours, 'colleague', 'admin')) },
+      stranger: { ...(await insertUser(knex, strangers, 'stranger', 'org-admin')), organizationSecret: secret },
+      sibling: await insertUser(knex, siblings, 'sibling', 'admin'),
+      colleague: await insertUser(knex, ours, 'colleague', 'admin'),
     };
   });
+}
+
+/** Makes a caller in an account of the first organization. */
+export function createUser(
+  service: Pick<TestApp, 'databaseUrl'>,
+  { accountId, name, role }: { readonly accountId: number; readonly name: string; readonly role: RoleKey },
+): Promise<Tenant> {
+  return withDatabase(service, (knex) => insertUser(knex, { organizationId: 1, accountId }, name, role));
+}
+
+async function secretsOf(knex: Knex) {
+  const keyring = createKeyring(ENCRYPTION_KEYS);
+  return createSecretStore({ keyring, keys: await openPlatformKeys({ knex, keyring }) });
+}
+
+async function insert(knex: Knex, table: string, values: Readonly<Record<string, unknown>>): Promise<number> {
+  const [row] = await knex(table).insert(values).returning('id');
+  return Number(row.id);
+}
+
+async function insertUser(
+  knex: Knex,
+  { organizationId, accountId }: Pick<TenantIds, 'organizationId' | 'accountId'>,
+  name: string,
+  role: RoleKey,
+): Promise<Tenant> {
+  const userSecret = `${name}-${randomBytes(12).toString('hex')}`;
+  const user = { organization_id: organizationId, account_id: accountId, email_address: `${name}@example.com` };
+  const userId = await insert(knex, 'app_user', user);
+  await knex('user_role').insert({ account_id: accountId, user_id: userId, role });
+  await (await secretsOf(knex)).add(knex, { accountId, userId }, userSecret);
+  return { userSecret, accountId, organizationSecret: ORGANIZATION_SECRET };
 }
 
 /** The header of platform calls or, with the token of an instance, of calls on it. */

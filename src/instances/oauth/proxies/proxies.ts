@@ -3,13 +3,12 @@ import type { Connector } from '../../../connector/contract.ts';
 import { type BoundPlace, decryptBound, encryptBound } from '../../../db/bound-values.ts';
 import { type ChangeNote, change, differences } from '../../../db/change.ts';
 import { DecryptionError } from '../../../db/keyring.ts';
+import { assertAllStorable, isStorable } from '../../../db/storable.ts';
 import { AppError, cutText, suggestName } from '../../../errors.ts';
 import type { Platform } from '../../../platform.ts';
 import { MASK } from '../../configuration.ts';
-import { isStorable } from '../../storable.ts';
 import { readRedirectUrl } from '../addresses.ts';
 import {
-  assertAllStorable,
   assertFixed,
   assertSecretMayStay,
   type NewProxy,
