@@ -1215,6 +1215,182 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/audit-logs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the audit log
+         * @description Who changed what, the newest first: every change that was asked for through the API, every log-in, every refusal for want of a privilege, every showing
+         *     and rotation of a secret. An entry is written in the transaction of its change; one with a `status` of 400 or more tells of a change that failed.
+         *     Secrets stand nowhere in it. Pages stay as they are while entries come in: what is new is found by asking without `nextPage`.
+         *     With the privilege `viewOrganizationLogs` all accounts of the organization are read, unless `accountId` or `Elements-Account-Id` names one;
+         *     with `viewAccountLogs` alone it is the own account, and any other is a 404.
+         */
+        get: operations["listAuditLogs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/audit-logs/authentication": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read who logged in, who was refused, and who saw or rotated secrets
+         * @description What the audit log has of log-ins and log-outs, of refusals, and of secrets that were shown or rotated.
+         */
+        get: operations["listAuthenticationAuditLogs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/audit-logs/element-instances": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the changes of instances
+         * @description What the audit log has of instances and their polls.
+         */
+        get: operations["listInstancesAuditLogs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/audit-logs/element-instances/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of an instance.
+                 * @example 1
+                 */
+                id: components["parameters"]["InstanceId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read the changes of an instance
+         * @description What the audit log has of one instance. One that was deleted is found as long as entries of it are kept.
+         */
+        get: operations["listInstanceAuditLogs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/audit-logs/elements": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the changes of elements
+         * @description What the audit log has of elements and OAuth proxies.
+         */
+        get: operations["listElementsAuditLogs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/audit-logs/elements/{keyOrId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The key or the integer id of an element.
+                 * @example odata
+                 */
+                keyOrId: components["parameters"]["KeyOrId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read the changes of an element
+         * @description What the audit log has of one element.
+         */
+        get: operations["listElementAuditLogs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/audit-logs/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the changes of users
+         * @description What the audit log has of users and roles.
+         */
+        get: operations["listUsersAuditLogs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/audit-logs/settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the changes of settings
+         * @description What the audit log has of settings, accounts and the organization.
+         */
+        get: operations["listSettingsAuditLogs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/console/session": {
         parameters: {
             query?: never;
@@ -3646,6 +3822,60 @@ export interface components {
             /** @description `org-admin`, `admin` (of an account) or `default-user`. */
             key: string;
         };
+        /** @description One change, log-in, refusal, or showing of a secret. */
+        AuditLogEntry: {
+            /**
+             * Format: int64
+             * @description The id of the entry.
+             */
+            id: number;
+            /**
+             * Format: date-time
+             * @description When the request came, in UTC.
+             */
+            timestamp: string;
+            /**
+             * Format: int64
+             * @description The organization of the user.
+             */
+            organizationId: number;
+            /**
+             * Format: int64
+             * @description The account that was changed, which is not always the user's own.
+             */
+            accountId: number;
+            /**
+             * Format: int64
+             * @description Who sent the request; null where that is not known, as in a log-in that failed.
+             */
+            userId: number | null;
+            /**
+             * Format: int64
+             * @description The instance that it was about, if it was about one.
+             */
+            instanceId?: number;
+            /**
+             * @description The method of the request.
+             * @example PATCH
+             */
+            method: string;
+            /** @description The path of the request, without its query and without secrets. */
+            resourceUri: string;
+            /** @description What was done or tried: `create`, `update`, `delete`, `rotate`, `show`, `login`, `logout` or `run`; in refusals also `view`. */
+            action: string;
+            /** @description What it was done to, such as `instance`, `user`, `role`, `secret`, `session`, `settings`, `account`, `organization`, `element`, `oauth-proxy`, `subscription`, `delivery` or `poll`. */
+            target: string;
+            /** @description Where the request came from. */
+            ipAddress: string | null;
+            /** @description The HTTP status of the answer. From 400 on nothing was changed, or not all that was asked for; `changes` tells what was. */
+            status: number;
+            /** @description The `Elements-Request-Id` of the answer. */
+            requestId: string;
+            /** @description What was changed, by member: `from` what it was and `to` what it is; without `from` it is new, without `to` it is gone. Secrets are `********`. Changes of many things are counted. What is longer than 16 kB is left out, and `…` says how much. */
+            changes?: {
+                [key: string]: unknown;
+            };
+        };
         /** @description An organization or an account. */
         NamedPlace: {
             /** Format: int64 */
@@ -5402,6 +5632,22 @@ export interface components {
                 "application/json": components["schemas"]["UserRoleKey"];
             };
         };
+        /** @description The entries that match, the newest first. */
+        AuditLogEntryList: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["AuditLogEntry"][];
+            };
+        };
         /** @description The session. */
         ConsoleSession: {
             headers: {
@@ -6046,6 +6292,32 @@ export interface components {
          * @example default-user
          */
         RoleKey: string;
+        /**
+         * @description Only entries of that time and later. ISO 8601.
+         * @example 2026-01-01T00:00:00Z
+         */
+        AuditFrom: string;
+        /**
+         * @description Only entries before that time. ISO 8601.
+         * @example 2100-01-01T00:00:00Z
+         */
+        AuditTo: string;
+        /**
+         * @description Only what this user did.
+         * @example 1
+         */
+        AuditUserId: number;
+        /**
+         * @description Only this account, by its id or its external id.
+         * @example 1
+         */
+        AuditAccountId: string;
+        /**
+         * @description A filter in the query language over `id`, `timestamp`, `accountId`, `userId`, `instanceId`, `method`, `resourceUri`, `action`, `target`, `ipAddress`,
+         *     `status` and `requestId`.
+         * @example action IN ('create', 'update', 'delete') AND status < 400
+         */
+        AuditWhere: string;
         /**
          * @description The id of an instance.
          * @example 1
@@ -8809,6 +9081,492 @@ export interface operations {
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listAuditLogs: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only entries of that time and later. ISO 8601.
+                 * @example 2026-01-01T00:00:00Z
+                 */
+                from?: components["parameters"]["AuditFrom"];
+                /**
+                 * @description Only entries before that time. ISO 8601.
+                 * @example 2100-01-01T00:00:00Z
+                 */
+                to?: components["parameters"]["AuditTo"];
+                /**
+                 * @description Only what this user did.
+                 * @example 1
+                 */
+                userId?: components["parameters"]["AuditUserId"];
+                /**
+                 * @description Only this account, by its id or its external id.
+                 * @example 1
+                 */
+                accountId?: components["parameters"]["AuditAccountId"];
+                /**
+                 * @description A filter in the query language over `id`, `timestamp`, `accountId`, `userId`, `instanceId`, `method`, `resourceUri`, `action`, `target`, `ipAddress`,
+                 *     `status` and `requestId`.
+                 * @example action IN ('create', 'update', 'delete') AND status < 400
+                 */
+                where?: components["parameters"]["AuditWhere"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 10
+                 */
+                pageSize?: components["parameters"]["PageSize"];
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["AuditLogEntryList"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listAuthenticationAuditLogs: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only entries of that time and later. ISO 8601.
+                 * @example 2026-01-01T00:00:00Z
+                 */
+                from?: components["parameters"]["AuditFrom"];
+                /**
+                 * @description Only entries before that time. ISO 8601.
+                 * @example 2100-01-01T00:00:00Z
+                 */
+                to?: components["parameters"]["AuditTo"];
+                /**
+                 * @description Only what this user did.
+                 * @example 1
+                 */
+                userId?: components["parameters"]["AuditUserId"];
+                /**
+                 * @description Only this account, by its id or its external id.
+                 * @example 1
+                 */
+                accountId?: components["parameters"]["AuditAccountId"];
+                /**
+                 * @description A filter in the query language over `id`, `timestamp`, `accountId`, `userId`, `instanceId`, `method`, `resourceUri`, `action`, `target`, `ipAddress`,
+                 *     `status` and `requestId`.
+                 * @example action IN ('create', 'update', 'delete') AND status < 400
+                 */
+                where?: components["parameters"]["AuditWhere"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 10
+                 */
+                pageSize?: components["parameters"]["PageSize"];
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["AuditLogEntryList"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listInstancesAuditLogs: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only entries of that time and later. ISO 8601.
+                 * @example 2026-01-01T00:00:00Z
+                 */
+                from?: components["parameters"]["AuditFrom"];
+                /**
+                 * @description Only entries before that time. ISO 8601.
+                 * @example 2100-01-01T00:00:00Z
+                 */
+                to?: components["parameters"]["AuditTo"];
+                /**
+                 * @description Only what this user did.
+                 * @example 1
+                 */
+                userId?: components["parameters"]["AuditUserId"];
+                /**
+                 * @description Only this account, by its id or its external id.
+                 * @example 1
+                 */
+                accountId?: components["parameters"]["AuditAccountId"];
+                /**
+                 * @description A filter in the query language over `id`, `timestamp`, `accountId`, `userId`, `instanceId`, `method`, `resourceUri`, `action`, `target`, `ipAddress`,
+                 *     `status` and `requestId`.
+                 * @example action IN ('create', 'update', 'delete') AND status < 400
+                 */
+                where?: components["parameters"]["AuditWhere"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 10
+                 */
+                pageSize?: components["parameters"]["PageSize"];
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["AuditLogEntryList"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listInstanceAuditLogs: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only entries of that time and later. ISO 8601.
+                 * @example 2026-01-01T00:00:00Z
+                 */
+                from?: components["parameters"]["AuditFrom"];
+                /**
+                 * @description Only entries before that time. ISO 8601.
+                 * @example 2100-01-01T00:00:00Z
+                 */
+                to?: components["parameters"]["AuditTo"];
+                /**
+                 * @description Only what this user did.
+                 * @example 1
+                 */
+                userId?: components["parameters"]["AuditUserId"];
+                /**
+                 * @description Only this account, by its id or its external id.
+                 * @example 1
+                 */
+                accountId?: components["parameters"]["AuditAccountId"];
+                /**
+                 * @description A filter in the query language over `id`, `timestamp`, `accountId`, `userId`, `instanceId`, `method`, `resourceUri`, `action`, `target`, `ipAddress`,
+                 *     `status` and `requestId`.
+                 * @example action IN ('create', 'update', 'delete') AND status < 400
+                 */
+                where?: components["parameters"]["AuditWhere"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 10
+                 */
+                pageSize?: components["parameters"]["PageSize"];
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id of an instance.
+                 * @example 1
+                 */
+                id: components["parameters"]["InstanceId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["AuditLogEntryList"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listElementsAuditLogs: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only entries of that time and later. ISO 8601.
+                 * @example 2026-01-01T00:00:00Z
+                 */
+                from?: components["parameters"]["AuditFrom"];
+                /**
+                 * @description Only entries before that time. ISO 8601.
+                 * @example 2100-01-01T00:00:00Z
+                 */
+                to?: components["parameters"]["AuditTo"];
+                /**
+                 * @description Only what this user did.
+                 * @example 1
+                 */
+                userId?: components["parameters"]["AuditUserId"];
+                /**
+                 * @description Only this account, by its id or its external id.
+                 * @example 1
+                 */
+                accountId?: components["parameters"]["AuditAccountId"];
+                /**
+                 * @description A filter in the query language over `id`, `timestamp`, `accountId`, `userId`, `instanceId`, `method`, `resourceUri`, `action`, `target`, `ipAddress`,
+                 *     `status` and `requestId`.
+                 * @example action IN ('create', 'update', 'delete') AND status < 400
+                 */
+                where?: components["parameters"]["AuditWhere"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 10
+                 */
+                pageSize?: components["parameters"]["PageSize"];
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["AuditLogEntryList"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listElementAuditLogs: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only entries of that time and later. ISO 8601.
+                 * @example 2026-01-01T00:00:00Z
+                 */
+                from?: components["parameters"]["AuditFrom"];
+                /**
+                 * @description Only entries before that time. ISO 8601.
+                 * @example 2100-01-01T00:00:00Z
+                 */
+                to?: components["parameters"]["AuditTo"];
+                /**
+                 * @description Only what this user did.
+                 * @example 1
+                 */
+                userId?: components["parameters"]["AuditUserId"];
+                /**
+                 * @description Only this account, by its id or its external id.
+                 * @example 1
+                 */
+                accountId?: components["parameters"]["AuditAccountId"];
+                /**
+                 * @description A filter in the query language over `id`, `timestamp`, `accountId`, `userId`, `instanceId`, `method`, `resourceUri`, `action`, `target`, `ipAddress`,
+                 *     `status` and `requestId`.
+                 * @example action IN ('create', 'update', 'delete') AND status < 400
+                 */
+                where?: components["parameters"]["AuditWhere"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 10
+                 */
+                pageSize?: components["parameters"]["PageSize"];
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The key or the integer id of an element.
+                 * @example odata
+                 */
+                keyOrId: components["parameters"]["KeyOrId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["AuditLogEntryList"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listUsersAuditLogs: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only entries of that time and later. ISO 8601.
+                 * @example 2026-01-01T00:00:00Z
+                 */
+                from?: components["parameters"]["AuditFrom"];
+                /**
+                 * @description Only entries before that time. ISO 8601.
+                 * @example 2100-01-01T00:00:00Z
+                 */
+                to?: components["parameters"]["AuditTo"];
+                /**
+                 * @description Only what this user did.
+                 * @example 1
+                 */
+                userId?: components["parameters"]["AuditUserId"];
+                /**
+                 * @description Only this account, by its id or its external id.
+                 * @example 1
+                 */
+                accountId?: components["parameters"]["AuditAccountId"];
+                /**
+                 * @description A filter in the query language over `id`, `timestamp`, `accountId`, `userId`, `instanceId`, `method`, `resourceUri`, `action`, `target`, `ipAddress`,
+                 *     `status` and `requestId`.
+                 * @example action IN ('create', 'update', 'delete') AND status < 400
+                 */
+                where?: components["parameters"]["AuditWhere"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 10
+                 */
+                pageSize?: components["parameters"]["PageSize"];
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["AuditLogEntryList"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listSettingsAuditLogs: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only entries of that time and later. ISO 8601.
+                 * @example 2026-01-01T00:00:00Z
+                 */
+                from?: components["parameters"]["AuditFrom"];
+                /**
+                 * @description Only entries before that time. ISO 8601.
+                 * @example 2100-01-01T00:00:00Z
+                 */
+                to?: components["parameters"]["AuditTo"];
+                /**
+                 * @description Only what this user did.
+                 * @example 1
+                 */
+                userId?: components["parameters"]["AuditUserId"];
+                /**
+                 * @description Only this account, by its id or its external id.
+                 * @example 1
+                 */
+                accountId?: components["parameters"]["AuditAccountId"];
+                /**
+                 * @description A filter in the query language over `id`, `timestamp`, `accountId`, `userId`, `instanceId`, `method`, `resourceUri`, `action`, `target`, `ipAddress`,
+                 *     `status` and `requestId`.
+                 * @example action IN ('create', 'update', 'delete') AND status < 400
+                 */
+                where?: components["parameters"]["AuditWhere"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 10
+                 */
+                pageSize?: components["parameters"]["PageSize"];
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["AuditLogEntryList"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Overloaded"];

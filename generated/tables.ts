@@ -57,6 +57,8 @@ export interface AuditLogColumns {
   readonly ip_address: string | null;
   readonly status: number;
   readonly changes: unknown;
+  /** The path that it stands under beside the one with all; null for none. */
+  readonly section: string | null;
 }
 
 /** Who is logged in to the console. */

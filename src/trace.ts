@@ -1,6 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Redactor } from './redaction.ts';
 
+/** The path of the audit log that an entry stands under, beside the one with all. */
+export type AuditSection = 'authentication' | 'element-instances' | 'elements' | 'users' | 'settings';
+
 /** A change that a caller asked for, as the audit log tells of it. What shows only when it is done is noted then (`db/change.ts`). */
 export interface AuditEntry {
   readonly at: Date;
@@ -12,14 +15,18 @@ export interface AuditEntry {
   readonly method: string;
   /** The path, without secrets. */
   readonly resourceUri: string;
-  readonly action: string;
+  action: string;
   /** The kind of thing that is changed. */
   readonly target: string;
+  /** By what is changed. Refusals and what shows secrets stand under `authentication`, whatever they are about. */
+  readonly section?: AuditSection | undefined;
   targetId?: string;
   instanceId?: number;
   readonly ipAddress: string | undefined;
   /** What was changed: never a secret. */
   changes?: Readonly<Record<string, unknown>>;
+  /** Of the secrets of the request, for whatever text of it the row tells. */
+  readonly redactor: Redactor;
   /** Its row is committed. */
   isWritten: boolean;
 }

@@ -44,6 +44,7 @@ describe('readConfig', () => {
       databasePoolSize: 10,
       shutdownTimeoutMs: 30_000,
       eventRetentionDays: 30,
+      auditRetentionDays: 365,
       providerMemoryBytes: undefined,
       tracing: undefined,
       validateResponses: false,
@@ -83,6 +84,7 @@ describe('readConfig', () => {
       DATABASE_POOL_SIZE: '25',
       SHUTDOWN_TIMEOUT: '5',
       EVENT_RETENTION_DAYS: '7',
+      AUDIT_RETENTION_DAYS: '2555',
       PROVIDER_MEMORY_MB: '64',
       OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector.internal:4318/',
       OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf',
@@ -126,6 +128,7 @@ describe('readConfig', () => {
       databasePoolSize: 25,
       shutdownTimeoutMs: 5000,
       eventRetentionDays: 7,
+      auditRetentionDays: 2555,
       providerMemoryBytes: 64 * 1024 * 1024,
       tracing: {
         url: 'https://collector.internal:4318/v1/traces',

@@ -18,7 +18,7 @@ import { isRoot } from '../../src/db/data-dir.ts';
 import { openDatabase } from '../../src/db/database.ts';
 import { migrateDatabase } from '../../src/db/migrate.ts';
 import { firstOf } from '../../src/db/row.ts';
-import { createPartitions } from '../../src/events/upkeep/upkeep.ts';
+import { createEventPartitions } from '../../src/events/upkeep/upkeep.ts';
 import { createLogger } from '../../src/log.ts';
 
 /** A PostgreSQL of the measurement's own, durable as in production, that may crash and comes back at the same place. */
@@ -57,7 +57,7 @@ export async function startLoadDatabase(): Promise<LoadDatabase> {
   await migrateDatabase({ url, log });
   const database = openDatabase({ url, poolSize: 4, log });
   const { knex } = database;
-  await createPartitions({ knex, log, clock: SYSTEM_CLOCK }, { retentionDays: 30 }).ensure();
+  await createEventPartitions({ knex, log, clock: SYSTEM_CLOCK }, { retentionDays: 30 }).ensure();
 
   return {
     url,

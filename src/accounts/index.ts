@@ -3,6 +3,7 @@ import { createAccountRecords } from './account-records.ts';
 import { createAccountRemoval } from './account-removal.ts';
 import { createAccounts } from './accounts.ts';
 import { createActiveElements } from './active-elements.ts';
+import { createAuditLog } from './audit-log.ts';
 import { createIdempotency } from './idempotency/index.ts';
 import { composeLogIn } from './log-in/index.ts';
 import { createOrganizations } from './organizations.ts';
@@ -18,10 +19,17 @@ export { createAccountRemoval };
 export interface AccountsNeighbours {
   /** Prepares deliveries to the URL. */
   readonly ensureSubscription: (accountId: number, url: string) => Promise<unknown>;
+  readonly auditRetentionDays: number;
 }
 
-/** Organizations, accounts and users, and how these log in; what accounts set; and what their callers send with an `Idempotency-Key`. */
-export function composeAccounts(platform: Platform, { ensureSubscription }: AccountsNeighbours) {
+/**
+ * Organizations, accounts and users, and how these log in; what accounts set; who changed what; and what their callers send with an
+ * `Idempotency-Key`.
+ */
+export function composeAccounts(
+  platform: Platform,
+  { ensureSubscription, auditRetentionDays: retentionDays }: AccountsNeighbours,
+) {
   const accounts = createAccounts(platform);
   const principals = createPrincipalChanges(platform);
   return {
@@ -35,6 +43,7 @@ export function composeAccounts(platform: Platform, { ensureSubscription }: Acco
     logIn: composeLogIn(platform, { principals, getUser: accounts.getUser }),
     activeElements: createActiveElements(platform, principals),
     settings: createSettings(platform, ensureSubscription),
+    auditLog: createAuditLog(platform, { retentionDays }),
     idempotency: createIdempotency(platform),
   };
 }

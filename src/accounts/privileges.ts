@@ -92,9 +92,9 @@ export function privilegesOf(roles: readonly string[], given: RolePrivileges): R
 }
 
 /** @param needs such as `This needs` */
-export function lacking(needs: string, privilege: Privilege): AppError {
-  const [name] = PRIVILEGES[privilege];
-  return new AppError('FORBIDDEN', `${needs} the privilege ${privilege} (${name}), which none of your roles has.`);
+export function lacking(needs: string, ...enough: readonly Privilege[]): AppError {
+  const names = enough.map((privilege) => `${privilege} (${PRIVILEGES[privilege][0]})`).join(' or ');
+  return new AppError('FORBIDDEN', `${needs} the privilege ${names}, which none of your roles has.`);
 }
 
 /**

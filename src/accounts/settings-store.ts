@@ -5,10 +5,18 @@ import type { RowOf } from '../db/row.ts';
 /** What was set, by key; the rest has its default. */
 export type StoredSettings = RowOf<'account_settings', 'settings'>['settings'];
 
+export type SettingsStore = ReturnType<typeof createSettingsStore>;
+
 export function createSettingsStore(knex: Knex) {
   return {
     read: async (accountId: number): Promise<StoredSettings> => {
       const row = await knex('account_settings').where({ account_id: accountId }).first('settings');
+      return row?.settings ?? {};
+    },
+
+    /** Nobody else changes them before the end of the transaction. */
+    readForChange: async (accountId: number): Promise<StoredSettings> => {
+      const row = await knex('account_settings').where({ account_id: accountId }).forNoKeyUpdate().first('settings');
       return row?.settings ?? {};
     },
 

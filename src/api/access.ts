@@ -6,8 +6,8 @@ import type { ApiOperationId, UserOf } from './operation.ts';
 
 /** What a caller needs for an operation, and what the audit log says of it. */
 export interface Access {
-  /** Without one, whoever is known may. */
-  readonly privilege?: Privilege;
+  /** Any of several is enough; without one, whoever is known may. */
+  readonly privilege?: Privilege | readonly Privilege[];
   /** The path parameter that names an account of the organization; without one it is the caller's, or that of the header. */
   readonly account?: string;
   /** For a path that names a user (`emailOrId`). */
@@ -98,6 +98,8 @@ const editRoles = { user: EDIT_USER, audit: { action: 'update', ...USER_AUDIT } 
 
 const CONFIGURE_ROLES: Access = { privilege: 'configureRoles' };
 
+/** How much of the log is read depends on which it is. */
+const VIEW_LOGS: Access = { privilege: ['viewOrganizationLogs', 'viewAccountLogs'] };
 const VIEW_ELEMENTS: Access = { privilege: 'viewElements' };
 
 /** Everybody of the account. What goes to a provider is its to allow; what happened there is in the activity, not in the audit log. */
@@ -154,6 +156,14 @@ export const ACCESS: { readonly [Id in ApiOperationId]: AccessOf<Id> } = {
   getUserRole: viewUser,
   grantUserRole: editRoles,
   revokeUserRole: editRoles,
+  listAuditLogs: VIEW_LOGS,
+  listAuthenticationAuditLogs: VIEW_LOGS,
+  listInstancesAuditLogs: VIEW_LOGS,
+  listInstanceAuditLogs: VIEW_LOGS,
+  listElementsAuditLogs: VIEW_LOGS,
+  listElementAuditLogs: VIEW_LOGS,
+  listUsersAuditLogs: VIEW_LOGS,
+  listSettingsAuditLogs: VIEW_LOGS,
 
   // To oneself.
   createConsoleSession: { audit: { action: 'login', target: 'session' } },
@@ -287,9 +297,13 @@ export async function assertAccess(
   return { principal: acting, user: user && (await reach(users, acting, user, params.emailOrId ?? '')) };
 }
 
-/** @throws AppError FORBIDDEN that names the privilege */
-export function assertPrivilege({ privileges }: Pick<Principal, 'privileges'>, privilege: Privilege): void {
-  if (!privileges.has(privilege)) throw lacking('This needs', privilege);
+/** One of several is enough. @throws AppError FORBIDDEN that names them */
+export function assertPrivilege(
+  { privileges }: Pick<Principal, 'privileges'>,
+  privilege: Privilege | readonly Privilege[],
+): void {
+  const enough = [privilege].flat();
+  if (!enough.some((one) => privileges.has(one))) throw lacking('This needs', ...enough);
 }
 
 /** Whoever lacks the privilege is told so, whether there is such a user or not. */

@@ -23,6 +23,7 @@ import type { Polls } from '../polls/index.ts';
 import type { Resources } from '../resources/index.ts';
 import { createAccountHandlers } from './accounts.ts';
 import { createAudit } from './audit.ts';
+import { type AuditLogServices, createAuditLogHandlers } from './audit-logs.ts';
 import { createAuthorization } from './authorization.ts';
 import { createConsoleHandlers } from './console.ts';
 import { createElementHandlers } from './elements.ts';
@@ -51,7 +52,12 @@ import { createWebhookHandler } from './webhooks.ts';
 export { BASE_PATH } from './server.ts';
 
 /** The rooms behind the API, and what the process knows of itself. */
-export interface ApiServices extends ProcessState, NotificationServices, EventServices, OrganizationServices {
+export interface ApiServices
+  extends ProcessState,
+    NotificationServices,
+    EventServices,
+    OrganizationServices,
+    AuditLogServices {
   readonly settings: Settings;
   readonly accounts: Accounts;
   readonly accountRecords: AccountRecords;
@@ -139,7 +145,7 @@ function composeOperations(
       callerLimits: createCallerLimits(clock, config),
     }),
     directory: services,
-    audit: createAudit(platform, { redactCall, isStrict: false }),
+    audit: createAudit(platform, { redactCall, isStrict: config.validateResponses }),
     handlers: {
       ...createOrganizationHandlers(services),
       ...createAccountHandlers(services, keys),
@@ -155,6 +161,7 @@ function composeOperations(
       ...createPollHandlers(services.polls, { clock, seal: keys }),
       ...createUserHandlers(services, keys),
       ...createRoleHandlers(services),
+      ...createAuditLogHandlers(services, keys),
     },
     passthrough: createPassthrough(resources),
     idempotency,

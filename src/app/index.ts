@@ -90,8 +90,9 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
 
   const subscriptions = createSubscriptions(platform);
   const ensureSubscription = subscriptions.ensure;
-  const people = composeAccounts(platform, { ensureSubscription });
-  const { accounts, activeElements, logIn, settings, idempotency } = people;
+  const people = composeAccounts(platform, { ensureSubscription, auditRetentionDays: config.auditRetentionDays });
+  const { accounts, activeElements, logIn, settings, auditLog, idempotency } = people;
+  await auditLog.ensure();
   const { notifications, deliveries, eventHistory } = composeDeliveries(platform, { subscriptions, settings });
   const { client, budget } = composeProviderClient(platform, {
     simulatorsUrl,
@@ -158,6 +159,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
     purgeLogIns: logIn.purge,
     ...maintenance,
     keepEvents: events.keep,
+    keepAuditLog: auditLog.keep,
     keepPolls: polls.keep,
     keepWebhooks: registrations.keep,
     removeAccounts: removal.keep,

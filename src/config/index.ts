@@ -249,6 +249,13 @@ export const VARIABLES = {
     defaultText: () => '30',
     description: 'Days that events and delivery attempts are kept. An event that is still to be delivered stays.',
   },
+  auditRetention: {
+    name: 'AUDIT_RETENTION_DAYS',
+    format: integer(1, 36_500),
+    shownDefault: '365',
+    defaultText: () => '365',
+    description: 'Days that entries of the audit log are kept; a month of them goes when all of it is older.',
+  },
   providerMemory: {
     name: 'PROVIDER_MEMORY_MB',
     format: integer(16, 1_000_000),
@@ -303,6 +310,7 @@ export interface ServiceConfig {
   readonly databasePoolSize: number;
   readonly shutdownTimeoutMs: number;
   readonly eventRetentionDays: number;
+  readonly auditRetentionDays: number;
   /** Undefined: a third of the heap. */
   readonly providerMemoryBytes: number | undefined;
   /** Undefined: nothing is traced. */
@@ -362,6 +370,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): ServiceConfig {
     databasePoolSize: required(VARIABLES.databasePoolSize),
     shutdownTimeoutMs: required(VARIABLES.shutdownTimeout) * 1000,
     eventRetentionDays: required(VARIABLES.eventRetention),
+    auditRetentionDays: required(VARIABLES.auditRetention),
     providerMemoryBytes: toBytes(optional(VARIABLES.providerMemory)),
     tracing: readTracing(environment, setting),
     validateResponses: required(VARIABLES.environment) !== 'production',

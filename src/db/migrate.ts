@@ -16,6 +16,7 @@ import * as administration from './migrations/0010-administration.ts';
 import * as traceContext from './migrations/0012-trace-context.ts';
 import * as accounts from './migrations/0013-accounts.ts';
 import * as console from './migrations/0015-console.ts';
+import * as audit from './migrations/0016-audit.ts';
 import * as accountElements from './migrations/0017-account-elements.ts';
 
 interface Migration {
@@ -38,6 +39,7 @@ const MIGRATIONS: readonly Migration[] = [
   { name: '0012-trace-context', up: traceContext.up },
   { name: '0013-accounts', up: accounts.up },
   { name: '0015-console', up: console.up },
+  { name: '0016-audit', up: audit.up },
   { name: '0017-account-elements', up: accountElements.up },
 ];
 

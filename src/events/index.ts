@@ -9,7 +9,7 @@ import { createOutcomeStore } from './outcomes/outcome-store.ts';
 import { createOwnerStore } from './owners/owner-store.ts';
 import { createSubscriptions, type Subscriptions } from './subscriptions/subscriptions.ts';
 import { createClaimStore } from './sweep/claim-store.ts';
-import { createPartitions, createUpkeep } from './upkeep/upkeep.ts';
+import { createEventPartitions, createUpkeep } from './upkeep/upkeep.ts';
 import { createNoteRegistration } from './webhooks/demand.ts';
 import { composeWebhooks } from './webhooks/index.ts';
 
@@ -38,7 +38,7 @@ export function composeEvents(platform: Platform, neighbours: EngineNeighbours, 
     outcomes: createOutcomeStore(knex),
     owners: createOwnerStore(knex),
   };
-  const partitions = createPartitions(platform, options);
+  const partitions = createEventPartitions(platform, options);
   const engine = createEngine(platform, stores, neighbours, options);
   return {
     accept: engine.accept,

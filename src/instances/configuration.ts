@@ -184,7 +184,7 @@ export function secretKeysOf(connectors: readonly Connector[]): ReadonlySet<stri
   return new Set(connectors.flatMap((connector) => [...secretKeys(connector)]));
 }
 
-function secretKeys(connector: Connector): ReadonlySet<string> {
+export function secretKeys(connector: Connector): ReadonlySet<string> {
   const secrets = configurationFields(connector).filter(({ secret }) => secret === true);
   return new Set(secrets.map(({ key }) => key));
 }

@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import type { Config, Connector } from '../connector/contract.ts';
 import type { Registry } from '../connector/registry.ts';
+import { type ChangeNote, change, differences } from '../db/change.ts';
 import type { Removal } from '../db/removal.ts';
 import { isStorable } from '../db/storable.ts';
 import { assertCallable } from '../egress/callback-url.ts';
@@ -8,7 +9,7 @@ import { AppError, pointer, redactAppError } from '../errors.ts';
 import type { Platform } from '../platform.ts';
 import { prepareSql } from '../where/index.ts';
 import type { Authenticate, Authenticated, GivenAgain } from './authenticate.ts';
-import { assertUnmasked, exchangeOf, unmasked } from './configuration.ts';
+import { assertUnmasked, exchangeOf, MASK, secretKeys, unmasked } from './configuration.ts';
 import { readShown } from './credential-change.ts';
 import { CALLBACK_URL, readEventSettings, wantsRegistration } from './event-settings.ts';
 import { assertUsable, type Instance, type InstanceKey, instanceNotFound } from './instance.ts';
@@ -112,7 +113,7 @@ interface Guard extends Pick<Authenticated, 'keep'>, Pick<Instance, 'settingsVer
 const WORKING = { valid: true, invalidReason: null, refusedCalls: [] };
 
 export function createInstances(
-  { keys, shares, random, egress }: Pick<Platform, 'keys' | 'shares' | 'random' | 'egress'>,
+  { knex, keys, shares, random, egress }: Pick<Platform, 'knex' | 'keys' | 'shares' | 'random' | 'egress'>,
   {
     registry,
     store,
@@ -128,20 +129,25 @@ export function createInstances(
   const { decode, encodeSettings } = codec;
 
   async function settle(accountId: number, id: number, changes: InstanceChanges, guard?: Guard): Promise<Instance> {
-    const row = await store.transaction(async (via) => {
+    const work = async (via: Knex): Promise<Step & { readonly after: Instance }> => {
+      const before = await lock(via, accountId, id);
       const updated = await store.update(via, accountId, id, changes, guard?.settingsVersion);
-      const mayMatter = guard !== undefined || changes.disabled !== undefined;
-      if (updated !== undefined && mayMatter) await noteEvents(via, updated);
-      if (updated === undefined || guard === undefined) return updated;
-      const isRepaired = await guard.keep(via, { accountId, id });
-      return isRepaired && !updated.valid ? store.update(via, accountId, id, WORKING) : updated;
-    });
-    if (row !== undefined) {
-      await records.changed(accountId, id);
-      return decode(row);
-    }
-    if (guard === undefined || (await store.find(accountId, id)) === undefined) throw instanceNotFound(id);
-    throw new AppError('CONFLICT', `Instance ${id} was changed at the same time. Read it again and repeat the change.`);
+      if (updated === undefined) throw changedMeanwhile(id);
+      if (guard !== undefined || changes.disabled !== undefined) await noteEvents(via, updated);
+      const isRepaired = guard !== undefined && (await guard.keep(via, { accountId, id }));
+      const row = isRepaired && !updated.valid ? await store.update(via, accountId, id, WORKING) : updated;
+      return { before, after: decode(row ?? updated) };
+    };
+    const { after } = await change(knex, work, noteOf);
+    await records.changed(accountId, id);
+    return after;
+  }
+
+  /** @throws AppError NOT_FOUND */
+  async function lock(via: Knex, accountId: number, id: number): Promise<Instance> {
+    const row = await store.lock(via, accountId, id);
+    if (row === undefined) throw instanceNotFound(id);
+    return decode(row);
   }
 
   async function noteEvents(via: Knex, row: InstanceRow): Promise<void> {
@@ -244,16 +250,17 @@ export function createInstances(
         tokenHash: keys.lookupHash(token),
         providerData: {},
       };
-      const row = await store.transaction(async (via) => {
+      const insert = async (via: Knex): Promise<Step & { readonly after: Instance }> => {
         const inserted = await store.insert(via, newRow);
         await noteEvents(via, inserted);
         await keep(via, { accountId, id });
         await records.changed(accountId, id, via);
-        return inserted;
-      });
+        return { after: decode(inserted) };
+      };
+      const { after } = await change(knex, insert, noteOf);
       // A code is used up: it is shown to whoever sent it, and kept nowhere.
       const shown = providerData?.code === undefined ? {} : { providerData: { code: providerData.code } };
-      return readyForEvents({ ...decode(row), ...shown });
+      return readyForEvents({ ...after, ...shown });
     },
 
     list,
@@ -303,7 +310,12 @@ export function createInstances(
     setDisabled: (accountId, id, disabled) => settle(accountId, id, { disabled }),
 
     remove: async (accountId, id) => {
-      if (!(await store.remove(accountId, id))) throw instanceNotFound(id);
+      const remove = async (via: Knex): Promise<Step> => {
+        const before = await lock(via, accountId, id);
+        await store.remove(via, accountId, id);
+        return { before };
+      };
+      await change(knex, remove, noteOf);
       await records.changed(accountId, id);
     },
 
@@ -314,7 +326,7 @@ export function createInstances(
         for (const id of left) {
           if (signal.aborted) return;
           await leave({ accountId, id }, signal);
-          await store.remove(accountId, id);
+          await store.remove(knex, accountId, id);
           await records.changed(accountId, id);
         }
       };
@@ -322,6 +334,36 @@ export function createInstances(
       return ids.length === 0 ? 'done' : 'more';
     },
   };
+}
+
+/** An instance before and after a change. */
+interface Step {
+  readonly before?: Instance;
+  readonly after?: Instance;
+}
+
+/** For the audit log: what differs, with masks for secrets. */
+function noteOf({ before, after }: Step): ChangeNote {
+  const instance = after ?? before;
+  if (instance === undefined) return {};
+  const secrets = new Set([...secretKeys(instance.connector)].map(settingName));
+  const show = (name: string, value: unknown) => (secrets.has(name) ? MASK : value);
+  return { instanceId: instance.id, changes: differences(toldOf(before), toldOf(after), show) };
+}
+
+function toldOf(instance: Instance | undefined): Readonly<Record<string, unknown>> {
+  if (instance === undefined) return {};
+  const { id, connector, name, tags, valid, disabled, config } = instance;
+  const settings = Object.entries(config).map(([key, value]) => [settingName(key), value]);
+  return { id, element: connector.key, name, tags, valid, disabled, ...Object.fromEntries(settings) };
+}
+
+function settingName(key: string): string {
+  return `configuration.${key}`;
+}
+
+function changedMeanwhile(id: number): AppError {
+  return new AppError('CONFLICT', `Instance ${id} was changed at the same time. Read it again and repeat the change.`);
 }
 
 function trimmed(tags: readonly string[] = []): string[] {

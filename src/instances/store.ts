@@ -257,8 +257,9 @@ export function createInstanceStore(knex: Knex) {
     listIds: async (accountId: number, limit: number): Promise<number[]> =>
       knex('instance').where({ account_id: accountId }).orderBy('id').limit(limit).pluck('id'),
 
-    remove: async (accountId: number, id: number): Promise<boolean> =>
-      (await knex('instance').where({ account_id: accountId, id }).delete()) > 0,
+    remove: async (via: Knex, accountId: number, id: number): Promise<void> => {
+      await via('instance').where({ account_id: accountId, id }).delete();
+    },
   };
 }
 

@@ -1,3 +1,5 @@
+import type { Knex } from 'knex';
+import { change } from '../db/change.ts';
 import { AppError, invalidRequest, pointer } from '../errors.ts';
 import type { Instance, InstanceKey } from '../instances/instance.ts';
 import type { Instances } from '../instances/instances.ts';
@@ -173,12 +175,13 @@ export function composePolls(platform: Platform, neighbours: PollNeighbours, { p
     runNow: async (key) => {
       await instances.get(key.accountId, key.instanceId);
       // Who asks for it is a caller, and does not wait for others.
-      if (await store.runNow(key, new Date(clock.now()), MOST_WAITS)) return notifier.publish(DUE_TOPIC, '');
-      const known = await store.list(key.accountId, key.instanceId);
-      if (known.every(({ resource }) => resource !== key.resource)) throw noSuchPoll(key);
-      if (!(await store.isActive(key.accountId))) throw rests(key);
-      const message = `The poll '${key.resource}' of instance ${key.instanceId} is stopped: the instance is disabled or not valid.`;
-      throw new AppError('CONFLICT', message);
+      await change(knex, async (via) => {
+        if (await store.runNow(via, key, { now: new Date(clock.now()), waits: MOST_WAITS })) return;
+        const known = await store.list(key.accountId, key.instanceId, via);
+        if (known.every(({ resource }) => resource !== key.resource)) throw noSuchPoll(key);
+        throw (await store.isActive(key.accountId, via)) ? isStopped(key) : rests(key);
+      });
+      await notifier.publish(DUE_TOPIC, '');
     },
 
     replay: async (key, from) => {
@@ -186,12 +189,20 @@ export function composePolls(platform: Platform, neighbours: PollNeighbours, { p
       const now = new Date(clock.now());
       if (from > now)
         throw invalidRequest([{ path: pointer('body', 'from'), message: "'from' must not be in the future." }]);
-      if (!(await store.replay(key, from, now))) throw noSuchPoll(key);
+      const replay = async (via: Knex) => {
+        if (!(await store.replay(via, key, from, now))) throw noSuchPoll(key);
+      };
+      await change(knex, replay, () => ({ changes: { from } }));
       await notifier.publish(DUE_TOPIC, '');
     },
 
     keep,
   };
+}
+
+function isStopped({ instanceId, resource }: PollKey): AppError {
+  const message = `The poll '${resource}' of instance ${instanceId} is stopped: the instance is disabled or not valid.`;
+  return new AppError('CONFLICT', message);
 }
 
 function rests({ accountId, resource }: PollKey): AppError {

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
+import { arrayLiteral } from '../db/array-literal.ts';
 import { firstOf, type RowOf } from '../db/row.ts';
-import { arrayLiteral } from '../events/array-literal.ts';
 
 /** Which poller. */
 export type PollKey = RowOf<'poll', 'account_id' | 'instance_id' | 'resource'>;
@@ -274,22 +274,26 @@ export function createPollStore(knex: Knex) {
     },
 
     /** Whether its instances may be polled. */
-    isActive: async (accountId: number): Promise<boolean> => {
-      const row = await knex('account').where({ id: accountId, active: true }).whereNull('deleted_at').first('id');
+    isActive: async (accountId: number, via = knex): Promise<boolean> => {
+      const row = await via('account').where({ id: accountId, active: true }).whereNull('deleted_at').first('id');
       return row !== undefined;
     },
 
     /** Of one instance, by name. */
-    list: async (accountId: number, instanceId: number): Promise<readonly PollRow[]> =>
-      knex('poll')
+    list: async (accountId: number, instanceId: number, via = knex): Promise<readonly PollRow[]> =>
+      via('poll')
         // One whose account rests is stopped when its time comes.
         .select({ ...COLUMNS, due: knex.raw(`case when ${IS_ACTIVE} then due end`) })
         .where({ account_id: accountId, instance_id: instanceId })
         .orderBy('resource'),
 
     /** Due at once, as one that has waited so often. @returns false: there is no such poller, it is stopped, or its account rests */
-    runNow: async ({ accountId, instanceId, resource }: PollKey, now: Date, waits: number): Promise<boolean> => {
-      const count = await knex('poll')
+    runNow: async (
+      via: Knex,
+      { accountId, instanceId, resource }: PollKey,
+      { now, waits }: { readonly now: Date; readonly waits: number },
+    ): Promise<boolean> => {
+      const count = await via('poll')
         .where({ account_id: accountId, instance_id: instanceId, resource })
         .whereNotNull('due')
         .whereRaw(IS_ACTIVE)
@@ -298,20 +302,23 @@ export function createPollStore(knex: Knex) {
     },
 
     /** Sets it back, never on, and due at once; whoever runs it has lost it. @returns false: there is no such poller */
-    replay: async ({ accountId, instanceId, resource }: PollKey, from: Date, now: Date): Promise<boolean> => {
-      return knex.transaction(async (via) => {
-        const { rowCount } = await via.raw<{ rowCount: number }>(REPLAY, [
-          from,
-          from,
-          now,
-          accountId,
-          instanceId,
-          resource,
-        ]);
-        if (rowCount === 0) return false;
-        await via('poll_seen').where({ account_id: accountId, instance_id: instanceId, resource }).delete();
-        return true;
-      });
+    replay: async (
+      via: Knex,
+      { accountId, instanceId, resource }: PollKey,
+      from: Date,
+      now: Date,
+    ): Promise<boolean> => {
+      const { rowCount } = await via.raw<{ rowCount: number }>(REPLAY, [
+        from,
+        from,
+        now,
+        accountId,
+        instanceId,
+        resource,
+      ]);
+      if (rowCount === 0) return false;
+      await via('poll_seen').where({ account_id: accountId, instance_id: instanceId, resource }).delete();
+      return true;
     },
   };
 }

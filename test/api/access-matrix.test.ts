@@ -65,9 +65,10 @@ function waysOf(id: AskedOperationId): readonly Way[] {
   return [{ place: 'own', naming: 'nothing' }, { place: 'own', naming: 'header' }, ...others];
 }
 
-function holds(role: RoleName, privilege: Privilege): boolean {
+/** One of several is enough. */
+function holds(role: RoleName, privilege: Privilege | readonly Privilege[]): boolean {
   const held: readonly Privilege[] = role === 'nobody' ? [] : ROLES[role].privileges;
-  return held.includes(privilege);
+  return [privilege].flat().some((one) => held.includes(one));
 }
 
 /**

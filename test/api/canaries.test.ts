@@ -248,6 +248,9 @@ describe('canary secrets, planted on every path', function canaries() {
     const code = plant('code on the way', headerCanary('code'));
     await arrive(proxy, `code=${code}&state=${encodeURIComponent('https://unknown.example.com/')}`);
     await misplace(apiSecret);
+    const next = plant('next proxy secret', canary('next proxy'));
+    await patch(`/elements/oauthProxies/${proxy.id}`, { apiSecret: next });
+    await search(`/elements/oauthProxies/${proxy.id}`, { method: 'DELETE' });
   });
 
   it('in events: signing secrets, and a receiver that quotes them', async () => {
@@ -270,6 +273,17 @@ describe('canary secrets, planted on every path', function canaries() {
     await search('/notifications');
     await search(`/instances/${source.id}/configuration`);
     await misplace(key, 'event.notification.signature.key');
+    const { body: rotated } = await service.call(subscriptionPath, { method: 'PATCH', body: { rotateSecret: true } });
+    plant('rotated signing secret', rotated.secret.replace('whsec_', ''));
+    await search(`/instances/${source.id}`, { method: 'DELETE' });
+  });
+
+  it('in the audit log, which tells of all this', async () => {
+    for (const section of ['', '/authentication', '/element-instances', '/elements', '/users', '/settings'])
+      await search(`/audit-logs${section}`, { query: { pageSize: 5000 } });
+    const told = JSON.stringify(answers.at(-6)?.answer.body);
+    expect(told).to.include('"action":"rotate"').and.include('"configuration.password":{"to":"********"}');
+    expect(told).to.include('"apiSecret":{"to":"********","from":"********"}');
   });
 
   it('in passwords of users, right and wrong, and in a session of the console', async () => {

@@ -18,6 +18,7 @@ const ALL = [
   '0012-trace-context',
   '0013-accounts',
   '0015-console',
+  '0016-audit',
   '0017-account-elements',
 ];
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { createPartitions, type PartitionOptions, type PartitionPlatform } from '../../src/events/upkeep/upkeep.ts';
+import type { PartitionOptions, PartitionPlatform } from '../../src/db/partitions.ts';
+import { createEventPartitions } from '../../src/events/upkeep/upkeep.ts';
 import { createLogger } from '../../src/log.ts';
 import { silentLog, useDatabase } from '../support/database.ts';
 
@@ -12,7 +13,7 @@ describe('the partitions of events', () => {
 
   function partitions(given: Partial<PartitionPlatform & PartitionOptions> = {}) {
     const platform = { knex: database.knex, log: silentLog, clock: { now: () => NOON.getTime() }, ...given };
-    return createPartitions(platform, { retentionDays: 30, ...given });
+    return createEventPartitions(platform, { retentionDays: 30 }, given);
   }
 
   const at = (day: string) => partitions({ clock: { now: () => Date.parse(`${day}T12:00:00Z`) } });
@@ -104,11 +105,14 @@ describe('the partitions of events', () => {
 
   it('leave a day with many rows in the default one while it comes in, and move it when it is over', async () => {
     const ids = [await insertEvent('2026-03-10T08:00:00Z'), await insertEvent('2026-03-10T09:00:00Z')];
-    await partitions({ maxRowsMovedFromToday: 1 }).ensure();
+    await partitions({ maxRowsMovedWhileWritten: 1 }).ensure();
     expect(await names('event')).not.to.include('event_20260310');
     expect(await Promise.all(ids.map(homeOf))).to.deep.equal(['event_default', 'event_default']);
 
-    await partitions({ maxRowsMovedFromToday: 1, clock: { now: () => Date.parse('2026-03-12T01:00:00Z') } }).ensure();
+    await partitions({
+      maxRowsMovedWhileWritten: 1,
+      clock: { now: () => Date.parse('2026-03-12T01:00:00Z') },
+    }).ensure();
     expect(await Promise.all(ids.map(homeOf))).to.deep.equal(['event_20260310', 'event_20260310']);
   });
 

@@ -23,6 +23,7 @@ const nothing: Maintenance = {
   purgeLogIns: async () => 0,
   refreshTokens: async () => 0,
   keepEvents: async () => {},
+  keepAuditLog: async () => {},
   keepPolls: async () => 0,
   keepWebhooks: async () => 0,
   removeAccounts: async () => 0,

@@ -20,6 +20,7 @@ export interface ApiCall {
   readonly body?: unknown;
   /** The body of the answer becomes a Buffer. */
   readonly asBytes?: boolean;
+  /** An empty `authorization` is left out. */
   readonly headers?: Readonly<Record<string, string>>;
   /** With the token of an instance: the call is on the instance. */
   readonly token?: string;
@@ -145,12 +146,13 @@ async function callApi(
   { method = 'GET', query = {}, body, headers = {}, token, asBytes = false }: ApiCall,
 ): Promise<ApiAnswer> {
   const partner = token === undefined ? `Organization ${ORGANIZATION_SECRET}` : `Element ${token}`;
+  const { authorization = `User ${USER_SECRET}, ${partner}`, ...others } = headers;
   const response = await fetch(url + queryText(query), {
     method,
     headers: {
-      authorization: `User ${USER_SECRET}, ${partner}`,
+      ...(authorization !== '' && { authorization }),
       ...(body !== undefined && !(body instanceof FormData) && { 'content-type': 'application/json' }),
-      ...headers,
+      ...others,
     },
     ...(body !== undefined && { body: isSentAsItIs(body) ? body : JSON.stringify(body) }),
   });

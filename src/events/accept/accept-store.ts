@@ -1,8 +1,8 @@
 import type { Knex } from 'knex';
 import type { Tables } from '../../../generated/tables.ts';
+import { arrayLiteral, binaryTexts } from '../../db/array-literal.ts';
 import { runNamed } from '../../db/named-statement.ts';
 import type { RowOf } from '../../db/row.ts';
-import { arrayLiteral, binaryTexts } from '../array-literal.ts';
 
 /** One event and its delivery, as they are to be stored. */
 export interface NewRow

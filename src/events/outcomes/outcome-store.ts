@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
+import { arrayLiteral, binaryTexts } from '../../db/array-literal.ts';
 import { firstOf, type RowOf } from '../../db/row.ts';
-import { arrayLiteral, binaryTexts } from '../array-literal.ts';
 
 /** What names a lease: a process that lost it finds no row. */
 export interface Fence extends RowOf<'delivery', 'account_id' | 'id' | 'subscription_id'> {

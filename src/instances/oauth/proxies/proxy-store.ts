@@ -46,6 +46,7 @@ export const FILTERABLE_PROXY: SqlQueryable = {
   fields: { id: { type: 'integer', nullable: false, filter: EXACT_IN_SQL }, name: text, apiKey: text },
   columns: { id: COLUMNS.id, name: COLUMNS.name, apiKey: COLUMNS.apiKey },
 };
+export type ProxyStore = ReturnType<typeof createProxyStore>;
 
 /** A proxy belongs to an organization: every statement names it, save the one for callers who have the key only. */
 export function createProxyStore(knex: Knex) {

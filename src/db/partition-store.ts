@@ -1,0 +1,175 @@
+import type { Knex } from 'knex';
+import { firstOf } from './row.ts';
+
+/** A calendar day in UTC, like `2026-11-21`. */
+export type Day = string;
+
+/** A table whose partitions are days or months (UTC), and whose default partition takes what has none. */
+export interface PartitionedTable {
+  readonly table: string;
+  /** The column of type timestamptz that picks the partition. */
+  readonly column: string;
+  readonly by: 'day' | 'month';
+  /** Storage parameters of its partitions, such as `fillfactor = 70`. */
+  readonly storage?: string;
+}
+
+export interface Partition extends PartitionedTable {
+  /** Its first day. */
+  readonly day: Day;
+}
+
+const DAY_MS = 86_400_000;
+/** Any number: who holds this advisory lock changes partitions. */
+const LOCK = 7_205_103;
+/** Whoever waits for a lock on a whole table keeps everyone behind it waiting as well. */
+const LOCK_TIMEOUT = '1s';
+/** For moving the rows of a whole partition. */
+const MOVE_TIMEOUT = '10min';
+
+/** Of these tables, without the default ones. */
+export async function listPartitions(knex: Knex, tables: readonly PartitionedTable[]): Promise<Partition[]> {
+  const { rows } = await knex.raw<{ rows: { parent: string; child: string }[] }>(
+    `select parent.relname as parent, child.relname as child
+     from pg_inherits join pg_class parent on parent.oid = inhparent join pg_class child on child.oid = inhrelid
+     where inhparent = any (?::regclass[])`,
+    [tables.map(({ table }) => table)],
+  );
+  return rows.flatMap(({ parent, child }) => {
+    const table = tables.find((one) => one.table === parent);
+    const day = dayOf(child);
+    return table === undefined || day === undefined ? [] : [{ ...table, day }];
+  });
+}
+
+/** The first days of what the default partition holds rows of. */
+export async function listDaysInDefault(knex: Knex, table: PartitionedTable): Promise<Day[]> {
+  const { rows } = await knex.raw<{ rows: { day: Day }[] }>(
+    `select distinct date_trunc('${table.by}', ${table.column} at time zone 'UTC')::date as day
+     from ${defaultOf(table)} order by 1`,
+  );
+  return rows.map(({ day }) => day);
+}
+
+/** At most `limit`. */
+export async function countInDefault(knex: Knex, partition: Partition, limit: number): Promise<number> {
+  const { rows } = await knex.raw<{ rows: { count: number }[] }>(
+    `select count(*) as count from (select from ${defaultOf(partition)} where ${isOf(partition)} limit ?) as found`,
+    [limit],
+  );
+  return firstOf(rows).count;
+}
+
+/**
+ * Makes a partition; its rows in the default partition go along. False when it is there already.
+ * `stillWritten`: rows of it may come in at this moment, and wait until those that came before have moved.
+ */
+export function createPartition(knex: Knex, partition: Partition, stillWritten: boolean): Promise<boolean> {
+  const { table, day, storage } = partition;
+  const name = nameOf(partition);
+  return changePartitions(knex, async (trx) => {
+    if (await isTable(trx, name)) return false;
+    // Made beside the table and attached when it is full: nobody waits for a lock while that lasts. Identities are the parent's to give.
+    await trx.raw(
+      `create table ${name} (like ${table} including all excluding identity) ${storage === undefined ? '' : `with (${storage})`}`,
+    );
+    await trx.raw(`alter table ${name} add constraint ${name}_time check (${isOf(partition)})`);
+    if (stillWritten) await lockParent(trx, table);
+    const moved = await moveFromDefault(trx, partition);
+    // A query that was planned before must not look for moved rows where they were.
+    if (moved > 0) await lockParent(trx, table);
+    await trx.raw(
+      `alter table ${table} attach partition ${name} for values from (${startOf(day)}) to (${startOf(endOf(partition))})`,
+    );
+    await trx.raw(`alter table ${name} drop constraint ${name}_time`);
+    return true;
+  });
+}
+
+/** Detaching concurrently first is not possible beside a default partition; the files go after the locks are released. */
+export function dropPartition(knex: Knex, partition: Partition): Promise<void> {
+  return changePartitions(knex, async (trx) => {
+    await trx.raw(`drop table if exists ${nameOf(partition)}`);
+  });
+}
+
+/** One at a time over all processes, and never waiting long for others. */
+function changePartitions<Result>(knex: Knex, change: (trx: Knex.Transaction) => Promise<Result>): Promise<Result> {
+  return knex.transaction(async (trx) => {
+    await trx.raw(`set local lock_timeout = '${LOCK_TIMEOUT}'`);
+    await trx.raw(`set local statement_timeout = '${MOVE_TIMEOUT}'`);
+    await trx.raw('select pg_advisory_xact_lock(?)', [LOCK]);
+    return change(trx);
+  });
+}
+
+/**
+ * Another held a lock for too long, or wrote a row of it into the default partition meanwhile
+ * (https://www.postgresql.org/docs/current/errcodes-appendix.html).
+ */
+const DISTURBED: ReadonlySet<unknown> = new Set(['55P03', '23514']);
+
+export function isDisturbed(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && DISTURBED.has(error.code);
+}
+
+async function isTable(trx: Knex.Transaction, name: string): Promise<boolean> {
+  const { rows } = await trx.raw<{ rows: { found: boolean }[] }>('select to_regclass(?) is not null as found', [name]);
+  return firstOf(rows).found;
+}
+
+async function lockParent(trx: Knex.Transaction, table: string): Promise<void> {
+  await trx.raw(`lock table only ${table} in access exclusive mode`);
+}
+
+/** In one statement: a row that comes in meanwhile stays, and the attaching fails on it; the next time finds it. */
+async function moveFromDefault(trx: Knex.Transaction, partition: Partition): Promise<number> {
+  const { rowCount } = await trx.raw<{ rowCount: number }>(
+    `with moved as (delete from ${defaultOf(partition)} where ${isOf(partition)} returning *)
+     insert into ${nameOf(partition)} select * from moved`,
+  );
+  return rowCount;
+}
+
+/** `event_20261121`, `audit_log_202611`. Names and days are our own: they need no quoting, and stand where PostgreSQL takes no parameters. */
+function nameOf({ table, by, day }: Partition): string {
+  return `${table}_${day.slice(0, by === 'day' ? 10 : 7).replaceAll('-', '')}`;
+}
+
+function dayOf(name: string): Day | undefined {
+  const [, year, month, day = '01'] = /_(\d{4})(\d{2})(\d{2})?$/.exec(name) ?? [];
+  return year === undefined ? undefined : `${year}-${month}-${day}`;
+}
+
+function defaultOf({ table }: PartitionedTable): string {
+  return `${table}_default`;
+}
+
+function isOf(partition: Partition): string {
+  const { column, day } = partition;
+  return `${column} >= ${startOf(day)} and ${column} < ${startOf(endOf(partition))}`;
+}
+
+function startOf(day: Day): string {
+  return `timestamptz '${day} 00:00:00+00'`;
+}
+
+/** The first day that is not of it any more. */
+export function endOf({ by, day }: Pick<Partition, 'by' | 'day'>): Day {
+  if (by === 'day') return addDays(day, 1);
+  // No month is longer, and none so short that this skips one.
+  return firstDayOf('month', addDays(day, 31));
+}
+
+/** The first day of the partition that a day is in. */
+export function firstDayOf(by: PartitionedTable['by'], day: Day): Day {
+  return by === 'day' ? day : `${day.slice(0, 7)}-01`;
+}
+
+export function addDays(day: Day, count: number): Day {
+  return toDay(new Date(Date.parse(`${day}T00:00:00Z`) + count * DAY_MS));
+}
+
+export function toDay(date: Date): Day {
+  return date.toISOString().slice(0, 10);
+}

@@ -1,0 +1,133 @@
+import type { Knex } from 'knex';
+import type { Clock } from '../clock.ts';
+import type { Logger } from '../log.ts';
+import {
+  addDays,
+  countInDefault,
+  createPartition,
+  type Day,
+  dropPartition,
+  endOf,
+  firstDayOf,
+  isDisturbed,
+  listDaysInDefault,
+  listPartitions,
+  type Partition,
+  type PartitionedTable,
+  toDay,
+} from './partition-store.ts';
+
+export interface PartitionPlatform {
+  readonly knex: Knex;
+  readonly log: Logger;
+  readonly clock: Pick<Clock, 'now'>;
+}
+
+export interface KeptTable extends PartitionedTable {
+  /** Days that are kept in full before today. */
+  readonly retentionDays: number;
+  /** Partitions before that day that must stay all the same, by their first days. */
+  readonly listDaysToKeep?: (knex: Knex, before: Day) => Promise<readonly Day[]>;
+}
+
+export interface PartitionOptions {
+  /** Days after today that have their partitions. Default 7. */
+  readonly aheadDays?: number;
+  /** Rows of a partition that is still written are moved out of the default one up to here: writers wait meanwhile. Default 50,000. */
+  readonly maxRowsMovedWhileWritten?: number;
+}
+
+export interface Partitions {
+  /** Makes what is missing from today on, and gives what landed in the default partitions one of its own. */
+  readonly ensure: () => Promise<void>;
+  /** Drops those that are older than the retention, but for what must stay. */
+  readonly expire: () => Promise<void>;
+}
+
+/**
+ * The partitions of tables that only grow: a day each, or a month. Any number of processes may look after them at once. A step that does not
+ * get its lock soon is left to the next time.
+ */
+export function createPartitions(
+  { knex, log, clock }: PartitionPlatform,
+  tables: readonly KeptTable[],
+  { aheadDays = 7, maxRowsMovedWhileWritten = 50_000 }: PartitionOptions = {},
+): Partitions {
+  const today = () => toDay(new Date(clock.now()));
+
+  async function ensureTable(table: PartitionedTable, existing: ReadonlySet<Day>): Promise<void> {
+    const inDefault = new Set(await listDaysInDefault(knex, table));
+    for (const day of new Set([...daysAhead(table), ...inDefault])) {
+      if (existing.has(day)) continue;
+      if (!(await create({ ...table, day }, inDefault.has(day)))) return;
+    }
+  }
+
+  function daysAhead({ by }: PartitionedTable): readonly Day[] {
+    return Array.from({ length: aheadDays + 1 }, (_, index) => firstDayOf(by, addDays(today(), index)));
+  }
+
+  async function create(partition: Partition, isInDefault: boolean): Promise<boolean> {
+    const stillWritten = isInDefault && endOf(partition) >= today();
+    if (stillWritten && (await hasTooManyRows(partition))) {
+      log.warn(
+        nameFor(partition),
+        'a day or month without a partition has too many rows to move while it comes in; it is moved later',
+      );
+      return true;
+    }
+    return attempt(partition, 'make', async () => {
+      const created = await createPartition(knex, partition, stillWritten);
+      if (created && isInDefault)
+        log.warn(nameFor(partition), 'moved the rows of a day or month that had no partition into one');
+    });
+  }
+
+  async function hasTooManyRows(partition: Partition): Promise<boolean> {
+    return (await countInDefault(knex, partition, maxRowsMovedWhileWritten + 1)) > maxRowsMovedWhileWritten;
+  }
+
+  /** False when somebody works on the table: trying on would keep others waiting each time. */
+  async function attempt(partition: Partition, what: 'make' | 'drop', step: () => Promise<void>): Promise<boolean> {
+    try {
+      await step();
+      return true;
+    } catch (error) {
+      if (!isDisturbed(error)) throw error;
+      log.warn(
+        { ...nameFor(partition), err: error },
+        `disturbed when about to ${what} a partition; trying again later`,
+      );
+      return false;
+    }
+  }
+
+  async function drop(partition: Partition): Promise<boolean> {
+    return attempt(partition, 'drop', async () => {
+      await dropPartition(knex, partition);
+      log.info(nameFor(partition), 'dropped a partition that is older than the retention');
+    });
+  }
+
+  async function expireTable(table: KeptTable, existing: readonly Partition[]): Promise<void> {
+    const oldest = addDays(today(), -table.retentionDays);
+    const expired = existing.filter((partition) => endOf(partition) <= oldest);
+    if (expired.length === 0) return;
+    const kept = new Set(await table.listDaysToKeep?.(knex, oldest));
+    for (const partition of expired) if (!kept.has(partition.day) && !(await drop(partition))) return;
+  }
+
+  async function forEachTable(work: (table: KeptTable, existing: readonly Partition[]) => Promise<void>) {
+    const existing = Map.groupBy(await listPartitions(knex, tables), ({ table }) => table);
+    for (const table of tables) await work(table, existing.get(table.table) ?? []);
+  }
+
+  return {
+    ensure: () => forEachTable((table, existing) => ensureTable(table, new Set(existing.map(({ day }) => day)))),
+    expire: () => forEachTable(expireTable),
+  };
+}
+
+function nameFor({ table, day }: Partition) {
+  return { table, day };
+}
