@@ -321,6 +321,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/elements/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the keys of the elements
+         * @description As `GET /elements`, with nothing but the key of each. `where` is over the whole record.
+         */
+        get: operations["listElementKeys"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/elements/{keyOrId}": {
         parameters: {
             query?: never;
@@ -342,6 +362,91 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/elements/{keyOrId}/metadata": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The key or the integer id of an element.
+                 * @example odata
+                 */
+                keyOrId: components["parameters"]["KeyOrId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get what an element tells of changes
+         * @description How events of the element's instances come about, as far as its connector declares it: what can be polled, and what the provider's webhooks tell of.
+         *     Where the objects of an instance are discovered, `polling` names those that are polled unless the configuration says otherwise, and `GET /objects?details=true` of the instance tells of all.
+         */
+        get: operations["getElementMetadata"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/elements/{keyOrId}/configuration": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The key or the integer id of an element.
+                 * @example odata
+                 */
+                keyOrId: components["parameters"]["KeyOrId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get the configuration keys of an element, for a form
+         * @description The keys that a person gives who sets up an instance, in the order in which they are filled in: what the element needs, what else it takes, and the keys
+         *     that are the same for every element (its simulator, events, polls). Keys that the service sets by itself are left out.
+         */
+        get: operations["getElementConfiguration"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/elements/{keyOrId}/active": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The key or the integer id of an element.
+                 * @example odata
+                 */
+                keyOrId: components["parameters"]["KeyOrId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Make an element active
+         * @description The account makes instances of the element again. Every element is active until the account says otherwise.
+         */
+        put: operations["activateElement"];
+        post?: never;
+        /**
+         * Make an element inactive
+         * @description The account makes no new instances of the element, and begins no OAuth authorization for it: both are a 409. Instances that are there already go on.
+         *     It holds on every process when this is answered.
+         */
+        delete: operations["deactivateElement"];
         options?: never;
         head?: never;
         patch?: never;
@@ -530,6 +635,124 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/organizations/me": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the organization
+         * @description The organization that the secrets belong to.
+         */
+        get: operations["getOrganization"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Rename the organization
+         * @description Changes the name. Needs the privilege `manageOrganization`.
+         */
+        patch: operations["updateOrganization"];
+        trace?: never;
+    };
+    "/organizations/me/secrets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show the secrets of the organization
+         * @description The secrets that are valid as `Organization <secret>`, the current one first. Needs the privilege `modifySecurity`.
+         *     Each showing is in the audit log.
+         */
+        get: operations["listOrganizationSecrets"];
+        put?: never;
+        /**
+         * Rotate the secret of the organization
+         * @description Makes a new secret and answers it. Those from before stay valid beside it for `overlapSeconds`, 24 hours unless given, so that callers can go over
+         *     to the new one without a moment of refusal. At most 20 are valid at a time (409). Needs the privilege `modifySecurity`.
+         */
+        post: operations["rotateOrganizationSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/accounts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the accounts
+         * @description The accounts of the organization, oldest first. Without the privilege `manageOrganization`, the own one alone.
+         */
+        get: operations["listAccounts"];
+        put?: never;
+        /**
+         * Create an account
+         * @description An account of the organization, with instances, users, settings and events of its own. No other account sees any of them.
+         *     Needs the privilege `manageOrganization`, with which one also works in the account: see `Elements-Account-Id`.
+         */
+        post: operations["createAccount"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/accounts/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id or the external id of an account of the organization. Digits are an id.
+                 * @example acme
+                 */
+                id: components["parameters"]["AccountName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get an account
+         * @description The account. Without the privilege `manageOrganization` every account but the own one is a 404.
+         */
+        get: operations["getAccount"];
+        /**
+         * Replace an account
+         * @description As the change of an account, but what is left out becomes what a new account has. The external id stays unless it is given.
+         */
+        put: operations["replaceAccount"];
+        post?: never;
+        /**
+         * Delete an account
+         * @description At once its users, their secrets, the tokens of its instances, its polls, its OAuth proxies and the addresses for events of providers are no more, and its
+         *     external id is free. Its instances with their credentials, what providers were told of them, its settings and subscriptions are removed in the background.
+         *     What waits for delivery still goes out, what is queued does not; history stays until it is old enough. Needs the privilege `manageOrganization`.
+         *     The default account cannot be deleted, nor the one with the last active user who has the role `org-admin`.
+         */
+        delete: operations["deleteAccount"];
+        options?: never;
+        head?: never;
+        /**
+         * Change an account
+         * @description Changes what is given; everything else stays. Needs the privilege `editAccount`, and `manageOrganization` for another external id.
+         *     With `active` false the polls of the account end at once, those under way too. Tokens are kept fresh, providers may send events, what is on its way
+         *     is delivered, and callers can work as before. With `active` true polls go on where they were: what changed meanwhile becomes events.
+         */
+        patch: operations["updateAccount"];
+        trace?: never;
+    };
     "/accounts/instances": {
         parameters: {
             query?: never;
@@ -584,7 +807,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The identifier of an account within the organization.
+                 * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
                  * @example 1
                  */
                 id: components["parameters"]["AccountId"];
@@ -610,7 +833,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The identifier of an account within the organization.
+                 * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
                  * @example 1
                  */
                 accountId: components["parameters"]["SettingsAccountId"];
@@ -636,6 +859,594 @@ export interface paths {
          * @description Changes what is given; everything else stays.
          */
         patch: operations["updateAccountSettings"];
+        trace?: never;
+    };
+    "/accounts/{id}/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
+                 * @example 1
+                 */
+                id: components["parameters"]["AccountId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List the users of an account
+         * @description The users of the account, oldest first.
+         */
+        get: operations["listAccountUsers"];
+        put?: never;
+        /**
+         * Add a user to an account
+         * @description Adds a user to the account and answers the secret. None of the roles may have a privilege that you lack.
+         */
+        post: operations["createAccountUser"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/accounts/{id}/users/{emailOrId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
+                 * @example 1
+                 */
+                id: components["parameters"]["AccountId"];
+                /**
+                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
+                 * @example ada@example.com
+                 */
+                emailOrId: components["parameters"]["EmailOrId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get a user of an account
+         * @description The user of the account. Everybody sees himself.
+         */
+        get: operations["getAccountUser"];
+        /**
+         * Replace a user of an account
+         * @description Changes the user to what is given, on every process at once. A user who has a privilege that you lack cannot be changed. The last active user with the role `org-admin` stays (409). Everybody changes himself.
+         */
+        put: operations["replaceAccountUser"];
+        post?: never;
+        /**
+         * Delete a user of an account
+         * @description From then on the secrets of the user are refused everywhere, and the user is in no list; what the user made stays, under the user's name.
+         *     The e-mail address is free again. A user who has a privilege that you lack cannot be changed. The last active user with the role `org-admin` stays (409).
+         */
+        delete: operations["deleteAccountUser"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a user of an account
+         * @description Changes what is given, on every process at once. A user who has a privilege that you lack cannot be changed. The last active user with the role `org-admin` stays (409). Everybody changes himself.
+         */
+        patch: operations["updateAccountUser"];
+        trace?: never;
+    };
+    "/organizations/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the users of the organization
+         * @description The users of all accounts of the organization, oldest first; with `Elements-Account-Id` those of that account.
+         */
+        get: operations["listOrganizationUsers"];
+        put?: never;
+        /**
+         * Add a user to the organization
+         * @description Adds a user to any account of the organization and answers the secret. None of the roles may have a privilege that you lack.
+         */
+        post: operations["createOrganizationUser"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/organizations/users/{emailOrId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
+                 * @example ada@example.com
+                 */
+                emailOrId: components["parameters"]["EmailOrId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get a user of the organization
+         * @description The user of any account of the organization.
+         */
+        get: operations["getOrganizationUser"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a user of the organization
+         * @description From then on the secrets of the user are refused everywhere, and the user is in no list; what the user made stays, under the user's name.
+         *     The e-mail address is free again. A user who has a privilege that you lack cannot be changed. The last active user with the role `org-admin` stays (409).
+         */
+        delete: operations["deleteOrganizationUser"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a user of the organization
+         * @description Changes what is given, on every process at once. A user who has a privilege that you lack cannot be changed. The last active user with the role `org-admin` stays (409).
+         */
+        patch: operations["updateOrganizationUser"];
+        trace?: never;
+    };
+    "/organizations/roles": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the roles
+         * @description What users with each role may do in this organization, from most to least.
+         */
+        get: operations["listRoles"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/organizations/roles/{key}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The key of a role, such as `admin`.
+                 * @example default-user
+                 */
+                key: components["parameters"]["RoleKey"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get a role
+         * @description What users with the role may do in this organization.
+         */
+        get: operations["getRole"];
+        /**
+         * Change what a role may do
+         * @description Sets the privileges of the role for the whole organization; it holds on every process at once. `org-admin` always has all of them (409).
+         *     You can give a role and take from it what you have yourself.
+         */
+        put: operations["replaceRole"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the users you see
+         * @description Those whom the caller may see, oldest first: with the privilege `viewOrganizationUsers` all of the organization (with `Elements-Account-Id` those of that account),
+         *     with `viewAccountUsers` those of the account, otherwise oneself alone.
+         */
+        get: operations["listUsers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/users/me": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get yourself
+         * @description The user whose secret the request has.
+         */
+        get: operations["getOwnUser"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change yourself
+         * @description Changes what is given. The last active user with the role `org-admin` stays (409).
+         */
+        patch: operations["updateOwnUser"];
+        trace?: never;
+    };
+    "/users/me/secrets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show your secrets
+         * @description Your secrets that are valid, the current one first. That they were shown stands in the audit log. Nobody else is shown them.
+         */
+        get: operations["listOwnUserSecrets"];
+        put?: never;
+        /**
+         * Rotate your secret
+         * @description Makes a new secret. Those from before stay valid for the overlap, so that no call is refused while programs learn the new one. At most 20 are valid at a time (409).
+         */
+        post: operations["rotateOwnUserSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/users/{emailOrId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
+                 * @example ada@example.com
+                 */
+                emailOrId: components["parameters"]["EmailOrId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get a user
+         * @description A user of the organization or of the account, as your privileges go. Everybody sees himself.
+         */
+        get: operations["getUser"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a user
+         * @description From then on the secrets of the user are refused everywhere, and the user is in no list; what the user made stays, under the user's name.
+         *     The e-mail address is free again. A user who has a privilege that you lack cannot be changed. The last active user with the role `org-admin` stays (409).
+         */
+        delete: operations["deleteUser"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a user
+         * @description Changes what is given, on every process at once. A user who has a privilege that you lack cannot be changed. The last active user with the role `org-admin` stays (409). Everybody changes himself.
+         */
+        patch: operations["updateUser"];
+        trace?: never;
+    };
+    "/users/{emailOrId}/roles": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
+                 * @example ada@example.com
+                 */
+                emailOrId: components["parameters"]["EmailOrId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List the roles of a user
+         * @description What the user may do, by role, from most to least. Everybody sees his own.
+         */
+        get: operations["listUserRoles"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/users/{emailOrId}/roles/{key}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
+                 * @example ada@example.com
+                 */
+                emailOrId: components["parameters"]["EmailOrId"];
+                /**
+                 * @description The key of a role, such as `admin`.
+                 * @example default-user
+                 */
+                key: components["parameters"]["RoleKey"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get a role of a user
+         * @description What the role allows the user; a 404 for a role that the user does not have.
+         */
+        get: operations["getUserRole"];
+        /**
+         * Give a role to a user
+         * @description One that the user has already is fine. Nobody changes his own roles, gives a role that has a privilege which he lacks, or changes a user who has one.
+         */
+        put: operations["grantUserRole"];
+        post?: never;
+        /**
+         * Take a role from a user
+         * @description Nobody changes his own roles, takes a role that has a privilege which he lacks, or changes a user who has one.
+         *     The last active user with the role `org-admin` stays (409).
+         */
+        delete: operations["revokeUserRole"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/audit-logs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the audit log
+         * @description Who changed what, the newest first: every change that was asked for through the API, every log-in, every refusal for want of a privilege, every showing
+         *     and rotation of a secret. An entry is written in the transaction of its change; one with a `status` of 400 or more tells of a change that failed.
+         *     Secrets stand nowhere in it. Pages stay as they are while entries come in: what is new is found by asking without `nextPage`.
+         *     With the privilege `viewOrganizationLogs` all accounts of the organization are read, unless `accountId` or `Elements-Account-Id` names one;
+         *     with `viewAccountLogs` alone it is the own account, and any other is a 404.
+         */
+        get: operations["listAuditLogs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/audit-logs/authentication": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read who logged in, who was refused, and who saw or rotated secrets
+         * @description What the audit log has of log-ins and log-outs, of refusals, and of secrets that were shown or rotated.
+         */
+        get: operations["listAuthenticationAuditLogs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/audit-logs/element-instances": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the changes of instances
+         * @description What the audit log has of instances and their polls.
+         */
+        get: operations["listInstancesAuditLogs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/audit-logs/element-instances/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of an instance.
+                 * @example 1
+                 */
+                id: components["parameters"]["InstanceId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read the changes of an instance
+         * @description What the audit log has of one instance. One that was deleted is found as long as entries of it are kept.
+         */
+        get: operations["listInstanceAuditLogs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/audit-logs/elements": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the changes of elements
+         * @description What the audit log has of elements and OAuth proxies.
+         */
+        get: operations["listElementsAuditLogs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/audit-logs/elements/{keyOrId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The key or the integer id of an element.
+                 * @example odata
+                 */
+                keyOrId: components["parameters"]["KeyOrId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read the changes of an element
+         * @description What the audit log has of one element.
+         */
+        get: operations["listElementAuditLogs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/audit-logs/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the changes of users
+         * @description What the audit log has of users and roles.
+         */
+        get: operations["listUsersAuditLogs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/audit-logs/settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the changes of settings
+         * @description What the audit log has of settings, accounts and the organization.
+         */
+        get: operations["listSettingsAuditLogs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Who is logged in?
+         * @description The session whose cookie the request has, with what its user may do. A call with secrets has none (404).
+         */
+        get: operations["getConsoleSession"];
+        put?: never;
+        /**
+         * Log in to the console
+         * @description By e-mail address and password, without an `Authorization` header; or by the secrets in that header, and then the body means nothing.
+         *     The answer sets the cookie of the session (`HttpOnly`, `SameSite=Strict`; over HTTPS `Secure` and with the prefix `__Host-`) and tells
+         *     the `csrfToken`, which every request with the cookie but GET and HEAD sends as `X-CSRF-Token`.
+         *
+         *     Ten wrong passwords in ten minutes for one e-mail address from one network make the next try wait (429 with `Retry-After`). A network
+         *     that tries fifty for any addresses waits as well, and so does everybody for an address that was tried a hundred times, save where it was
+         *     logged in from lately. Secrets do not wait for that. What is wrong is not told: an address that is nobody's, a user who may not call and
+         *     a wrong password are one 401.
+         */
+        post: operations["createConsoleSession"];
+        /**
+         * Log out
+         * @description Ends the session whose cookie the request has, at once and on every process. A call with secrets has none (404).
+         */
+        delete: operations["deleteConsoleSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/users/me/password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Set the own password
+         * @description For the log-in to the console: it is no secret of the API. 12 to 256 characters of any kind; what others try first is refused: common
+         *     passwords, also with a little added, and those made of the user's own e-mail address or name. `currentPassword` is needed when there is
+         *     a password and the call came with the cookie of a session, not with the user's secret; wrong ones count as wrong log-ins do.
+         *     All other sessions of the user end, on every process.
+         */
+        put: operations["setOwnPassword"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/instances": {
@@ -1460,7 +2271,7 @@ export interface paths {
          *     say so: a generated client that encodes the slashes of `path` gets a 400, and calls the URL itself instead. Segments `.` and `..`, encoded slashes,
          *     control characters and addresses in the path are a 400.
          *
-         *     Your headers go along, but for those that authenticate, cookies, and those of the connection; the authentication is the instance's, with another
+         *     Your headers go along, but for those that authenticate, cookies, and those of the connection and of traces; the authentication is the instance's, with another
          *     access token when the provider refuses one (bodies above 1 MB are not sent again). Cookies, challenges and policies of the answer are left out.
          *     Bodies of any type stream, up to 100 MB either way, and 30 s without a byte end the call. Nothing is tried again. Errors with the body
          *     `ErrorResponse` and an `Elements-Request-Id` that is its `requestId` are this service's; all others are the provider's.
@@ -1474,7 +2285,7 @@ export interface paths {
          *     say so: a generated client that encodes the slashes of `path` gets a 400, and calls the URL itself instead. Segments `.` and `..`, encoded slashes,
          *     control characters and addresses in the path are a 400.
          *
-         *     Your headers go along, but for those that authenticate, cookies, and those of the connection; the authentication is the instance's, with another
+         *     Your headers go along, but for those that authenticate, cookies, and those of the connection and of traces; the authentication is the instance's, with another
          *     access token when the provider refuses one (bodies above 1 MB are not sent again). Cookies, challenges and policies of the answer are left out.
          *     Bodies of any type stream, up to 100 MB either way, and 30 s without a byte end the call. Nothing is tried again. Errors with the body
          *     `ErrorResponse` and an `Elements-Request-Id` that is its `requestId` are this service's; all others are the provider's.
@@ -1488,7 +2299,7 @@ export interface paths {
          *     say so: a generated client that encodes the slashes of `path` gets a 400, and calls the URL itself instead. Segments `.` and `..`, encoded slashes,
          *     control characters and addresses in the path are a 400.
          *
-         *     Your headers go along, but for those that authenticate, cookies, and those of the connection; the authentication is the instance's, with another
+         *     Your headers go along, but for those that authenticate, cookies, and those of the connection and of traces; the authentication is the instance's, with another
          *     access token when the provider refuses one (bodies above 1 MB are not sent again). Cookies, challenges and policies of the answer are left out.
          *     Bodies of any type stream, up to 100 MB either way, and 30 s without a byte end the call. Nothing is tried again. Errors with the body
          *     `ErrorResponse` and an `Elements-Request-Id` that is its `requestId` are this service's; all others are the provider's.
@@ -1502,7 +2313,7 @@ export interface paths {
          *     say so: a generated client that encodes the slashes of `path` gets a 400, and calls the URL itself instead. Segments `.` and `..`, encoded slashes,
          *     control characters and addresses in the path are a 400.
          *
-         *     Your headers go along, but for those that authenticate, cookies, and those of the connection; the authentication is the instance's, with another
+         *     Your headers go along, but for those that authenticate, cookies, and those of the connection and of traces; the authentication is the instance's, with another
          *     access token when the provider refuses one (bodies above 1 MB are not sent again). Cookies, challenges and policies of the answer are left out.
          *     Bodies of any type stream, up to 100 MB either way, and 30 s without a byte end the call. Nothing is tried again. Errors with the body
          *     `ErrorResponse` and an `Elements-Request-Id` that is its `requestId` are this service's; all others are the provider's.
@@ -1518,7 +2329,7 @@ export interface paths {
          *     say so: a generated client that encodes the slashes of `path` gets a 400, and calls the URL itself instead. Segments `.` and `..`, encoded slashes,
          *     control characters and addresses in the path are a 400.
          *
-         *     Your headers go along, but for those that authenticate, cookies, and those of the connection; the authentication is the instance's, with another
+         *     Your headers go along, but for those that authenticate, cookies, and those of the connection and of traces; the authentication is the instance's, with another
          *     access token when the provider refuses one (bodies above 1 MB are not sent again). Cookies, challenges and policies of the answer are left out.
          *     Bodies of any type stream, up to 100 MB either way, and 30 s without a byte end the call. Nothing is tried again. Errors with the body
          *     `ErrorResponse` and an `Elements-Request-Id` that is its `requestId` are this service's; all others are the provider's.
@@ -2278,7 +3089,7 @@ export interface components {
             description: string;
             /** @description A picture: a mark with the initials of the name, as a `data:` URL of an SVG. It is no logo of the provider. */
             image: string;
-            /** @description True when instances of the element can be made. */
+            /** @description True when the account makes instances of the element. */
             active: boolean;
             /** @description True when the element is no longer offered. */
             deleted: boolean;
@@ -2334,6 +3145,7 @@ export interface components {
          * @description One key of an instance's configuration.
          * @example {
          *       "key": "company.name",
+         *       "name": "Company name",
          *       "type": "string",
          *       "required": true,
          *       "secret": false,
@@ -2342,12 +3154,15 @@ export interface components {
          *         "Log in to BambooHR and look at the address.",
          *         "Take what stands in front of `.bamboohr.com`."
          *       ],
+         *       "pattern": "^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$",
          *       "example": "acme"
          *     }
          */
         ConfigurationField: {
             /** @description The key. */
             key: string;
+            /** @description What a form calls it. */
+            name: string;
             /**
              * @description The type of its value.
              * @enum {string}
@@ -2363,6 +3178,8 @@ export interface components {
             setup: string[];
             /** @description The value that is used when none is given, a string, boolean or number. */
             default?: unknown;
+            /** @description A regular expression (ECMAScript, without flags) that the whole value matches; left out where there is none. */
+            pattern?: string;
             /** @description A value as it could be. */
             example?: string;
         };
@@ -2393,6 +3210,88 @@ export interface components {
             webhooks?: components["schemas"]["ElementWebhooks"];
             /** @description The names of the objects whose changes are polled for, unless the configuration of an instance names others; left out when there are none. */
             polls?: string[];
+        };
+        /**
+         * @description What happens to a record.
+         * @enum {string}
+         */
+        ChangeAction: "created" | "updated" | "deleted";
+        /** @description An object whose records are asked for changes. */
+        PolledObject: {
+            /** @description The changes that are surely noticed; more may be found by comparing all records. Left out while it is not known, as objects are discovered by each instance. */
+            events?: components["schemas"]["ChangeAction"][];
+            /** @description True when it is polled unless the configuration of the instance names others. */
+            default: boolean;
+            /** @description The field that identifies a record. */
+            idField?: string;
+            /** @description The field that says when a record changed last. */
+            updatedDateField?: string;
+            /** @description The field that says when a record was created. */
+            createdDateField?: string;
+        };
+        /** @description An object whose changes the provider sends. */
+        ToldObject: {
+            /** @description The changes that it tells of. */
+            events: components["schemas"]["ChangeAction"][];
+        };
+        /**
+         * @description How events come about.
+         * @example {
+         *       "supported": true,
+         *       "methods": [
+         *         "polling",
+         *         "webhook"
+         *       ],
+         *       "polling": {
+         *         "employees": {
+         *           "events": [
+         *             "created",
+         *             "updated",
+         *             "deleted"
+         *           ],
+         *           "default": true,
+         *           "idField": "id"
+         *         }
+         *       },
+         *       "webhook": {
+         *         "employees": {
+         *           "events": [
+         *             "created",
+         *             "updated",
+         *             "deleted"
+         *           ]
+         *         }
+         *       }
+         *     }
+         */
+        ElementEvents: {
+            /** @description True when instances of the element can have events. */
+            supported: boolean;
+            /** @description What `event.vendor.type` may be: `polling` asks the provider for changes, `webhook` takes what the provider sends. */
+            methods: ("polling" | "webhook")[];
+            /** @description What can be polled, by the name of the object; left out when nothing can be. */
+            polling?: {
+                [key: string]: components["schemas"]["PolledObject"];
+            };
+            /** @description What webhooks of the provider tell of, by the name of the object; left out when it has none, or does not say. */
+            webhook?: {
+                [key: string]: components["schemas"]["ToldObject"];
+            };
+        };
+        /** @description An element with what it tells of changes. */
+        ElementMetadata: {
+            /**
+             * Format: int64
+             * @description The id of the element; it never changes.
+             */
+            id: number;
+            /** @description The element key. */
+            key: string;
+            /** @description The provider's name. */
+            name: string;
+            /** @description What the provider does, in a sentence. */
+            description: string;
+            events: components["schemas"]["ElementEvents"];
         };
         /**
          * @description Where a user authorizes.
@@ -2687,6 +3586,195 @@ export interface components {
             /** @description The keys of the elements that belong to the hub. */
             elements: string[];
         };
+        /**
+         * @description The organization of the caller.
+         * @example {
+         *       "id": 1,
+         *       "name": "First organization",
+         *       "createdDate": "2026-11-20T08:00:00.000Z"
+         *     }
+         */
+        Organization: {
+            /**
+             * Format: int64
+             * @description The id of the organization.
+             */
+            id: number;
+            /** @description Its name. */
+            name: string;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            createdDate: string;
+        };
+        /**
+         * @description What changes of the organization. The organization as it was read is taken; changed or unknown members beside these are a 400.
+         * @example {
+         *       "name": "Example Inc."
+         *     }
+         */
+        OrganizationUpdate: {
+            /** @description The new name; it is trimmed. */
+            name?: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * @description A secret that is valid.
+         * @example {
+         *       "id": 7,
+         *       "secret": "pX0Jc2sQmW4nB7vT1yLk9RfHdG3aZeUo5iKxNqVtYwE",
+         *       "createdDate": "2026-11-20T08:00:00.000Z"
+         *     }
+         */
+        Secret: {
+            /**
+             * Format: int64
+             * @description The id of the secret.
+             */
+            id: number;
+            /** @description The secret itself. One from before secrets were kept is shown to whoever calls with it, and to nobody else. */
+            secret?: string;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            createdDate: string;
+            /**
+             * Format: date-time
+             * @description When it ends. The current one has none.
+             */
+            expiresDate?: string;
+        };
+        /**
+         * @description How a new secret takes the place of the current one.
+         * @example {
+         *       "overlapSeconds": 3600
+         *     }
+         */
+        SecretRotation: {
+            /**
+             * @description How long those from before stay valid beside the new one, if they do not end earlier anyway; 0 ends them at once.
+             * @default 86400
+             */
+            overlapSeconds: number;
+        };
+        /**
+         * @description An account of the organization.
+         * @example {
+         *       "id": 2,
+         *       "externalId": "acme",
+         *       "name": "Acme",
+         *       "description": "The customer Acme",
+         *       "active": true,
+         *       "defaultAccount": false,
+         *       "type": "CompanyAccount",
+         *       "createdDate": "2026-11-22T09:00:00.000Z",
+         *       "status": "active"
+         *     }
+         */
+        Account: {
+            /**
+             * Format: int64
+             * @description The id of the account.
+             */
+            id: number;
+            /** @description What the organization calls the account by; no two accounts of an organization have the same. */
+            externalId: string;
+            /** @description Its name. */
+            name: string;
+            /** @description What it is for. */
+            description: string;
+            /** @description While it is false, the instances of the account are not polled. Everything else works, and what changed meanwhile becomes events when it is true again. */
+            active: boolean;
+            /** @description The account that the organization began with. It cannot be deleted. */
+            defaultAccount: boolean;
+            /**
+             * @description `Default` for the default account.
+             * @enum {string}
+             */
+            type: "Default" | "CompanyAccount";
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            createdDate: string;
+            /**
+             * @description `active` as long as `active` is true.
+             * @enum {string}
+             */
+            status: "active" | "inactive";
+        };
+        /**
+         * @description What an account is made of.
+         * @example {
+         *       "externalId": "acme",
+         *       "name": "Acme",
+         *       "description": "The customer Acme"
+         *     }
+         */
+        AccountCreate: {
+            /** @description What the organization calls the account by, such as the id of a customer; it is trimmed. Two accounts cannot have the same. One of digits alone names the account in filters, but not in paths and headers, where digits are an id. */
+            externalId: string;
+            /** @description A name; it is trimmed. The external id, unless given. */
+            name?: string;
+            /** @description What it is for. The external id, unless given. */
+            description?: string;
+            /** @description Whether its instances are polled. */
+            active?: boolean;
+        };
+        /**
+         * @description What the account becomes. The external id stays unless it is given; what else is left out becomes what a new account has. The account as it was read is taken; changed or unknown members beside these are a 400.
+         * @example {
+         *       "name": "Acme",
+         *       "description": "The customer Acme",
+         *       "active": true
+         *     }
+         */
+        AccountReplace: {
+            /** @description What the organization calls the account by, such as the id of a customer; it is trimmed. Two accounts cannot have the same. One of digits alone names the account in filters, but not in paths and headers, where digits are an id. */
+            externalId?: string;
+            /** @description A name; it is trimmed. The external id, unless given. */
+            name: string;
+            /** @description What it is for. The external id, unless given. */
+            description?: string;
+            /** @description Whether its instances are polled. */
+            active?: boolean;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * @description The account that was deleted.
+         * @example {
+         *       "id": 2
+         *     }
+         */
+        DeletedAccount: {
+            /**
+             * Format: int64
+             * @description The id of the account.
+             */
+            id: number;
+        };
+        /**
+         * @description What changes of an account; what is left out stays. The account as it was read is taken; changed or unknown members beside these are a 400.
+         * @example {
+         *       "description": "The customer Acme, EMEA"
+         *     }
+         */
+        AccountUpdate: {
+            /** @description What the organization calls the account by, such as the id of a customer; it is trimmed. Two accounts cannot have the same. One of digits alone names the account in filters, but not in paths and headers, where digits are an id. */
+            externalId?: string;
+            /** @description A name; it is trimmed. The external id, unless given. */
+            name?: string;
+            /** @description What it is for. The external id, unless given. */
+            description?: string;
+            /** @description Whether its instances are polled. */
+            active?: boolean;
+        } & {
+            [key: string]: unknown;
+        };
         /** @description An element as account listings show it. */
         ElementSummary: {
             /**
@@ -2817,6 +3905,430 @@ export interface components {
             "notification.operational.callback.url"?: string | null;
         } & {
             [key: string]: unknown;
+        };
+        /**
+         * @description Somebody, or a program, that calls the API.
+         * @example {
+         *       "id": 2,
+         *       "email": "ada@example.com",
+         *       "firstName": "Ada",
+         *       "lastName": "Lovelace",
+         *       "fullName": "Ada Lovelace",
+         *       "externalId": null,
+         *       "active": true,
+         *       "accountId": 1,
+         *       "roles": [
+         *         "default-user"
+         *       ],
+         *       "createdDate": "2026-01-15T09:30:00.000Z",
+         *       "lastLoginDate": null
+         *     }
+         */
+        User: {
+            /**
+             * Format: int64
+             * @description The id of the user.
+             */
+            id: number;
+            /** @description The e-mail address. No other user of the organization has it, in upper or lower case. */
+            email: string;
+            /** @description The first name. */
+            firstName: string;
+            /** @description The last name. */
+            lastName: string;
+            /** @description First and last name. */
+            fullName: string;
+            /** @description What the user is called in your own system; null unless it was given. */
+            externalId: string | null;
+            /** @description An inactive user is refused everywhere, from the moment of the change. */
+            active: boolean;
+            /**
+             * Format: int64
+             * @description The account of the user.
+             */
+            accountId: number;
+            /** @description The keys of the user's roles, from most to least. */
+            roles: string[];
+            /**
+             * Format: date-time
+             * @description When the user was added, in UTC.
+             */
+            createdDate: string;
+            /**
+             * Format: date-time
+             * @description When the user last logged in to the console, in UTC; null for never.
+             */
+            lastLoginDate: string | null;
+        };
+        /**
+         * @description What a user of the account is made of.
+         * @example {
+         *       "email": "grace@example.com",
+         *       "firstName": "Grace",
+         *       "lastName": "Hopper"
+         *     }
+         */
+        UserCreate: {
+            /** @description The e-mail address. No other user of the organization may have it, in upper or lower case. */
+            email: string;
+            /** @description The first name. */
+            firstName: string;
+            /** @description The last name. */
+            lastName: string;
+            /** @description What the user is called in your own system. */
+            externalId?: string | null;
+            /**
+             * @description An inactive user is refused everywhere.
+             * @default true
+             */
+            active: boolean;
+            /**
+             * @description The keys of roles. None of them may have a privilege that you lack.
+             * @default [
+             *       "default-user"
+             *     ]
+             */
+            roles: string[];
+        };
+        /**
+         * @description A new user, with the secret.
+         * @example {
+         *       "id": 2,
+         *       "email": "ada@example.com",
+         *       "firstName": "Ada",
+         *       "lastName": "Lovelace",
+         *       "fullName": "Ada Lovelace",
+         *       "externalId": null,
+         *       "active": true,
+         *       "accountId": 1,
+         *       "roles": [
+         *         "default-user"
+         *       ],
+         *       "createdDate": "2026-01-15T09:30:00.000Z",
+         *       "lastLoginDate": null,
+         *       "secret": "xM1vQ7mB0nJc2sW4pT8yLk9RfHdG3aZeUoXi5KbV6qE"
+         *     }
+         */
+        CreatedUser: {
+            /**
+             * Format: int64
+             * @description The id of the user.
+             */
+            id: number;
+            /** @description The e-mail address. No other user of the organization has it, in upper or lower case. */
+            email: string;
+            /** @description The first name. */
+            firstName: string;
+            /** @description The last name. */
+            lastName: string;
+            /** @description First and last name. */
+            fullName: string;
+            /** @description What the user is called in your own system; null unless it was given. */
+            externalId: string | null;
+            /** @description An inactive user is refused everywhere, from the moment of the change. */
+            active: boolean;
+            /**
+             * Format: int64
+             * @description The account of the user.
+             */
+            accountId: number;
+            /** @description The keys of the user's roles, from most to least. */
+            roles: string[];
+            /**
+             * Format: date-time
+             * @description When the user was added, in UTC.
+             */
+            createdDate: string;
+            /**
+             * Format: date-time
+             * @description When the user last logged in to the console, in UTC; null for never.
+             */
+            lastLoginDate: string | null;
+            /** @description What the user sends as `User` in the `Authorization` header. Only the user is shown it again, at `GET /users/me/secrets`. */
+            secret: string;
+        };
+        /**
+         * @description What the user becomes. What is left out is emptied or has its default; id, account, roles and secrets stay. Other members of a user may stand beside it as they were read; changed or unknown ones are a 400.
+         * @example {
+         *       "email": "ada@example.com",
+         *       "firstName": "Ada",
+         *       "lastName": "King"
+         *     }
+         */
+        UserReplace: {
+            /** @description The e-mail address. No other user of the organization may have it, in upper or lower case. */
+            email: string;
+            /** @description The first name. */
+            firstName: string;
+            /** @description The last name. */
+            lastName: string;
+            /** @description What the user is called in your own system. */
+            externalId?: string | null;
+            /**
+             * @description An inactive user is refused everywhere.
+             * @default true
+             */
+            active: boolean;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * @description The user who was deleted.
+         * @example {
+         *       "id": 2
+         *     }
+         */
+        DeletedUser: {
+            /**
+             * Format: int64
+             * @description The id of the user.
+             */
+            id: number;
+        };
+        /**
+         * @description What changes of a user. Other members of a user may stand beside it as they were read; changed or unknown ones are a 400.
+         * @example {
+         *       "lastName": "King"
+         *     }
+         */
+        UserUpdate: {
+            /** @description The e-mail address. No other user of the organization may have it, in upper or lower case. */
+            email?: string;
+            /** @description The first name. */
+            firstName?: string;
+            /** @description The last name. */
+            lastName?: string;
+            /** @description What the user is called in your own system. */
+            externalId?: string | null;
+            /** @description An inactive user is refused everywhere, from the moment of the change. */
+            active?: boolean;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * @description What a user of the organization is made of.
+         * @example {
+         *       "email": "ada@example.com",
+         *       "firstName": "Ada",
+         *       "lastName": "Lovelace",
+         *       "roles": [
+         *         "default-user"
+         *       ]
+         *     }
+         */
+        OrganizationUserCreate: {
+            /** @description The e-mail address. No other user of the organization may have it, in upper or lower case. */
+            email: string;
+            /** @description The first name. */
+            firstName: string;
+            /** @description The last name. */
+            lastName: string;
+            /** @description What the user is called in your own system. */
+            externalId?: string | null;
+            /**
+             * @description An inactive user is refused everywhere.
+             * @default true
+             */
+            active: boolean;
+            /**
+             * @description The keys of roles. None of them may have a privilege that you lack.
+             * @default [
+             *       "default-user"
+             *     ]
+             */
+            roles: string[];
+            /**
+             * Format: int64
+             * @description The account of the user. Unless given, the one that `Elements-Account-Id` names, or the default account.
+             */
+            accountId?: number;
+        };
+        /**
+         * @description Something that not everybody may do.
+         * @example {
+         *       "key": "viewElements",
+         *       "name": "View elements",
+         *       "category": "elements"
+         *     }
+         */
+        Privilege: {
+            /** @description The key of the privilege. */
+            key: string;
+            /** @description What it allows. */
+            name: string;
+            /** @description What it is about. */
+            category: string;
+        };
+        /**
+         * @description What users with the role may do.
+         * @example {
+         *       "id": 3,
+         *       "key": "default-user",
+         *       "name": "User",
+         *       "description": "Works with the instances of the own account.",
+         *       "privileges": [
+         *         {
+         *           "key": "viewElements",
+         *           "name": "View elements",
+         *           "category": "elements"
+         *         }
+         *       ]
+         *     }
+         */
+        Role: {
+            /** @description The id of the role. */
+            id: number;
+            /** @description `org-admin`, `admin` (of an account) or `default-user`. */
+            key: string;
+            /** @description The name of the role. */
+            name: string;
+            /** @description What the role is for. */
+            description: string;
+            /** @description What users with the role may do beyond what everybody may. */
+            privileges: components["schemas"]["Privilege"][];
+        };
+        /**
+         * @description What the role may do from now on. Other members of the role may stand beside it as they were read; changed or unknown ones are a 400.
+         * @example {
+         *       "privileges": [
+         *         "viewElements",
+         *         "createElementInstances",
+         *         "viewFormulas"
+         *       ]
+         *     }
+         */
+        RoleReplace: {
+            /** @description All privileges of the role, each as its key or as it was read. */
+            privileges: (string | ({
+                /** @description The key of the privilege. */
+                key: string;
+            } & {
+                [key: string]: unknown;
+            }))[];
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * @description The role that the user does not have any more.
+         * @example {
+         *       "id": 2,
+         *       "key": "admin"
+         *     }
+         */
+        UserRoleKey: {
+            /** @description The id of the role. */
+            id: number;
+            /** @description `org-admin`, `admin` (of an account) or `default-user`. */
+            key: string;
+        };
+        /** @description One change, log-in, refusal, or showing of a secret. */
+        AuditLogEntry: {
+            /**
+             * Format: int64
+             * @description The id of the entry.
+             */
+            id: number;
+            /**
+             * Format: date-time
+             * @description When the request came, in UTC.
+             */
+            timestamp: string;
+            /**
+             * Format: int64
+             * @description The organization of the user.
+             */
+            organizationId: number;
+            /**
+             * Format: int64
+             * @description The account that was changed, which is not always the user's own.
+             */
+            accountId: number;
+            /**
+             * Format: int64
+             * @description Who sent the request; null where that is not known, as in a log-in that failed.
+             */
+            userId: number | null;
+            /**
+             * Format: int64
+             * @description The instance that it was about, if it was about one.
+             */
+            instanceId?: number;
+            /**
+             * @description The method of the request.
+             * @example PATCH
+             */
+            method: string;
+            /** @description The path of the request, without its query and without secrets. */
+            resourceUri: string;
+            /** @description What was done or tried: `create`, `update`, `delete`, `rotate`, `show`, `login`, `logout` or `run`; in refusals also `view`. */
+            action: string;
+            /** @description What it was done to, such as `instance`, `user`, `role`, `secret`, `session`, `settings`, `account`, `organization`, `element`, `oauth-proxy`, `subscription`, `delivery` or `poll`. */
+            target: string;
+            /** @description Where the request came from. */
+            ipAddress: string | null;
+            /** @description The HTTP status of the answer. From 400 on nothing was changed, or not all that was asked for; `changes` tells what was. */
+            status: number;
+            /** @description The `Elements-Request-Id` of the answer. */
+            requestId: string;
+            /** @description What was changed, by member: `from` what it was and `to` what it is; without `from` it is new, without `to` it is gone. Secrets are `********`. Changes of many things are counted. What is longer than 16 kB is left out, and `…` says how much. */
+            changes?: {
+                [key: string]: unknown;
+            };
+        };
+        /** @description An organization or an account. */
+        NamedPlace: {
+            /** Format: int64 */
+            id: number;
+            name: string;
+        };
+        /** @description A session of the console and whose it is. */
+        ConsoleSession: {
+            /** @description Sent as `X-CSRF-Token` with every request but GET and HEAD. */
+            csrfToken: string;
+            /** Format: date-time */
+            createdDate: string;
+            /**
+             * Format: date-time
+             * @description When it ends whatever is done; it ends before after 30 minutes without a request.
+             */
+            expiresDate: string;
+            organization: components["schemas"]["NamedPlace"];
+            account: components["schemas"]["NamedPlace"];
+            user: {
+                /** Format: int64 */
+                id: number;
+                email: string;
+                firstName: string;
+                lastName: string;
+                hasPassword: boolean;
+            };
+            roles: string[];
+            /** @description The keys of what the user may do beyond what everybody of the account may. */
+            privileges: string[];
+        };
+        /** @description Who logs in. Without secrets in the `Authorization` header both `email` and `password` are needed. */
+        ConsoleLogIn: {
+            /** @description In upper or lower case. */
+            email?: string;
+            password?: string;
+            /**
+             * Format: int64
+             * @description For an e-mail address that users of several organizations have. Without it the oldest of those who have a password is meant.
+             */
+            organizationId?: number;
+        };
+        /** @description Nothing. */
+        EndedConsoleSession: Record<string, never>;
+        /** @description A new password. */
+        PasswordChange: {
+            /** @description 12 to 256 Unicode characters, counted after NFKC normalization. */
+            password: string;
+            currentPassword?: string;
+        };
+        /** @description What setting a password led to. */
+        PasswordSet: {
+            /** @description How many other sessions of the user ended. */
+            endedSessions: number;
         };
         /** @description The instances of the caller or, with an `Element` token, the instance that it belongs to. */
         InstanceListOrInstance: components["schemas"]["ListedInstance"][] | components["schemas"]["Instance"];
@@ -4092,7 +5604,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description Too many requests of this user or account, or too many wrong secrets from this address (`RATE_LIMITED`). */
+        /** @description Too many requests of this user or account, or too many wrong secrets from this address, or wrong passwords (`RATE_LIMITED`). */
         RateLimited: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -4293,10 +5805,35 @@ export interface components {
                 "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                 "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
+                Link: components["headers"]["Link"];
                 [name: string]: unknown;
             };
             content: {
                 "application/json": components["schemas"]["Element"][];
+            };
+        };
+        /** @description The keys. */
+        ElementKeyList: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example [
+                 *       "bamboohr",
+                 *       "box",
+                 *       "odata"
+                 *     ]
+                 */
+                "application/json": string[];
             };
         };
         /** @description The element with its configuration keys. */
@@ -4310,6 +5847,45 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["ElementDetail"];
+            };
+        };
+        /** @description How events of the element's instances come about. */
+        ElementMetadata: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ElementMetadata"];
+            };
+        };
+        /** @description The keys, in the order of a form. */
+        ElementConfiguration: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ConfigurationField"][];
+            };
+        };
+        /** @description The element as the account has it now. */
+        Element: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Element"];
             };
         };
         /** @description The page to open. */
@@ -4363,6 +5939,8 @@ export interface components {
                 "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                 "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
+                Link: components["headers"]["Link"];
                 [name: string]: unknown;
             };
             content: {
@@ -4430,10 +6008,94 @@ export interface components {
                 "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                 "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
+                Link: components["headers"]["Link"];
                 [name: string]: unknown;
             };
             content: {
                 "application/json": components["schemas"]["Hub"][];
+            };
+        };
+        /** @description The organization. */
+        Organization: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Organization"];
+            };
+        };
+        /** @description The secrets that are valid. */
+        SecretList: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Secret"][];
+            };
+        };
+        /** @description The new secret. It is the current one. */
+        NewSecret: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Secret"];
+            };
+        };
+        /** @description The accounts that match. */
+        AccountList: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Account"][];
+            };
+        };
+        /** @description The account. */
+        Account: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Account"];
+            };
+        };
+        /** @description Done. What belongs to the account is removed in the background. */
+        DeletedAccount: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["DeletedAccount"];
             };
         };
         /** @description The instances of the account. */
@@ -4444,6 +6106,9 @@ export interface components {
                 "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                 "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                "Elements-Total-Count": components["headers"]["Elements-Total-Count"];
+                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
+                Link: components["headers"]["Link"];
                 [name: string]: unknown;
             };
             content: {
@@ -4461,6 +6126,200 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["AccountSettings"];
+            };
+        };
+        /** @description The users. */
+        UserList: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["User"][];
+            };
+        };
+        /** @description The user with the secret. */
+        CreatedUser: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["CreatedUser"];
+            };
+        };
+        /** @description The user. */
+        User: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["User"];
+            };
+        };
+        /** @description Done. */
+        DeletedUser: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["DeletedUser"];
+            };
+        };
+        /** @description The roles. */
+        RoleList: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Role"][];
+            };
+        };
+        /** @description The role. */
+        Role: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Role"];
+            };
+        };
+        /** @description The secrets that are valid. */
+        UserSecretList: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Secret"][];
+            };
+        };
+        /** @description The new secret. */
+        UserSecret: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Secret"];
+            };
+        };
+        /** @description Done. */
+        UserRoleKey: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["UserRoleKey"];
+            };
+        };
+        /** @description The entries that match, the newest first. */
+        AuditLogEntryList: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["AuditLogEntry"][];
+            };
+        };
+        /** @description The session. */
+        ConsoleSession: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ConsoleSession"];
+            };
+        };
+        /** @description The new session. */
+        BegunConsoleSession: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                /** @description The cookie of the session. */
+                "Set-Cookie"?: string;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ConsoleSession"];
+            };
+        };
+        /** @description It has ended. */
+        EndedConsoleSession: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                /** @description The cookie of the session. */
+                "Set-Cookie"?: string;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["EndedConsoleSession"];
+            };
+        };
+        /** @description The password is set. */
+        PasswordSet: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["PasswordSet"];
             };
         };
         /** @description The instances, or the one that the token belongs to. Counts and paging headers come with the list only. */
@@ -4546,6 +6405,9 @@ export interface components {
                 "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                 "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                 "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
+                Link: components["headers"]["Link"];
                 [name: string]: unknown;
             };
             content: {
@@ -5000,6 +6862,11 @@ export interface components {
          */
         Hub: string;
         /**
+         * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+         *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+         */
+        ActingAccount: string;
+        /**
          * @description The name of a guide.
          * @example events
          */
@@ -5033,6 +6900,18 @@ export interface components {
         HubFilter: string;
         /** @description Only elements whose key, name or description contains this text, whatever its case. */
         ElementSearchText: string;
+        /**
+         * @description A filter in the query language over the members of the record that are texts, numbers or booleans, such as `active = TRUE AND authentication.type = 'oauth2'`.
+         * @example hub = 'general' AND active = TRUE
+         */
+        ElementWhere: string;
+        /**
+         * @description How many entries a page has at most.
+         * @example 10
+         */
+        PageSize: number;
+        /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
+        NextPage: string;
         /**
          * @description The key or the integer id of an element.
          * @example odata
@@ -5088,13 +6967,8 @@ export interface components {
         InstanceSearchText: string;
         /** @description A filter in the query language over `id`, `name`, `element.key`, `createdDate`, `valid`, `disabled` and `user.id`, such as `element.key = 'bamboohr' AND valid = FALSE`. */
         InstanceWhere: string;
-        /**
-         * @description How many entries a page has at most.
-         * @example 10
-         */
-        PageSize: number;
-        /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
-        NextPage: string;
+        /** @description A filter in the query language over `id`, `name` and `apiKey`, such as `name LIKE 'Sales%'`. */
+        OAuthProxyWhere: string;
         /**
          * @description The id of an OAuth proxy.
          * @example 1
@@ -5106,15 +6980,70 @@ export interface components {
          */
         ApplicationUrlQuery: string;
         /**
-         * @description The identifier of an account within the organization.
+         * @description A filter in the query language over `key`.
+         * @example key LIKE 'gen%'
+         */
+        HubWhere: string;
+        /**
+         * @description A filter in the query language over `id`, `externalId`, `name`, `description`, `active`, `defaultAccount`, `type`, `createdDate` and `status`.
+         * @example active = TRUE
+         */
+        AccountWhere: string;
+        /**
+         * @description The id or the external id of an account of the organization. Digits are an id.
+         * @example acme
+         */
+        AccountName: string;
+        /** @description How many entries a page has at most. Without it, and without `nextPage`, the answer has all of them. */
+        PageSizeOfAll: number;
+        /**
+         * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
          * @example 1
          */
         AccountId: string;
         /**
-         * @description The identifier of an account within the organization.
+         * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
          * @example 1
          */
         SettingsAccountId: string;
+        /** @description A filter in the query language over `id`, `email`, `firstName`, `lastName`, `externalId`, `active`, `accountId`, `createdDate` and `lastLoginDate`, such as `active = FALSE`. */
+        UserWhere: string;
+        /**
+         * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
+         * @example ada@example.com
+         */
+        EmailOrId: string;
+        /**
+         * @description The key of a role, such as `admin`.
+         * @example default-user
+         */
+        RoleKey: string;
+        /**
+         * @description Only entries of that time and later. ISO 8601.
+         * @example 2026-01-01T00:00:00Z
+         */
+        AuditFrom: string;
+        /**
+         * @description Only entries before that time. ISO 8601.
+         * @example 2100-01-01T00:00:00Z
+         */
+        AuditTo: string;
+        /**
+         * @description Only what this user did.
+         * @example 1
+         */
+        AuditUserId: number;
+        /**
+         * @description Only this account, by its id or its external id.
+         * @example 1
+         */
+        AuditAccountId: string;
+        /**
+         * @description A filter in the query language over `id`, `timestamp`, `accountId`, `userId`, `instanceId`, `method`, `resourceUri`, `action`, `target`, `ipAddress`,
+         *     `status` and `requestId`.
+         * @example action IN ('create', 'update', 'delete') AND status < 400
+         */
+        AuditWhere: string;
         /**
          * @description The id of an instance.
          * @example 1
@@ -5125,6 +7054,8 @@ export interface components {
          * @example type = 'employees.updated'
          */
         EventWhere: string;
+        /** @description A filter in the query language over the members of the record, such as `state = 'stopped' OR failures > 0`. */
+        PollWhere: string;
         /**
          * @description The name of the resource in the configuration of the instance.
          * @example Orders
@@ -5323,11 +7254,6 @@ export interface components {
          */
         "Elements-Returned-Count": number;
         /**
-         * @description How many entries the whole query has. Sent only when the number is known without extra cost.
-         * @example 31
-         */
-        "Elements-Total-Count": number;
-        /**
          * @description Opaque token for the parameter `nextPage`. Sent only when there is more.
          * @example eyJ2IjoxLCJjIjoiMjAwIn0.q7nX0cS5
          */
@@ -5337,6 +7263,11 @@ export interface components {
          * @example <http://127.0.0.1:8080/elements/api-v2/Orders?pageSize=2&nextPage=eyJ2IjoxLCJjIjoiMjAwIn0.q7nX0cS5>; rel="next"
          */
         Link: string;
+        /**
+         * @description How many entries the whole query has. Sent only when the number is known without extra cost.
+         * @example 31
+         */
+        "Elements-Total-Count": number;
         /**
          * @description The id of the instance that the call was made on.
          * @example 1
@@ -5640,15 +7571,75 @@ export interface operations {
                 hub?: components["parameters"]["HubFilter"];
                 /** @description Only elements whose key, name or description contains this text, whatever its case. */
                 searchText?: components["parameters"]["ElementSearchText"];
+                /**
+                 * @description A filter in the query language over the members of the record that are texts, numbers or booleans, such as `active = TRUE AND authentication.type = 'oauth2'`.
+                 * @example hub = 'general' AND active = TRUE
+                 */
+                where?: components["parameters"]["ElementWhere"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 10
+                 */
+                pageSize?: components["parameters"]["PageSize"];
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
+                nextPage?: components["parameters"]["NextPage"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path?: never;
             cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["ElementList"];
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listElementKeys: {
+        parameters: {
+            query?: {
+                /** @description Only the elements of this hub, such as `humancapital`. */
+                hub?: components["parameters"]["HubFilter"];
+                /** @description Only elements whose key, name or description contains this text, whatever its case. */
+                searchText?: components["parameters"]["ElementSearchText"];
+                /**
+                 * @description A filter in the query language over the members of the record that are texts, numbers or booleans, such as `active = TRUE AND authentication.type = 'oauth2'`.
+                 * @example hub = 'general' AND active = TRUE
+                 */
+                where?: components["parameters"]["ElementWhere"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 10
+                 */
+                pageSize?: components["parameters"]["PageSize"];
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ElementKeyList"];
+            400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             406: components["responses"]["NotAcceptable"];
@@ -5660,7 +7651,13 @@ export interface operations {
     getElement: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The key or the integer id of an element.
@@ -5673,6 +7670,134 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["ElementDetail"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getElementMetadata: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The key or the integer id of an element.
+                 * @example odata
+                 */
+                keyOrId: components["parameters"]["KeyOrId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ElementMetadata"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getElementConfiguration: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The key or the integer id of an element.
+                 * @example odata
+                 */
+                keyOrId: components["parameters"]["KeyOrId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ElementConfiguration"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    activateElement: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The key or the integer id of an element.
+                 * @example odata
+                 */
+                keyOrId: components["parameters"]["KeyOrId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Element"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    deactivateElement: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The key or the integer id of an element.
+                 * @example odata
+                 */
+                keyOrId: components["parameters"]["KeyOrId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Element"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
@@ -5724,7 +7849,13 @@ export interface operations {
                  */
                 simulator?: components["parameters"]["SimulatedAuthorization"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The key or the integer id of an element.
@@ -5742,6 +7873,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Overloaded"];
@@ -5753,6 +7885,11 @@ export interface operations {
             header?: {
                 /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 /**
@@ -5800,7 +7937,13 @@ export interface operations {
                 /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The key or the integer id of an element.
@@ -5829,6 +7972,11 @@ export interface operations {
             header?: {
                 /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 /**
@@ -5864,15 +8012,31 @@ export interface operations {
     };
     listOAuthProxies: {
         parameters: {
-            query?: never;
-            header?: never;
+            query?: {
+                /** @description A filter in the query language over `id`, `name` and `apiKey`, such as `name LIKE 'Sales%'`. */
+                where?: components["parameters"]["OAuthProxyWhere"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 10
+                 */
+                pageSize?: components["parameters"]["PageSize"];
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path?: never;
             cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["OAuthProxyList"];
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             406: components["responses"]["NotAcceptable"];
@@ -5887,6 +8051,11 @@ export interface operations {
             header?: {
                 /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
             cookie?: never;
@@ -5913,7 +8082,13 @@ export interface operations {
     getOAuthProxy: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The id of an OAuth proxy.
@@ -5939,7 +8114,13 @@ export interface operations {
     deleteOAuthProxy: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The id of an OAuth proxy.
@@ -5965,7 +8146,13 @@ export interface operations {
     updateOAuthProxy: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The id of an OAuth proxy.
@@ -5998,7 +8185,13 @@ export interface operations {
     listOAuthProxyApplicationUrls: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The id of an OAuth proxy.
@@ -6024,7 +8217,13 @@ export interface operations {
     addOAuthProxyApplicationUrl: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The id of an OAuth proxy.
@@ -6063,7 +8262,13 @@ export interface operations {
                  */
                 url: components["parameters"]["ApplicationUrlQuery"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The id of an OAuth proxy.
@@ -6088,14 +8293,58 @@ export interface operations {
     };
     listHubs: {
         parameters: {
-            query?: never;
-            header?: never;
+            query?: {
+                /**
+                 * @description A filter in the query language over `key`.
+                 * @example key LIKE 'gen%'
+                 */
+                where?: components["parameters"]["HubWhere"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 10
+                 */
+                pageSize?: components["parameters"]["PageSize"];
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path?: never;
             cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["HubList"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getOrganization: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Organization"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
@@ -6105,17 +8354,333 @@ export interface operations {
             503: components["responses"]["Overloaded"];
         };
     };
-    listOwnAccountInstances: {
+    updateOrganization: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OrganizationUpdate"];
+            };
+        };
+        responses: {
+            200: components["responses"]["Organization"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listOrganizationSecrets: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["SecretList"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    rotateOrganizationSecret: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SecretRotation"];
+            };
+        };
+        responses: {
+            200: components["responses"]["NewSecret"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listAccounts: {
+        parameters: {
+            query?: {
+                /**
+                 * @description A filter in the query language over `id`, `externalId`, `name`, `description`, `active`, `defaultAccount`, `type`, `createdDate` and `status`.
+                 * @example active = TRUE
+                 */
+                where?: components["parameters"]["AccountWhere"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 10
+                 */
+                pageSize?: components["parameters"]["PageSize"];
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["AccountList"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    createAccount: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AccountCreate"];
+            };
+        };
+        responses: {
+            200: components["responses"]["Account"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getAccount: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id or the external id of an account of the organization. Digits are an id.
+                 * @example acme
+                 */
+                id: components["parameters"]["AccountName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Account"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    replaceAccount: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id or the external id of an account of the organization. Digits are an id.
+                 * @example acme
+                 */
+                id: components["parameters"]["AccountName"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AccountReplace"];
+            };
+        };
+        responses: {
+            200: components["responses"]["Account"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    deleteAccount: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id or the external id of an account of the organization. Digits are an id.
+                 * @example acme
+                 */
+                id: components["parameters"]["AccountName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["DeletedAccount"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    updateAccount: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id or the external id of an account of the organization. Digits are an id.
+                 * @example acme
+                 */
+                id: components["parameters"]["AccountName"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AccountUpdate"];
+            };
+        };
+        responses: {
+            200: components["responses"]["Account"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listOwnAccountInstances: {
+        parameters: {
+            query?: {
+                /** @description A filter in the query language over `id`, `name`, `element.key`, `createdDate`, `valid`, `disabled` and `user.id`, such as `element.key = 'bamboohr' AND valid = FALSE`. */
+                where?: components["parameters"]["InstanceWhere"];
+                /** @description How many entries a page has at most. Without it, and without `nextPage`, the answer has all of them. */
+                pageSize?: components["parameters"]["PageSizeOfAll"];
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path?: never;
             cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["AccountInstanceList"];
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             406: components["responses"]["NotAcceptable"];
@@ -6127,7 +8692,13 @@ export interface operations {
     getOwnAccountSettings: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -6149,6 +8720,11 @@ export interface operations {
             header?: {
                 /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
             cookie?: never;
@@ -6175,7 +8751,13 @@ export interface operations {
     updateOwnAccountSettings: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -6199,11 +8781,24 @@ export interface operations {
     };
     listAccountInstances: {
         parameters: {
-            query?: never;
-            header?: never;
+            query?: {
+                /** @description A filter in the query language over `id`, `name`, `element.key`, `createdDate`, `valid`, `disabled` and `user.id`, such as `element.key = 'bamboohr' AND valid = FALSE`. */
+                where?: components["parameters"]["InstanceWhere"];
+                /** @description How many entries a page has at most. Without it, and without `nextPage`, the answer has all of them. */
+                pageSize?: components["parameters"]["PageSizeOfAll"];
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
-                 * @description The identifier of an account within the organization.
+                 * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
                  * @example 1
                  */
                 id: components["parameters"]["AccountId"];
@@ -6213,7 +8808,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["AccountInstanceList"];
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -6226,10 +8821,16 @@ export interface operations {
     getAccountSettings: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
-                 * @description The identifier of an account within the organization.
+                 * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
                  * @example 1
                  */
                 accountId: components["parameters"]["SettingsAccountId"];
@@ -6255,10 +8856,15 @@ export interface operations {
             header?: {
                 /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 /**
-                 * @description The identifier of an account within the organization.
+                 * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
                  * @example 1
                  */
                 accountId: components["parameters"]["SettingsAccountId"];
@@ -6288,10 +8894,16 @@ export interface operations {
     updateAccountSettings: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
-                 * @description The identifier of an account within the organization.
+                 * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
                  * @example 1
                  */
                 accountId: components["parameters"]["SettingsAccountId"];
@@ -6317,6 +8929,1518 @@ export interface operations {
             503: components["responses"]["Overloaded"];
         };
     };
+    listAccountUsers: {
+        parameters: {
+            query?: {
+                /** @description A filter in the query language over `id`, `email`, `firstName`, `lastName`, `externalId`, `active`, `accountId`, `createdDate` and `lastLoginDate`, such as `active = FALSE`. */
+                where?: components["parameters"]["UserWhere"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 10
+                 */
+                pageSize?: components["parameters"]["PageSize"];
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
+                 * @example 1
+                 */
+                id: components["parameters"]["AccountId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["UserList"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    createAccountUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
+                 * @example 1
+                 */
+                id: components["parameters"]["AccountId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UserCreate"];
+            };
+        };
+        responses: {
+            200: components["responses"]["CreatedUser"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getAccountUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
+                 * @example 1
+                 */
+                id: components["parameters"]["AccountId"];
+                /**
+                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
+                 * @example ada@example.com
+                 */
+                emailOrId: components["parameters"]["EmailOrId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["User"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    replaceAccountUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
+                 * @example 1
+                 */
+                id: components["parameters"]["AccountId"];
+                /**
+                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
+                 * @example ada@example.com
+                 */
+                emailOrId: components["parameters"]["EmailOrId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UserReplace"];
+            };
+        };
+        responses: {
+            200: components["responses"]["User"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    deleteAccountUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
+                 * @example 1
+                 */
+                id: components["parameters"]["AccountId"];
+                /**
+                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
+                 * @example ada@example.com
+                 */
+                emailOrId: components["parameters"]["EmailOrId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["DeletedUser"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    updateAccountUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
+                 * @example 1
+                 */
+                id: components["parameters"]["AccountId"];
+                /**
+                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
+                 * @example ada@example.com
+                 */
+                emailOrId: components["parameters"]["EmailOrId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UserUpdate"];
+            };
+        };
+        responses: {
+            200: components["responses"]["User"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listOrganizationUsers: {
+        parameters: {
+            query?: {
+                /** @description A filter in the query language over `id`, `email`, `firstName`, `lastName`, `externalId`, `active`, `accountId`, `createdDate` and `lastLoginDate`, such as `active = FALSE`. */
+                where?: components["parameters"]["UserWhere"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 10
+                 */
+                pageSize?: components["parameters"]["PageSize"];
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["UserList"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    createOrganizationUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OrganizationUserCreate"];
+            };
+        };
+        responses: {
+            200: components["responses"]["CreatedUser"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getOrganizationUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
+                 * @example ada@example.com
+                 */
+                emailOrId: components["parameters"]["EmailOrId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["User"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    deleteOrganizationUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
+                 * @example ada@example.com
+                 */
+                emailOrId: components["parameters"]["EmailOrId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["DeletedUser"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    updateOrganizationUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
+                 * @example ada@example.com
+                 */
+                emailOrId: components["parameters"]["EmailOrId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UserUpdate"];
+            };
+        };
+        responses: {
+            200: components["responses"]["User"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listRoles: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["RoleList"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getRole: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The key of a role, such as `admin`.
+                 * @example default-user
+                 */
+                key: components["parameters"]["RoleKey"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Role"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    replaceRole: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The key of a role, such as `admin`.
+                 * @example default-user
+                 */
+                key: components["parameters"]["RoleKey"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RoleReplace"];
+            };
+        };
+        responses: {
+            200: components["responses"]["Role"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listUsers: {
+        parameters: {
+            query?: {
+                /** @description A filter in the query language over `id`, `email`, `firstName`, `lastName`, `externalId`, `active`, `accountId`, `createdDate` and `lastLoginDate`, such as `active = FALSE`. */
+                where?: components["parameters"]["UserWhere"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 10
+                 */
+                pageSize?: components["parameters"]["PageSize"];
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["UserList"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getOwnUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["User"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    updateOwnUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UserUpdate"];
+            };
+        };
+        responses: {
+            200: components["responses"]["User"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listOwnUserSecrets: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["UserSecretList"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    rotateOwnUserSecret: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SecretRotation"];
+            };
+        };
+        responses: {
+            200: components["responses"]["UserSecret"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
+                 * @example ada@example.com
+                 */
+                emailOrId: components["parameters"]["EmailOrId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["User"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    deleteUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
+                 * @example ada@example.com
+                 */
+                emailOrId: components["parameters"]["EmailOrId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["DeletedUser"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    updateUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
+                 * @example ada@example.com
+                 */
+                emailOrId: components["parameters"]["EmailOrId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UserUpdate"];
+            };
+        };
+        responses: {
+            200: components["responses"]["User"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listUserRoles: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
+                 * @example ada@example.com
+                 */
+                emailOrId: components["parameters"]["EmailOrId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["RoleList"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getUserRole: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
+                 * @example ada@example.com
+                 */
+                emailOrId: components["parameters"]["EmailOrId"];
+                /**
+                 * @description The key of a role, such as `admin`.
+                 * @example default-user
+                 */
+                key: components["parameters"]["RoleKey"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Role"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    grantUserRole: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
+                 * @example ada@example.com
+                 */
+                emailOrId: components["parameters"]["EmailOrId"];
+                /**
+                 * @description The key of a role, such as `admin`.
+                 * @example default-user
+                 */
+                key: components["parameters"]["RoleKey"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Role"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    revokeUserRole: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
+                 * @example ada@example.com
+                 */
+                emailOrId: components["parameters"]["EmailOrId"];
+                /**
+                 * @description The key of a role, such as `admin`.
+                 * @example default-user
+                 */
+                key: components["parameters"]["RoleKey"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["UserRoleKey"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listAuditLogs: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only entries of that time and later. ISO 8601.
+                 * @example 2026-01-01T00:00:00Z
+                 */
+                from?: components["parameters"]["AuditFrom"];
+                /**
+                 * @description Only entries before that time. ISO 8601.
+                 * @example 2100-01-01T00:00:00Z
+                 */
+                to?: components["parameters"]["AuditTo"];
+                /**
+                 * @description Only what this user did.
+                 * @example 1
+                 */
+                userId?: components["parameters"]["AuditUserId"];
+                /**
+                 * @description Only this account, by its id or its external id.
+                 * @example 1
+                 */
+                accountId?: components["parameters"]["AuditAccountId"];
+                /**
+                 * @description A filter in the query language over `id`, `timestamp`, `accountId`, `userId`, `instanceId`, `method`, `resourceUri`, `action`, `target`, `ipAddress`,
+                 *     `status` and `requestId`.
+                 * @example action IN ('create', 'update', 'delete') AND status < 400
+                 */
+                where?: components["parameters"]["AuditWhere"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 10
+                 */
+                pageSize?: components["parameters"]["PageSize"];
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["AuditLogEntryList"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listAuthenticationAuditLogs: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only entries of that time and later. ISO 8601.
+                 * @example 2026-01-01T00:00:00Z
+                 */
+                from?: components["parameters"]["AuditFrom"];
+                /**
+                 * @description Only entries before that time. ISO 8601.
+                 * @example 2100-01-01T00:00:00Z
+                 */
+                to?: components["parameters"]["AuditTo"];
+                /**
+                 * @description Only what this user did.
+                 * @example 1
+                 */
+                userId?: components["parameters"]["AuditUserId"];
+                /**
+                 * @description Only this account, by its id or its external id.
+                 * @example 1
+                 */
+                accountId?: components["parameters"]["AuditAccountId"];
+                /**
+                 * @description A filter in the query language over `id`, `timestamp`, `accountId`, `userId`, `instanceId`, `method`, `resourceUri`, `action`, `target`, `ipAddress`,
+                 *     `status` and `requestId`.
+                 * @example action IN ('create', 'update', 'delete') AND status < 400
+                 */
+                where?: components["parameters"]["AuditWhere"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 10
+                 */
+                pageSize?: components["parameters"]["PageSize"];
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["AuditLogEntryList"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listInstancesAuditLogs: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only entries of that time and later. ISO 8601.
+                 * @example 2026-01-01T00:00:00Z
+                 */
+                from?: components["parameters"]["AuditFrom"];
+                /**
+                 * @description Only entries before that time. ISO 8601.
+                 * @example 2100-01-01T00:00:00Z
+                 */
+                to?: components["parameters"]["AuditTo"];
+                /**
+                 * @description Only what this user did.
+                 * @example 1
+                 */
+                userId?: components["parameters"]["AuditUserId"];
+                /**
+                 * @description Only this account, by its id or its external id.
+                 * @example 1
+                 */
+                accountId?: components["parameters"]["AuditAccountId"];
+                /**
+                 * @description A filter in the query language over `id`, `timestamp`, `accountId`, `userId`, `instanceId`, `method`, `resourceUri`, `action`, `target`, `ipAddress`,
+                 *     `status` and `requestId`.
+                 * @example action IN ('create', 'update', 'delete') AND status < 400
+                 */
+                where?: components["parameters"]["AuditWhere"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 10
+                 */
+                pageSize?: components["parameters"]["PageSize"];
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["AuditLogEntryList"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listInstanceAuditLogs: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only entries of that time and later. ISO 8601.
+                 * @example 2026-01-01T00:00:00Z
+                 */
+                from?: components["parameters"]["AuditFrom"];
+                /**
+                 * @description Only entries before that time. ISO 8601.
+                 * @example 2100-01-01T00:00:00Z
+                 */
+                to?: components["parameters"]["AuditTo"];
+                /**
+                 * @description Only what this user did.
+                 * @example 1
+                 */
+                userId?: components["parameters"]["AuditUserId"];
+                /**
+                 * @description Only this account, by its id or its external id.
+                 * @example 1
+                 */
+                accountId?: components["parameters"]["AuditAccountId"];
+                /**
+                 * @description A filter in the query language over `id`, `timestamp`, `accountId`, `userId`, `instanceId`, `method`, `resourceUri`, `action`, `target`, `ipAddress`,
+                 *     `status` and `requestId`.
+                 * @example action IN ('create', 'update', 'delete') AND status < 400
+                 */
+                where?: components["parameters"]["AuditWhere"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 10
+                 */
+                pageSize?: components["parameters"]["PageSize"];
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id of an instance.
+                 * @example 1
+                 */
+                id: components["parameters"]["InstanceId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["AuditLogEntryList"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listElementsAuditLogs: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only entries of that time and later. ISO 8601.
+                 * @example 2026-01-01T00:00:00Z
+                 */
+                from?: components["parameters"]["AuditFrom"];
+                /**
+                 * @description Only entries before that time. ISO 8601.
+                 * @example 2100-01-01T00:00:00Z
+                 */
+                to?: components["parameters"]["AuditTo"];
+                /**
+                 * @description Only what this user did.
+                 * @example 1
+                 */
+                userId?: components["parameters"]["AuditUserId"];
+                /**
+                 * @description Only this account, by its id or its external id.
+                 * @example 1
+                 */
+                accountId?: components["parameters"]["AuditAccountId"];
+                /**
+                 * @description A filter in the query language over `id`, `timestamp`, `accountId`, `userId`, `instanceId`, `method`, `resourceUri`, `action`, `target`, `ipAddress`,
+                 *     `status` and `requestId`.
+                 * @example action IN ('create', 'update', 'delete') AND status < 400
+                 */
+                where?: components["parameters"]["AuditWhere"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 10
+                 */
+                pageSize?: components["parameters"]["PageSize"];
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["AuditLogEntryList"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listElementAuditLogs: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only entries of that time and later. ISO 8601.
+                 * @example 2026-01-01T00:00:00Z
+                 */
+                from?: components["parameters"]["AuditFrom"];
+                /**
+                 * @description Only entries before that time. ISO 8601.
+                 * @example 2100-01-01T00:00:00Z
+                 */
+                to?: components["parameters"]["AuditTo"];
+                /**
+                 * @description Only what this user did.
+                 * @example 1
+                 */
+                userId?: components["parameters"]["AuditUserId"];
+                /**
+                 * @description Only this account, by its id or its external id.
+                 * @example 1
+                 */
+                accountId?: components["parameters"]["AuditAccountId"];
+                /**
+                 * @description A filter in the query language over `id`, `timestamp`, `accountId`, `userId`, `instanceId`, `method`, `resourceUri`, `action`, `target`, `ipAddress`,
+                 *     `status` and `requestId`.
+                 * @example action IN ('create', 'update', 'delete') AND status < 400
+                 */
+                where?: components["parameters"]["AuditWhere"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 10
+                 */
+                pageSize?: components["parameters"]["PageSize"];
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The key or the integer id of an element.
+                 * @example odata
+                 */
+                keyOrId: components["parameters"]["KeyOrId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["AuditLogEntryList"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listUsersAuditLogs: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only entries of that time and later. ISO 8601.
+                 * @example 2026-01-01T00:00:00Z
+                 */
+                from?: components["parameters"]["AuditFrom"];
+                /**
+                 * @description Only entries before that time. ISO 8601.
+                 * @example 2100-01-01T00:00:00Z
+                 */
+                to?: components["parameters"]["AuditTo"];
+                /**
+                 * @description Only what this user did.
+                 * @example 1
+                 */
+                userId?: components["parameters"]["AuditUserId"];
+                /**
+                 * @description Only this account, by its id or its external id.
+                 * @example 1
+                 */
+                accountId?: components["parameters"]["AuditAccountId"];
+                /**
+                 * @description A filter in the query language over `id`, `timestamp`, `accountId`, `userId`, `instanceId`, `method`, `resourceUri`, `action`, `target`, `ipAddress`,
+                 *     `status` and `requestId`.
+                 * @example action IN ('create', 'update', 'delete') AND status < 400
+                 */
+                where?: components["parameters"]["AuditWhere"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 10
+                 */
+                pageSize?: components["parameters"]["PageSize"];
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["AuditLogEntryList"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listSettingsAuditLogs: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only entries of that time and later. ISO 8601.
+                 * @example 2026-01-01T00:00:00Z
+                 */
+                from?: components["parameters"]["AuditFrom"];
+                /**
+                 * @description Only entries before that time. ISO 8601.
+                 * @example 2100-01-01T00:00:00Z
+                 */
+                to?: components["parameters"]["AuditTo"];
+                /**
+                 * @description Only what this user did.
+                 * @example 1
+                 */
+                userId?: components["parameters"]["AuditUserId"];
+                /**
+                 * @description Only this account, by its id or its external id.
+                 * @example 1
+                 */
+                accountId?: components["parameters"]["AuditAccountId"];
+                /**
+                 * @description A filter in the query language over `id`, `timestamp`, `accountId`, `userId`, `instanceId`, `method`, `resourceUri`, `action`, `target`, `ipAddress`,
+                 *     `status` and `requestId`.
+                 * @example action IN ('create', 'update', 'delete') AND status < 400
+                 */
+                where?: components["parameters"]["AuditWhere"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 10
+                 */
+                pageSize?: components["parameters"]["PageSize"];
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["AuditLogEntryList"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getConsoleSession: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ConsoleSession"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    createConsoleSession: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ConsoleLogIn"];
+            };
+        };
+        responses: {
+            200: components["responses"]["BegunConsoleSession"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    deleteConsoleSession: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["EndedConsoleSession"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    setOwnPassword: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PasswordChange"];
+            };
+        };
+        responses: {
+            200: components["responses"]["PasswordSet"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
     listInstances: {
         parameters: {
             query?: {
@@ -6334,7 +10458,13 @@ export interface operations {
                 /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -6387,6 +10517,11 @@ export interface operations {
             header?: {
                 /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
             cookie?: never;
@@ -6468,7 +10603,13 @@ export interface operations {
     getInstance: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The id of an instance.
@@ -6494,7 +10635,13 @@ export interface operations {
     replaceInstance: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The id of an instance.
@@ -6530,7 +10677,13 @@ export interface operations {
     deleteInstance: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The id of an instance.
@@ -6557,7 +10710,13 @@ export interface operations {
     updateInstance: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The id of an instance.
@@ -6593,7 +10752,13 @@ export interface operations {
     enableInstance: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The id of an instance.
@@ -6620,7 +10785,13 @@ export interface operations {
     disableInstance: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The id of an instance.
@@ -6660,7 +10831,13 @@ export interface operations {
                 /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The id of an instance.
@@ -6686,7 +10863,13 @@ export interface operations {
     getInstanceConfiguration: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The id of an instance.
@@ -6712,7 +10895,13 @@ export interface operations {
     updateInstanceConfiguration: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The id of an instance.
@@ -6747,8 +10936,24 @@ export interface operations {
     };
     listInstancePolls: {
         parameters: {
-            query?: never;
-            header?: never;
+            query?: {
+                /** @description A filter in the query language over the members of the record, such as `state = 'stopped' OR failures > 0`. */
+                where?: components["parameters"]["PollWhere"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 10
+                 */
+                pageSize?: components["parameters"]["PageSize"];
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The id of an instance.
@@ -6761,7 +10966,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["PollList"];
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -6774,7 +10979,13 @@ export interface operations {
     runInstancePoll: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The id of an instance.
@@ -6806,7 +11017,13 @@ export interface operations {
     replayInstancePoll: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The id of an instance.
@@ -6857,7 +11074,13 @@ export interface operations {
                 /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -6886,7 +11109,13 @@ export interface operations {
                 /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -6905,7 +11134,13 @@ export interface operations {
     getSubscription: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The id of a subscription.
@@ -6931,7 +11166,13 @@ export interface operations {
     deleteSubscription: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The id of a subscription.
@@ -6958,7 +11199,13 @@ export interface operations {
     updateSubscription: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The id of a subscription.
@@ -7007,7 +11254,13 @@ export interface operations {
                 /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -7032,7 +11285,13 @@ export interface operations {
                  */
                 where: components["parameters"]["ReleaseWhere"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -7057,7 +11316,13 @@ export interface operations {
                  */
                 where: components["parameters"]["ReleaseWhere"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -7083,7 +11348,13 @@ export interface operations {
                  */
                 where?: components["parameters"]["DeliveryWhere"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -7102,7 +11373,13 @@ export interface operations {
     getDelivery: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The id of a delivery.
@@ -7128,7 +11405,13 @@ export interface operations {
     acknowledgeDelivery: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The id of a delivery.
@@ -7158,6 +11441,11 @@ export interface operations {
             header?: {
                 /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 /**
@@ -7188,6 +11476,11 @@ export interface operations {
             header?: {
                 /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
             cookie?: never;
@@ -7217,6 +11510,11 @@ export interface operations {
             header?: {
                 /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
             cookie?: never;

@@ -13,6 +13,8 @@ export interface AccountColumns {
   readonly default_account: boolean;
   /** Its users are refused from then on; what belongs to it is removed by and by. */
   readonly deleted_at: Date | null;
+  /** When a worker looks again for what is left of the deleted account, and who has it now has it until then; null: nothing is left, or it is not deleted. */
+  readonly removal_due: Date | null;
 }
 
 /** What an account set: only the keys that were ever given. */
@@ -55,6 +57,8 @@ export interface AuditLogColumns {
   readonly ip_address: string | null;
   readonly status: number;
   readonly changes: unknown;
+  /** The path that it stands under beside the one with all; null for none. */
+  readonly section: string | null;
 }
 
 /** Parts of the files of jobs. All of a job are in the partition of the day (UTC) on which it was created. */
@@ -112,6 +116,19 @@ export interface BulkJobColumns {
   readonly finished_at: Date | null;
 }
 
+/** Who is logged in to the console. */
+export interface ConsoleSessionColumns {
+  readonly account_id: number;
+  readonly user_id: number;
+  readonly id: number;
+  /** HMAC-SHA256 under the platform key "lookup". */
+  readonly token_hash: Buffer;
+  readonly created_at: Date;
+  /** To half a minute. */
+  readonly used_at: Date;
+  readonly ends_at: Date;
+}
+
 /** Deliveries that are in flight, waiting or queued. Deleted when delivered: then delivery_attempt tells of it. */
 export interface DeliveryColumns {
   readonly account_id: number;
@@ -164,6 +181,8 @@ export interface EventColumns {
   readonly instance_id: number | null;
   readonly type: string;
   readonly payload: string;
+  /** W3C Trace Context of its acceptance; null where that was not recorded. */
+  readonly traceparent: string | null;
 }
 
 /** Keys by which a provider repeats an event: seen ones are dropped. */
@@ -189,6 +208,13 @@ export interface IdempotencyRecordColumns {
   readonly state: 'running' | 'done';
   readonly status: number | null;
   readonly response: string | null;
+  readonly created_at: Date;
+}
+
+/** Elements that an account makes no new instances of; all others are active. */
+export interface InactiveElementColumns {
+  readonly account_id: number;
+  readonly element_key: string;
   readonly created_at: Date;
 }
 
@@ -221,6 +247,18 @@ export interface InstanceColumns {
   readonly polls_version: number | null;
   /** Why events of the provider do not come, for people. */
   readonly event_warning: string | null;
+}
+
+/** Passwords that were tried: wrong ones count against those who try, and the last good one of a network vouches for it. */
+export interface LogInTryColumns {
+  readonly id: number;
+  /** HMAC-SHA256 under the platform key "digest": what people type there may be their password. */
+  readonly email_hash: Buffer;
+  readonly network: string;
+  readonly tried_at: Date;
+  readonly good: boolean;
+  /** False: there is no such user. */
+  readonly known: boolean;
 }
 
 /** Operational events of an account. */
@@ -392,6 +430,16 @@ export interface SubscriptionColumns {
   readonly deleted_at: Date | null;
 }
 
+/** For the log-in to the console only; most users have none. */
+export interface UserPasswordColumns {
+  readonly account_id: number;
+  readonly user_id: number;
+  /** Argon2id as a PHC string, keyed under the platform key "digest": without the keys of the service nothing can be tried against it. */
+  readonly password_hash: string;
+  readonly changed_at: Date;
+}
+
+/** Who has which role; what a role may do stands in the code, or in role_privileges. */
 export interface UserRoleColumns {
   readonly account_id: number;
   readonly user_id: number;
@@ -440,13 +488,16 @@ export interface Tables {
   readonly audit_log: AuditLogColumns;
   readonly bulk_chunk: BulkChunkColumns;
   readonly bulk_job: BulkJobColumns;
+  readonly console_session: ConsoleSessionColumns;
   readonly delivery: DeliveryColumns;
   readonly delivery_attempt: DeliveryAttemptColumns;
   readonly event: EventColumns;
   readonly event_key: EventKeyColumns;
   readonly event_owner: EventOwnerColumns;
   readonly idempotency_record: IdempotencyRecordColumns;
+  readonly inactive_element: InactiveElementColumns;
   readonly instance: InstanceColumns;
+  readonly log_in_try: LogInTryColumns;
   readonly notification: NotificationColumns;
   readonly oauth_authorization: OauthAuthorizationColumns;
   readonly oauth_proxy: OauthProxyColumns;
@@ -459,6 +510,7 @@ export interface Tables {
   readonly poll_seen: PollSeenColumns;
   readonly role_privileges: RolePrivilegesColumns;
   readonly subscription: SubscriptionColumns;
+  readonly user_password: UserPasswordColumns;
   readonly user_role: UserRoleColumns;
   readonly user_secret: UserSecretColumns;
   readonly webhook_registration: WebhookRegistrationColumns;

@@ -1,22 +1,49 @@
 import type { Platform } from '../platform.ts';
+import { createAccountRecords } from './account-records.ts';
+import { createAccountRemoval } from './account-removal.ts';
 import { createAccounts } from './accounts.ts';
+import { createActiveElements } from './active-elements.ts';
+import { createAuditLog } from './audit-log.ts';
 import { createIdempotency } from './idempotency/index.ts';
+import { composeLogIn } from './log-in/index.ts';
+import { createOrganizations } from './organizations.ts';
 import { createPrincipalChanges } from './principal-changes.ts';
+import { createRoles } from './roles.ts';
+import { createSecrets } from './secrets.ts';
 import { createSettings } from './settings.ts';
+import { createUsers } from './users.ts';
 
 export { writeCredentials } from './credentials-file.ts';
+export { createAccountRemoval };
 
 export interface AccountsNeighbours {
   /** Prepares deliveries to the URL. */
   readonly ensureSubscription: (accountId: number, url: string) => Promise<unknown>;
+  readonly auditRetentionDays: number;
 }
 
-/** Organizations, accounts and users; what accounts set; and what their callers send with an `Idempotency-Key`. */
-export function composeAccounts(platform: Platform, { ensureSubscription }: AccountsNeighbours) {
+/**
+ * Organizations, accounts and users, and how these log in; what accounts set; who changed what; and what their callers send with an
+ * `Idempotency-Key`.
+ */
+export function composeAccounts(
+  platform: Platform,
+  { ensureSubscription, auditRetentionDays: retentionDays }: AccountsNeighbours,
+) {
+  const accounts = createAccounts(platform);
+  const principals = createPrincipalChanges(platform);
   return {
-    accounts: createAccounts(platform),
-    principals: createPrincipalChanges(platform),
+    accounts,
+    principals,
+    organizations: createOrganizations(platform),
+    accountRecords: createAccountRecords(platform, { accounts, principals }),
+    users: createUsers(platform, principals),
+    roles: createRoles(platform, principals),
+    secrets: createSecrets(platform, principals),
+    logIn: composeLogIn(platform, { principals, getUser: accounts.getUser }),
+    activeElements: createActiveElements(platform, principals),
     settings: createSettings(platform, ensureSubscription),
+    auditLog: createAuditLog(platform, { retentionDays }),
     idempotency: createIdempotency(platform),
   };
 }

@@ -5,10 +5,18 @@ import type { RowOf } from '../db/row.ts';
 /** What was set, by key; the rest has its default. */
 export type StoredSettings = RowOf<'account_settings', 'settings'>['settings'];
 
+export type SettingsStore = ReturnType<typeof createSettingsStore>;
+
 export function createSettingsStore(knex: Knex) {
   return {
     read: async (accountId: number): Promise<StoredSettings> => {
       const row = await knex('account_settings').where({ account_id: accountId }).first('settings');
+      return row?.settings ?? {};
+    },
+
+    /** Nobody else changes them before the end of the transaction. */
+    readForChange: async (accountId: number): Promise<StoredSettings> => {
+      const row = await knex('account_settings').where({ account_id: accountId }).forNoKeyUpdate().first('settings');
       return row?.settings ?? {};
     },
 
@@ -17,6 +25,10 @@ export function createSettingsStore(knex: Knex) {
         .insert({ account_id: accountId, settings: json(knex, settings) })
         .onConflict('account_id')
         .merge({ settings: json(knex, settings), updated_at: knex.fn.now() });
+    },
+
+    remove: async (accountId: number): Promise<void> => {
+      await knex('account_settings').where({ account_id: accountId }).delete();
     },
 
     /** Keys that are not given stay as they are. */

@@ -1,9 +1,11 @@
 import { createAnnouncedCache } from '../db/announced-cache.ts';
+import { change, differences } from '../db/change.ts';
+import type { Removal } from '../db/removal.ts';
 import { assertCallable } from '../egress/callback-url.ts';
 import { cutText, type ErrorDetail, invalidRequest, MOST_FAULTS, pointer, suggest } from '../errors.ts';
 import type { DeliverySettings, FailurePolicy, RetryCount } from '../events/model.ts';
 import type { Platform } from '../platform.ts';
-import { createSettingsStore } from './settings-store.ts';
+import { createSettingsStore, type SettingsStore } from './settings-store.ts';
 
 /** Every setting of an account, as the API shows it. */
 export interface AccountSettings {
@@ -26,6 +28,8 @@ export interface Settings {
   readonly replace: (accountId: number, given: Partial<AccountSettings>) => Promise<AccountSettings>;
   /** What is not given stays. @throws AppError as `replace` does */
   readonly update: (accountId: number, given: Partial<AccountSettings>) => Promise<AccountSettings>;
+  /** Deletes what an account has. */
+  readonly remove: (accountId: number) => Promise<Removal>;
   /** What the delivery of events obeys; from memory when it was asked for before and nothing changed. */
   readonly ofDelivery: (accountId: number) => Promise<DeliverySettings>;
 }
@@ -49,12 +53,21 @@ export function createSettings(
   async function write(
     accountId: number,
     given: Partial<AccountSettings>,
-    save: (accountId: number, given: Partial<AccountSettings>) => Promise<void>,
+    how: keyof Pick<SettingsStore, 'replace' | 'merge'>,
   ): Promise<AccountSettings> {
     assertKnown(given);
     const url = given[OPERATIONAL_URL];
     if (typeof url === 'string') await assertCallable(egress, url, pointer('body', OPERATIONAL_URL));
-    await save(accountId, given);
+    await change(
+      knex,
+      async (via) => {
+        const stored = createSettingsStore(via);
+        const before = await stored.readForChange(accountId);
+        await stored[how](accountId, given);
+        return { before, after: await stored.read(accountId) };
+      },
+      ({ before, after }) => ({ changes: differences({ ...DEFAULTS, ...before }, { ...DEFAULTS, ...after }) }),
+    );
     await cache.changed(String(accountId));
     if (typeof url === 'string') await ensureSubscription(accountId, url);
     return get(accountId);
@@ -62,8 +75,13 @@ export function createSettings(
 
   return {
     get,
-    replace: (accountId, given) => write(accountId, given, store.replace),
-    update: (accountId, given) => write(accountId, given, store.merge),
+    replace: (accountId, given) => write(accountId, given, 'replace'),
+    update: (accountId, given) => write(accountId, given, 'merge'),
+    remove: async (accountId) => {
+      await store.remove(accountId);
+      await cache.changed(String(accountId));
+      return 'done';
+    },
     ofDelivery: async (accountId) => {
       const settings = await get(accountId);
       return {

@@ -1,12 +1,12 @@
 import type { Request, Response } from 'express';
 import { OPERATIONS } from '../../generated/operations.ts';
-import type { Principal } from '../accounts/accounts.ts';
-import { writeEntry } from '../db/change.ts';
+import type { TenantIds } from '../accounts/store.ts';
+import { writeEntry } from '../db/audit-row.ts';
 import { isAppError } from '../errors.ts';
 import type { Instance } from '../instances/instance.ts';
 import type { Platform } from '../platform.ts';
-import type { AuditEntry } from '../trace.ts';
-import type { Access } from './access.ts';
+import type { AuditEntry, AuditSection } from '../trace.ts';
+import type { Access, AuditTarget } from './access.ts';
 import type { ApiOperationId } from './operation.ts';
 import type { RedactCall } from './request-record.ts';
 
@@ -26,7 +26,7 @@ export interface Audit {
 export interface AuditedCall {
   readonly id: ApiOperationId;
   readonly access: Access;
-  readonly principal: Principal;
+  readonly principal: TenantIds;
   readonly params: Readonly<Record<string, string>>;
   readonly instance: Instance | undefined;
 }
@@ -34,6 +34,22 @@ export interface AuditedCall {
 const SUCCESS = 200;
 const FORBIDDEN = 403;
 const FAILURE = 500;
+/** Which part of the log tells of it, beside the whole. */
+const SECTION_OF: Readonly<Record<AuditTarget, AuditSection | undefined>> = {
+  organization: 'settings',
+  account: 'settings',
+  settings: 'settings',
+  user: 'users',
+  role: 'users',
+  secret: 'authentication',
+  session: 'authentication',
+  element: 'elements',
+  'oauth-proxy': 'elements',
+  instance: 'element-instances',
+  poll: 'element-instances',
+  subscription: undefined,
+  delivery: undefined,
+};
 /** Where it only looks. */
 const VIEW = { action: 'view', id: undefined } as const;
 
@@ -65,12 +81,14 @@ export function createAudit(
         accountId: principal.accountId,
         userId: principal.userId,
         method: request.method,
-        resourceUri: redactCall(request, response).redact(uri),
+        resourceUri: uri,
         action,
         target: access.audit?.target ?? tag,
+        section: access.audit && SECTION_OF[access.audit.target],
         ...(targetId !== undefined && { targetId }),
         ...(instanceId !== undefined && Number.isSafeInteger(instanceId) && { instanceId }),
         ipAddress: response.locals.address,
+        redactor: redactCall(request, response),
         isWritten: false,
       };
     },

@@ -1,9 +1,15 @@
 import { getHeapStatistics } from 'node:v8';
 import type { Express } from 'express';
+import type { AccountRecords } from '../accounts/account-records.ts';
 import type { Accounts } from '../accounts/accounts.ts';
+import type { ActiveElements } from '../accounts/active-elements.ts';
 import type { Idempotency } from '../accounts/idempotency/index.ts';
+import type { LogIn } from '../accounts/log-in/index.ts';
 import type { PrincipalChanges } from '../accounts/principal-changes.ts';
+import type { Roles } from '../accounts/roles.ts';
+import type { Secrets } from '../accounts/secrets.ts';
 import type { Settings } from '../accounts/settings.ts';
+import type { Users } from '../accounts/users.ts';
 import type { Bulk } from '../bulk/index.ts';
 import type { ServiceConfig } from '../config/index.ts';
 import { type ByteBudget, createByteBudget } from '../connector/client/index.ts';
@@ -16,9 +22,12 @@ import type { Proxies } from '../instances/oauth/proxies/proxies.ts';
 import type { Platform } from '../platform.ts';
 import type { Polls } from '../polls/index.ts';
 import type { Resources } from '../resources/index.ts';
+import { createAccountHandlers } from './accounts.ts';
 import { createAudit } from './audit.ts';
+import { type AuditLogServices, createAuditLogHandlers } from './audit-logs.ts';
 import { createAuthorization } from './authorization.ts';
 import { createBulkHandlers } from './bulk.ts';
+import { createConsoleHandlers } from './console.ts';
 import { createElementHandlers } from './elements.ts';
 import { createEventHandlers, type EventServices } from './events.ts';
 import { createFailedAuthorizations } from './failed-authorizations.ts';
@@ -26,6 +35,7 @@ import { createInstanceHandlers } from './instances.ts';
 import { createMeasurements, createMeasurementsRouter, servesMeasurements } from './measurements.ts';
 import { createNotificationHandlers, type NotificationServices } from './notifications.ts';
 import { createProxyHandlers } from './oauth-proxies.ts';
+import { createOrganizationHandlers, type OrganizationServices } from './organizations.ts';
 import { createPassthrough } from './passthrough.ts';
 import { createPollHandlers } from './polls.ts';
 import { createQueryHandlers } from './query.ts';
@@ -33,18 +43,32 @@ import { createCallerLimits, createTokenBuckets } from './rate-limits.ts';
 import { createRecordHandlers } from './records.ts';
 import { createProxyTrust, type ProxyTrust } from './remote-address.ts';
 import { createRedactCall, type RedactCall } from './request-record.ts';
+import { createRoleHandlers } from './roles.ts';
 import { type ApiParts, createServer } from './server.ts';
 import { createServiceRouter, type ProcessState } from './service.ts';
+import { createSessionCookie } from './session-cookie.ts';
 import { createSettingsHandlers } from './settings.ts';
+import { createUserHandlers } from './users.ts';
 import { createWebhookHandler } from './webhooks.ts';
 
 export { BASE_PATH } from './server.ts';
 
 /** The rooms behind the API, and what the process knows of itself. */
-export interface ApiServices extends ProcessState, NotificationServices, EventServices {
+export interface ApiServices
+  extends ProcessState,
+    NotificationServices,
+    EventServices,
+    OrganizationServices,
+    AuditLogServices {
   readonly settings: Settings;
   readonly accounts: Accounts;
+  readonly accountRecords: AccountRecords;
   readonly principals: PrincipalChanges;
+  readonly users: Users;
+  readonly roles: Roles;
+  readonly secrets: Secrets;
+  readonly logIn: LogIn;
+  readonly activeElements: ActiveElements;
   readonly instances: Instances;
   readonly registry: Registry;
   readonly authorizations: Pick<Authorizations, 'begin'>;
@@ -108,12 +132,14 @@ function composeOperations(
   { bodyBudget, redactCall }: { readonly bodyBudget: ByteBudget; readonly redactCall: RedactCall },
 ): ApiParts {
   const { clock, keys, shares } = platform;
-  const { principals } = services;
-  const { accounts, instances, resources, idempotency, publicUrl } = services;
+  const { accounts, principals, logIn, instances, resources, idempotency, publicUrl } = services;
+  const sessionCookie = createSessionCookie(publicUrl);
   return {
     authorize: createAuthorization({
       clock,
       accounts,
+      sessions: logIn.sessions,
+      sessionCookie,
       principals,
       instances,
       shares,
@@ -121,18 +147,24 @@ function composeOperations(
       failedAuthorizations: createFailedAuthorizations(clock),
       callerLimits: createCallerLimits(clock, config),
     }),
-    accounts,
-    audit: createAudit(platform, { redactCall, isStrict: false }),
+    directory: services,
+    audit: createAudit(platform, { redactCall, isStrict: config.validateResponses }),
     handlers: {
-      ...createElementHandlers(services),
+      ...createOrganizationHandlers(services),
+      ...createAccountHandlers(services, keys),
+      ...createElementHandlers(services, keys),
       ...createInstanceHandlers(services, keys),
-      ...createProxyHandlers(services.proxies),
+      ...createProxyHandlers(services.proxies, keys),
       ...createRecordHandlers(resources, clock),
       ...createSettingsHandlers(services.settings),
+      ...createConsoleHandlers(logIn, { sessionCookie, log: platform.log }),
       ...createNotificationHandlers(services, keys),
       ...createEventHandlers(services, keys),
       ...createQueryHandlers(resources),
-      ...createPollHandlers(services.polls, clock),
+      ...createPollHandlers(services.polls, { clock, seal: keys }),
+      ...createUserHandlers(services, keys),
+      ...createRoleHandlers(services),
+      ...createAuditLogHandlers(services, keys),
       ...createBulkHandlers(services.bulk, keys),
     },
     passthrough: createPassthrough(resources),

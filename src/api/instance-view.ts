@@ -52,29 +52,32 @@ function isElementGone({ fault }: Instance): boolean {
   return fault?.kind === 'element';
 }
 
-function offerOf(instance: Instance) {
-  const deleted = isElementGone(instance);
-  return { deleted, active: !deleted };
+/** What its record tells beside an instance itself. */
+export interface AroundInstance {
+  readonly owner: User;
+  /** Where its provider sends its events. */
+  readonly urlOf: (elementKey: string, instance: InstanceKey) => string;
+  /** The keys of the elements that the account makes no instances of. */
+  readonly inactive: ReadonlySet<string>;
 }
 
-/** Where its provider sends the events of an instance. */
-export type EventUrlOf = (elementKey: string, instance: InstanceKey) => string;
-
 /** The record with its configuration; secrets are masked. */
-export function toInstanceRecord(instance: Instance, owner: User, urlOf: EventUrlOf): InstanceRecord {
+export function toInstanceRecord(instance: Instance, { owner, urlOf, inactive }: AroundInstance): InstanceRecord {
   const { connector } = instance;
+  const element = toElement(connector, inactive);
+  const deleted = isElementGone(instance);
   return {
     ...common(instance),
     ...(connector.webhooks !== undefined && { eventUrl: urlOf(connector.key, instance) }),
-    element: { ...toElement(instance.connector), ...offerOf(instance) },
+    element: { ...element, deleted, active: element.active && !deleted },
     configuration: toConfigurationRecord(instance),
     user: toOwner(owner),
   };
 }
 
 /** The contract shows the configuration of a new instance as an empty object. */
-export function toNewInstanceRecord(instance: Instance, owner: User, urlOf: EventUrlOf): InstanceRecord {
-  return { ...toInstanceRecord(instance, owner, urlOf), configuration: {} };
+export function toNewInstanceRecord(instance: Instance, around: AroundInstance): InstanceRecord {
+  return { ...toInstanceRecord(instance, around), configuration: {} };
 }
 
 export function toAccountInstanceRecord(instance: Instance): AccountInstanceRecord {

@@ -1,4 +1,5 @@
 import type { Accounts, Principal } from '../accounts/accounts.ts';
+import type { ActiveElements } from '../accounts/active-elements.ts';
 import type { Registry } from '../connector/registry.ts';
 import { AppError, cutText } from '../errors.ts';
 import type { WebhookRoom } from '../events/webhooks/index.ts';
@@ -6,6 +7,7 @@ import type { Instance } from '../instances/instance.ts';
 import type { Instances, NewInstance } from '../instances/instances.ts';
 import { assertAsRead, withPlaces } from './body-faults.ts';
 import {
+  type AroundInstance,
   toAccountInstanceRecord,
   toConfigurationRecord,
   toInstanceRecord,
@@ -39,6 +41,7 @@ export interface InstanceServices {
   readonly accounts: Pick<Accounts, 'getUser' | 'findUsers'>;
   readonly instances: Instances;
   readonly registry: Pick<Registry, 'getConnector'>;
+  readonly activeElements: Pick<ActiveElements, 'inactiveOf'>;
   readonly webhooks: Pick<WebhookRoom, 'urlOf' | 'registrations'>;
 }
 
@@ -52,13 +55,21 @@ interface PageRequest {
 const PAGE_SIZE = 200;
 
 export function createInstanceHandlers(
-  { accounts, instances, registry, webhooks }: InstanceServices,
+  { accounts, instances, registry, activeElements, webhooks }: InstanceServices,
   seal: PageSeal,
 ): InstanceHandlers {
   const { urlOf, registrations } = webhooks;
 
+  async function aroundOf({ accountId, userId }: Instance): Promise<AroundInstance> {
+    const [owner, inactive] = await Promise.all([
+      accounts.getUser(accountId, userId),
+      activeElements.inactiveOf(accountId),
+    ]);
+    return { owner, urlOf, inactive };
+  }
+
   async function show(instance: Instance) {
-    return { body: toInstanceRecord(instance, await accounts.getUser(instance.accountId, instance.userId), urlOf) };
+    return { body: toInstanceRecord(instance, await aroundOf(instance)) };
   }
 
   async function update(principal: Principal, instance: Instance, { body, signal }: Change<'updateInstance'>) {
@@ -84,30 +95,44 @@ export function createInstanceHandlers(
 
   async function showAll(accountId: number, shown: readonly Instance[]) {
     const ids = new Set(shown.map(({ userId }) => userId));
-    const ownerOf = await accounts.findUsers(accountId, [...ids]);
+    const [ownerOf, inactive] = await Promise.all([
+      accounts.findUsers(accountId, [...ids]),
+      activeElements.inactiveOf(accountId),
+    ]);
     return shown.flatMap((instance) => {
       const owner = ownerOf.get(instance.userId);
-      return owner === undefined ? [] : [toInstanceRecord(instance, owner, urlOf)];
+      return owner === undefined ? [] : [toInstanceRecord(instance, { owner, urlOf, inactive })];
     });
   }
 
-  async function listAccount({ accountId }: Principal) {
-    const body = (await instances.listAll(accountId)).map(toAccountInstanceRecord);
+  /** All of them, as the contract has it, unless the caller asks for pages. */
+  async function listAccount(principal: Principal, { query, url }: PageRequest) {
+    if (query.pageSize !== undefined || query.nextPage !== undefined) {
+      const page = await readPage(principal, { query, url });
+      return { body: page.instances.map(toAccountInstanceRecord), headers: page.headers };
+    }
+    const all = await instances.listAll(principal.accountId, query.where);
+    const body = all.map(toAccountInstanceRecord);
     return { body, headers: { 'Elements-Returned-Count': body.length, 'Elements-Total-Count': body.length } };
   }
 
-  async function listPage({ accountId }: Principal, { query, url, elementKey }: PageRequest) {
+  async function listPage(principal: Principal, request: PageRequest) {
+    const page = await readPage(principal, request);
+    return { body: await showAll(principal.accountId, page.instances), headers: page.headers };
+  }
+
+  async function readPage({ accountId }: Principal, { query, url, elementKey }: PageRequest) {
     const { tags, searchText, where, pageSize = PAGE_SIZE, nextPage } = query;
     const filter = { elementKey, tags, searchText, where };
     const tokens = createPageTokens(seal, `instances:${accountId}:${JSON.stringify(filter)}`);
     const page = await instances.list(accountId, { ...filter, limit: pageSize, afterId: tokens.read(nextPage) });
-    const body = await showAll(accountId, page.instances);
-    return { body, headers: listHeaders(body.length, { url, token: tokens.write(page.nextAfterId) }) };
+    const token = tokens.write(page.nextAfterId);
+    return { instances: page.instances, headers: listHeaders(page.instances.length, { url, token }) };
   }
 
   async function create(principal: Principal, input: NewInstance, signal: AbortSignal) {
     const instance = await instances.create(principal, input, signal);
-    return { body: toNewInstanceRecord(instance, await accounts.getUser(instance.accountId, instance.userId), urlOf) };
+    return { body: toNewInstanceRecord(instance, await aroundOf(instance)) };
   }
 
   async function remove(accountId: number, id: number, signal: AbortSignal) {
@@ -159,8 +184,8 @@ export function createInstanceHandlers(
       ),
     }),
 
-    listOwnAccountInstances: ({ principal }) => listAccount(principal),
-    listAccountInstances: ({ principal }) => listAccount(principal),
+    listOwnAccountInstances: ({ principal, query, url }) => listAccount(principal, { query, url }),
+    listAccountInstances: ({ principal, query, url }) => listAccount(principal, { query, url }),
   };
 }
 

@@ -33,7 +33,7 @@ type NotificationHandlers = Pick<
 >;
 
 export interface NotificationServices {
-  readonly subscriptions: Pick<Subscriptions, 'list' | 'get' | 'rotateSecret' | 'setEventTypes'>;
+  readonly subscriptions: Pick<Subscriptions, 'list' | 'get' | 'update'>;
   readonly deliveries: Deliveries;
   readonly notifications: Pick<Notifications, 'list'>;
   readonly instances: Pick<Instances, 'findByCallback'>;
@@ -77,8 +77,7 @@ export function createNotificationHandlers(services: NotificationServices, seal:
       assertAsRead(rest, { shown, drifting: DRIFTING });
       // Sent back as it was read, an active subscription is not resumed once more.
       const isSame = Object.keys(rest).length > 0 && state === shown.state;
-      if (eventTypes !== undefined) await subscriptions.setEventTypes(accountId, id, eventTypes);
-      if (rotateSecret === true) await subscriptions.rotateSecret(accountId, id);
+      await subscriptions.update(accountId, id, { eventTypes, rotateSecret });
       if (state === 'active' && !isSame) await deliveries.resume(accountId, id);
       if (state === 'deactivated' && !isSame) await deliveries.suspend(accountId, id, BY_CALLER);
       return { body: toSubscriptionRecord(await subscriptions.get(accountId, id)) };

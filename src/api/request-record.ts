@@ -1,15 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { Request, RequestHandler, Response } from 'express';
-import type { Principal } from '../accounts/accounts.ts';
+import type { TenantIds } from '../accounts/store.ts';
 import type { ErrorCode } from '../errors.ts';
 import { MASK } from '../instances/configuration.ts';
 import type { Instance } from '../instances/instance.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Platform } from '../platform.ts';
 import { combineRedactors, createRedactor, type Redactor } from '../redaction.ts';
-import type { Trace } from '../trace.ts';
+import { inBackground, type Span, type Trace, type TraceHeaders, withTrace } from '../trace.ts';
 import type { Authorized, Caller } from './authorization.ts';
 import { addressOf, type ProxyTrust } from './remote-address.ts';
+import { describeRequest, methodName } from './request-span.ts';
 
 export interface RecordParts {
   readonly trust: ProxyTrust;
@@ -18,10 +19,15 @@ export interface RecordParts {
   readonly isMeasured: boolean;
 }
 
-/** Gives the request its id and the address that it came from; when it has ended, writes one log line and measures it. */
+export type RecordPorts = Pick<Platform, 'log' | 'clock' | 'metrics' | 'tracer'>;
+
+/**
+ * Gives the request its id and the address that it came from, both known to all that is done for it; when it has ended, writes one log line, measures it and ends
+ * its span.
+ */
 export function recordRequests(
-  { log, clock, metrics }: Pick<Platform, 'log' | 'clock' | 'metrics'>,
-  { trust, redactCall, isMeasured }: RecordParts,
+  { log, clock, metrics, tracer }: RecordPorts,
+  { trust, redactCall, isMeasured, basePath }: RecordParts & { readonly basePath: string },
 ): RequestHandler {
   const observe = isMeasured ? observeRequests(metrics) : undefined;
 
@@ -30,6 +36,7 @@ export function recordRequests(
     const requestId = randomUUID();
     // As it came: a HEAD is worked on as the GET that it is.
     const { method } = request;
+    const span = tracer?.begin({ name: methodName(method), kind: 'server' }, traceHeadersOf(request));
     const trace: Trace = { requestId, providerCalls: 0 };
     const { locals } = response;
     locals.requestId = requestId;
@@ -38,18 +45,23 @@ export function recordRequests(
     response.setHeader('Elements-Request-Id', requestId);
     // What is sent is what its type says, whatever a browser would guess.
     response.setHeader('X-Content-Type-Options', 'nosniff');
-    response.once('close', () => {
+    const end = () => {
       const ms = clock.steady() - startedAtMs;
       observe?.(locals.operation ?? NO_OPERATION, response.statusCode, ms / 1000);
-      log.info({ ...readLine(request, response, method), ms: Math.round(ms * 10) / 10 }, 'request');
-    });
-    next();
+      const redactor = redactCall(request, response);
+      const line = readLine(request, response, { method, redactor, span });
+      log.info({ ...line, ms: Math.round(ms * 10) / 10 }, 'request');
+      span?.end(() => describeRequest(request, response, { method, basePath, redactor }));
+    };
+    // With ids and a redactor of its own, which knows more than the trace.
+    response.once('close', () => inBackground(end));
+    withTrace({ trace, span }, next);
   };
 
   /** What is undefined is left out. */
-  function readLine(request: Request, response: Response, method: string) {
+  function readLine(request: Request, response: Response, { method, redactor, span }: Recorded) {
     const { statusCode: status, writableFinished, locals } = response;
-    const principal: Principal | undefined = locals.principal;
+    const principal: TenantIds | undefined = locals.principal;
     const instance: Instance | undefined = locals.caller?.instance;
     const { requestId, providerCalls }: Trace = locals.trace;
     const errorCode: ErrorCode | undefined = locals.errorCode;
@@ -57,6 +69,7 @@ export function recordRequests(
     const [path = ''] = request.originalUrl.split('?', 1);
     return {
       requestId,
+      ...(span !== undefined && { trace_id: span.traceId, span_id: span.spanId }),
       address: locals.address,
       accountId: principal?.accountId,
       userId: principal?.userId,
@@ -64,7 +77,7 @@ export function recordRequests(
       element: instance?.connector.key,
       method,
       // Redacted here: the rest of the line has no foreign text, and is written for every request.
-      path: redactCall(request, response).redact(path),
+      path: redactor.redact(path),
       status,
       errorCode,
       providerCalls: instance !== undefined || providerCalls > 0 ? providerCalls : undefined,
@@ -73,12 +86,28 @@ export function recordRequests(
   }
 }
 
-/** The trace of the call, once it is known who calls. */
-export function traceOf(response: Response, { caller: { redactor, instance }, scope }: Authorized): Trace {
+interface Recorded {
+  readonly method: string;
+  readonly redactor: Redactor;
+  readonly span: Span | undefined;
+}
+
+/** Node joins what comes twice, which then is no context. */
+function traceHeadersOf({ headers }: Request): TraceHeaders {
+  const { traceparent, tracestate } = headers;
+  return {
+    traceparent: String(traceparent ?? ''),
+    tracestate: tracestate === undefined ? undefined : String(tracestate),
+  };
+}
+
+/** Notes who calls, once it is known, if that is known at all. */
+export function noteCaller(response: Response, { caller, scope }: Authorized): void {
   const trace: Trace = response.locals.trace;
+  if (caller === undefined) return;
+  const { redactor, instance } = caller;
   trace.redactor = instance === undefined ? redactor : combineRedactors([redactor, instance.redactor]);
   if (instance !== undefined && scope !== 'platform') trace.instanceId = instance.id;
-  return trace;
 }
 
 /** From a response out of memory to a provider that takes its time. */
@@ -105,7 +134,7 @@ export type KnownCaller = Pick<Caller, 'redactor' | 'instance'>;
 export type RedactCall = (request: Request, response: Response) => Redactor;
 
 /** Members of a body and parameters of a query that are secrets wherever they stand, beside the keys of configurations. */
-const SECRET_MEMBERS: readonly string[] = ['apiSecret', 'code', 'password', 'secret', 'token'];
+const SECRET_MEMBERS: readonly string[] = ['apiSecret', 'code', 'currentPassword', 'password', 'secret', 'token'];
 
 /** `secretKeys` are those of configurations, of all elements: which one is meant may be what is wrong with the call. */
 export function createRedactCall(secretKeys: Iterable<string>): RedactCall {
@@ -119,7 +148,8 @@ export function createRedactCall(secretKeys: Iterable<string>): RedactCall {
 
   return (request, response) => {
     const caller: KnownCaller | undefined = response.locals.caller;
-    const ofCaller = caller?.redactor ?? createRedactor(wordsOf(request.headers.authorization));
+    const { authorization, cookie } = request.headers;
+    const ofCaller = caller?.redactor ?? createRedactor([...wordsOf(authorization), ...valuesOf(cookie)]);
     const ofInstance = caller?.instance === undefined ? [] : [caller.instance.redactor];
     return combineRedactors([ofCaller, ...ofInstance, ...given(request, response)]);
   };
@@ -139,4 +169,9 @@ const KEYWORDS: ReadonlySet<string> = new Set(['user', 'organization', 'element'
 /** What may be a secret in a header that was not understood, or not accepted. */
 function wordsOf(header = ''): readonly string[] {
   return header.split(/[\s,]+/).filter((word) => !KEYWORDS.has(word.toLowerCase()));
+}
+
+/** Of cookies: a session that has ended is no caller's any more. */
+function valuesOf(header = ''): readonly string[] {
+  return header.split(/\s*;\s*/).map((pair) => pair.slice(pair.indexOf('=') + 1));
 }

@@ -1,4 +1,4 @@
-import { composeAccounts, writeCredentials } from '../accounts/index.ts';
+import { composeAccounts, createAccountRemoval, writeCredentials } from '../accounts/index.ts';
 import { BASE_PATH, composeApi } from '../api/index.ts';
 import { type BulkRole, composeBulk } from '../bulk/index.ts';
 import { type Cleanup, createCleanup } from '../cleanup.ts';
@@ -93,7 +93,9 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
 
   const subscriptions = createSubscriptions(platform);
   const ensureSubscription = subscriptions.ensure;
-  const { accounts, principals, settings, idempotency } = composeAccounts(platform, { ensureSubscription });
+  const people = composeAccounts(platform, { ensureSubscription, auditRetentionDays: config.auditRetentionDays });
+  const { accounts, activeElements, logIn, settings, auditLog, idempotency } = people;
+  await auditLog.ensure();
   const { notifications, deliveries, eventHistory } = composeDeliveries(platform, { subscriptions, settings });
   const { client, budget } = composeProviderClient(platform, {
     simulatorsUrl,
@@ -106,6 +108,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
     publicUrl,
     simulatorsUrl,
     accounts,
+    assertActive: activeElements.assertActive,
     notifications,
     ensureSubscription,
     shortestPollMs: config.isLocal ? SECOND_MS : MINUTE_MS,
@@ -124,6 +127,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   await events.start();
   const webhooks = composeWebhooks(platform, {
     client,
+    accounts,
     tokensOf: tokens.of,
     findInstance: findWebhookInstance,
     noteEventWarning,
@@ -151,13 +155,26 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   cleanup.add('bulk', bulk.stop);
   await bulk.start();
 
+  const removal = createAccountRemoval(platform, [
+    (accountId, signal) => instances.removeSome(accountId, registrations.end, signal),
+    authorizations.removeSome,
+    idempotency.removeSome,
+    subscriptions.removeSome,
+    settings.remove,
+  ]);
+  cleanup.add('accounts', removal.stop);
+  if (role !== 'api') removal.start();
+
   const work = {
     purgeIdempotencyRecords: idempotency.purge,
+    purgeLogIns: logIn.purge,
     ...maintenance,
     keepEvents: events.keep,
+    keepAuditLog: auditLog.keep,
     keepPolls: polls.keep,
     keepBulk: bulk.keep,
     keepWebhooks: registrations.keep,
+    removeAccounts: removal.keep,
   };
   const jobs = composeJobs(platform, work, { url: databaseUrl, role });
   cleanup.add('jobs', () => jobs.stop(shutdownTimeoutMs));
@@ -172,10 +189,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   const api = composeApi(
     platform,
     {
-      accounts,
-      principals,
-      settings,
-      idempotency,
+      ...people,
       registry,
       connectorFolders: folders,
       instances,

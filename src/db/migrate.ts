@@ -13,6 +13,11 @@ import * as polls from './migrations/0007-polls.ts';
 import * as webhooks from './migrations/0008-webhooks.ts';
 import * as pollPatience from './migrations/0009-poll-patience.ts';
 import * as administration from './migrations/0010-administration.ts';
+import * as traceContext from './migrations/0012-trace-context.ts';
+import * as accounts from './migrations/0013-accounts.ts';
+import * as console from './migrations/0015-console.ts';
+import * as audit from './migrations/0016-audit.ts';
+import * as accountElements from './migrations/0017-account-elements.ts';
 import * as bulk from './migrations/0020-bulk.ts';
 
 interface Migration {
@@ -32,6 +37,11 @@ const MIGRATIONS: readonly Migration[] = [
   { name: '0008-webhooks', up: webhooks.up },
   { name: '0009-poll-patience', up: pollPatience.up },
   { name: '0010-administration', up: administration.up },
+  { name: '0012-trace-context', up: traceContext.up },
+  { name: '0013-accounts', up: accounts.up },
+  { name: '0015-console', up: console.up },
+  { name: '0016-audit', up: audit.up },
+  { name: '0017-account-elements', up: accountElements.up },
   { name: '0020-bulk', up: bulk.up },
 ];
 

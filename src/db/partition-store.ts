@@ -69,9 +69,9 @@ export function createPartition(knex: Knex, partition: Partition, stillWritten: 
   const name = nameOf(partition);
   return changePartitions(knex, async (trx) => {
     if (await isTable(trx, name)) return false;
-    // Made beside the table and attached when it is full: nobody waits for a lock while that lasts.
+    // Made beside the table and attached when it is full: nobody waits for a lock while that lasts. Identities are the parent's to give.
     await trx.raw(
-      `create table ${name} (like ${table} including all) ${storage === undefined ? '' : `with (${storage})`}`,
+      `create table ${name} (like ${table} including all excluding identity) ${storage === undefined ? '' : `with (${storage})`}`,
     );
     await trx.raw(`alter table ${name} add constraint ${name}_time check (${isOf(partition)})`);
     if (stillWritten) await lockParent(trx, table);

@@ -1,12 +1,15 @@
 import type { Knex } from 'knex';
 import type { Config, Connector } from '../connector/contract.ts';
 import type { Registry } from '../connector/registry.ts';
+import { type ChangeNote, change, differences } from '../db/change.ts';
+import type { Removal } from '../db/removal.ts';
+import { isStorable } from '../db/storable.ts';
 import { assertCallable } from '../egress/callback-url.ts';
 import { AppError, pointer, redactAppError } from '../errors.ts';
 import type { Platform } from '../platform.ts';
 import { prepareSql } from '../where/index.ts';
 import type { Authenticate, Authenticated, GivenAgain } from './authenticate.ts';
-import { assertUnmasked, exchangeOf, unmasked } from './configuration.ts';
+import { assertUnmasked, exchangeOf, MASK, secretKeys, unmasked } from './configuration.ts';
 import { readShown } from './credential-change.ts';
 import { CALLBACK_URL, readEventSettings, wantsRegistration } from './event-settings.ts';
 import { assertUsable, type Instance, type InstanceKey, instanceNotFound } from './instance.ts';
@@ -16,7 +19,7 @@ import type { ProviderData } from './oauth/authorize.ts';
 import { isOAuthConnector } from './oauth/fields.ts';
 import { assertInterval } from './polling/poll-settings.ts';
 import type { InstanceRecords } from './records.ts';
-import { assertStorable, isStorable } from './storable.ts';
+import { assertStorable } from './storable.ts';
 import {
   createInstanceStore,
   FILTERABLE_INSTANCE,
@@ -54,8 +57,8 @@ export interface Instances
   /** Verifies the credentials with the provider first. @throws AppError; then nothing is stored */
   readonly create: (caller: InstanceCaller, input: NewInstance, signal: AbortSignal) => Promise<Instance>;
   readonly list: (accountId: number, query: InstanceQuery) => Promise<InstancePage>;
-  /** All of the account, read in parts. */
-  readonly listAll: (accountId: number) => Promise<readonly Instance[]>;
+  /** All of the account, or all for which `where` is true, read in parts. */
+  readonly listAll: (accountId: number, where?: string) => Promise<readonly Instance[]>;
   /** The id of one whose events go to the URL. */
   readonly findByCallback: (accountId: number, callbackUrl: string) => Promise<number | undefined>;
   /** New credentials are verified first; id and token stay. */
@@ -74,7 +77,11 @@ export interface Instances
   ) => Promise<Instance>;
   readonly setDisabled: (accountId: number, id: number, disabled: boolean) => Promise<Instance>;
   readonly remove: (accountId: number, id: number) => Promise<void>;
+  /** Ends some of those that an account has. `leave` is done before with what one has at its provider, whatever comes of it. */
+  readonly removeSome: (accountId: number, leave: LeaveProvider, signal: AbortSignal) => Promise<Removal>;
 }
+
+type LeaveProvider = (instance: InstanceKey, signal: AbortSignal) => Promise<void>;
 
 /** Where events of instances go. */
 export interface InstanceNeighbours {
@@ -83,6 +90,8 @@ export interface InstanceNeighbours {
   readonly codec: InstanceCodec;
   readonly records: InstanceRecords;
   readonly authenticate: Authenticate;
+  /** @throws AppError CONFLICT for an element that the account makes no instances of */
+  readonly assertActive: (accountId: number, elementKey: string) => Promise<void>;
   /** Prepares deliveries to the URL. */
   readonly ensureSubscription: (accountId: number, url: string) => Promise<unknown>;
   /** Instances are not polled more often. */
@@ -94,6 +103,9 @@ export interface InstanceNeighbours {
 const TOKEN_BYTES = 32;
 /** Instances that are read at a time for a list of all. */
 const PART = 1_000;
+/** Instances of which providers are left at the same time. */
+const LEFT_AT_ONCE = 4;
+const REMOVED_AT_ONCE = 20;
 
 /** A change that goes with others: only if nobody changed the settings since, and all together. */
 interface Guard extends Pick<Authenticated, 'keep'>, Pick<Instance, 'settingsVersion'> {}
@@ -101,13 +113,14 @@ interface Guard extends Pick<Authenticated, 'keep'>, Pick<Instance, 'settingsVer
 const WORKING = { valid: true, invalidReason: null, refusedCalls: [] };
 
 export function createInstances(
-  { keys, shares, random, egress }: Pick<Platform, 'keys' | 'shares' | 'random' | 'egress'>,
+  { knex, keys, shares, random, egress }: Pick<Platform, 'knex' | 'keys' | 'shares' | 'random' | 'egress'>,
   {
     registry,
     store,
     codec,
     records,
     authenticate,
+    assertActive,
     ensureSubscription,
     noteRegistration,
     shortestPollMs,
@@ -116,20 +129,25 @@ export function createInstances(
   const { decode, encodeSettings } = codec;
 
   async function settle(accountId: number, id: number, changes: InstanceChanges, guard?: Guard): Promise<Instance> {
-    const row = await store.transaction(async (via) => {
+    const work = async (via: Knex): Promise<Step & { readonly after: Instance }> => {
+      const before = await lock(via, accountId, id);
       const updated = await store.update(via, accountId, id, changes, guard?.settingsVersion);
-      const mayMatter = guard !== undefined || changes.disabled !== undefined;
-      if (updated !== undefined && mayMatter) await noteEvents(via, updated);
-      if (updated === undefined || guard === undefined) return updated;
-      const isRepaired = await guard.keep(via, { accountId, id });
-      return isRepaired && !updated.valid ? store.update(via, accountId, id, WORKING) : updated;
-    });
-    if (row !== undefined) {
-      await records.changed(accountId, id);
-      return decode(row);
-    }
-    if (guard === undefined || (await store.find(accountId, id)) === undefined) throw instanceNotFound(id);
-    throw new AppError('CONFLICT', `Instance ${id} was changed at the same time. Read it again and repeat the change.`);
+      if (updated === undefined) throw changedMeanwhile(id);
+      if (guard !== undefined || changes.disabled !== undefined) await noteEvents(via, updated);
+      const isRepaired = guard !== undefined && (await guard.keep(via, { accountId, id }));
+      const row = isRepaired && !updated.valid ? await store.update(via, accountId, id, WORKING) : updated;
+      return { before, after: decode(row ?? updated) };
+    };
+    const { after } = await change(knex, work, noteOf);
+    await records.changed(accountId, id);
+    return after;
+  }
+
+  /** @throws AppError NOT_FOUND */
+  async function lock(via: Knex, accountId: number, id: number): Promise<Instance> {
+    const row = await store.lock(via, accountId, id);
+    if (row === undefined) throw instanceNotFound(id);
+    return decode(row);
   }
 
   async function noteEvents(via: Knex, row: InstanceRow): Promise<void> {
@@ -174,10 +192,10 @@ export function createInstances(
     return { instances, ...(rows.length > limit && last && { nextAfterId: last.id }) };
   }
 
-  async function listAll(accountId: number): Promise<readonly Instance[]> {
+  async function listAll(accountId: number, where?: string): Promise<readonly Instance[]> {
     const all: Instance[] = [];
     for (let afterId: number | undefined = 0; afterId !== undefined; ) {
-      const page: InstancePage = await list(accountId, { limit: PART, afterId });
+      const page: InstancePage = await list(accountId, { where, limit: PART, afterId });
       all.push(...page.instances);
       afterId = page.nextAfterId;
     }
@@ -211,9 +229,10 @@ export function createInstances(
     noteEventWarning: records.noteEventWarning,
 
     create: async (caller, input, signal) => {
-      await assertEventSettings(input.configuration);
       const { accountId, userId } = caller;
       const connector = registry.getConnector(input.element);
+      await assertActive(accountId, connector.key);
+      await assertEventSettings(input.configuration);
       assertStorable(input);
       const { configuration: given, providerData } = input;
       const { config, keep } = await authenticate.first(connector, { caller, given, base: {}, providerData, signal });
@@ -231,16 +250,17 @@ export function createInstances(
         tokenHash: keys.lookupHash(token),
         providerData: {},
       };
-      const row = await store.transaction(async (via) => {
+      const insert = async (via: Knex): Promise<Step & { readonly after: Instance }> => {
         const inserted = await store.insert(via, newRow);
         await noteEvents(via, inserted);
         await keep(via, { accountId, id });
         await records.changed(accountId, id, via);
-        return inserted;
-      });
+        return { after: decode(inserted) };
+      };
+      const { after } = await change(knex, insert, noteOf);
       // A code is used up: it is shown to whoever sent it, and kept nowhere.
       const shown = providerData?.code === undefined ? {} : { providerData: { code: providerData.code } };
-      return readyForEvents({ ...decode(row), ...shown });
+      return readyForEvents({ ...after, ...shown });
     },
 
     list,
@@ -290,10 +310,60 @@ export function createInstances(
     setDisabled: (accountId, id, disabled) => settle(accountId, id, { disabled }),
 
     remove: async (accountId, id) => {
-      if (!(await store.remove(accountId, id))) throw instanceNotFound(id);
+      const remove = async (via: Knex): Promise<Step> => {
+        const before = await lock(via, accountId, id);
+        await store.remove(via, accountId, id);
+        return { before };
+      };
+      await change(knex, remove, noteOf);
       await records.changed(accountId, id);
     },
+
+    removeSome: async (accountId, leave, signal) => {
+      const ids = await store.listIds(accountId, REMOVED_AT_ONCE);
+      const left = ids.values();
+      const removeNext = async () => {
+        for (const id of left) {
+          if (signal.aborted) return;
+          await leave({ accountId, id }, signal);
+          await store.remove(knex, accountId, id);
+          await records.changed(accountId, id);
+        }
+      };
+      await Promise.all(Array.from({ length: LEFT_AT_ONCE }, removeNext));
+      return ids.length === 0 ? 'done' : 'more';
+    },
   };
+}
+
+/** An instance before and after a change. */
+interface Step {
+  readonly before?: Instance;
+  readonly after?: Instance;
+}
+
+/** For the audit log: what differs, with masks for secrets. */
+function noteOf({ before, after }: Step): ChangeNote {
+  const instance = after ?? before;
+  if (instance === undefined) return {};
+  const secrets = new Set([...secretKeys(instance.connector)].map(settingName));
+  const show = (name: string, value: unknown) => (secrets.has(name) ? MASK : value);
+  return { instanceId: instance.id, changes: differences(toldOf(before), toldOf(after), show) };
+}
+
+function toldOf(instance: Instance | undefined): Readonly<Record<string, unknown>> {
+  if (instance === undefined) return {};
+  const { id, connector, name, tags, valid, disabled, config } = instance;
+  const settings = Object.entries(config).map(([key, value]) => [settingName(key), value]);
+  return { id, element: connector.key, name, tags, valid, disabled, ...Object.fromEntries(settings) };
+}
+
+function settingName(key: string): string {
+  return `configuration.${key}`;
+}
+
+function changedMeanwhile(id: number): AppError {
+  return new AppError('CONFLICT', `Instance ${id} was changed at the same time. Read it again and repeat the change.`);
 }
 
 function trimmed(tags: readonly string[] = []): string[] {

@@ -46,16 +46,22 @@ export interface Maintenance {
   readonly purgeIdempotencyRecords: (before: Date) => Promise<number>;
   readonly purgeProxyTargets: (before: Date) => Promise<number>;
   readonly purgeAuthorizations: (before: Date) => Promise<number>;
+  /** Sessions of the console and tries to log in that were over at that time. */
+  readonly purgeLogIns: (at: Date) => Promise<number>;
   /** Refreshes the OAuth tokens that end soon. @returns how many */
   readonly refreshTokens: (signal: AbortSignal) => Promise<number>;
   /** Partitions and retention of events. */
   readonly keepEvents: (signal: AbortSignal) => Promise<void>;
+  /** Partitions and retention of the audit log. */
+  readonly keepAuditLog: (signal: AbortSignal) => Promise<void>;
   /** Pollers are those that the settings of instances want. @returns how many instances were put right */
   readonly keepPolls: (signal: AbortSignal) => Promise<number>;
   /** Partitions and retention of bulk jobs. */
   readonly keepBulk: () => Promise<void>;
   /** Tells providers where to send events, where that is due. @returns how many were looked at */
   readonly keepWebhooks: (signal: AbortSignal) => Promise<number>;
+  /** Removes what is left of accounts that were deleted. @returns how many were looked at */
+  readonly removeAccounts: (signal: AbortSignal) => Promise<number>;
 }
 
 export type Queues = Readonly<Record<string, Queue>>;
@@ -67,14 +73,24 @@ const AUTHORIZATION_MS = HOUR_MS / 4;
 
 /** The table of queues. */
 export function createQueues(clock: Clock, maintenance: Maintenance) {
-  const { purgeIdempotencyRecords, purgeProxyTargets, purgeAuthorizations } = maintenance;
-  const { refreshTokens, keepEvents, keepPolls, keepBulk, keepWebhooks } = maintenance;
+  const { purgeIdempotencyRecords, purgeProxyTargets, purgeAuthorizations, purgeLogIns } = maintenance;
+  const { refreshTokens, keepEvents, keepAuditLog, keepPolls, keepBulk, keepWebhooks, removeAccounts } = maintenance;
   const purge = (work: (before: Date) => Promise<number>, keepMs: number, schedule: string) => ({
     schedule,
     retry: { limit: 3, delaySeconds: 60, maxDelaySeconds: 600 },
     pollingSeconds: 30,
     handle: async (): Promise<JobOutcome> => {
       await work(new Date(clock.now() - keepMs));
+      return { kind: 'done' };
+    },
+  });
+  const everyHour = (work: (signal: AbortSignal) => Promise<void>, schedule: string) => ({
+    schedule,
+    retry: { limit: 3, delaySeconds: 60, maxDelaySeconds: 600 },
+    timeoutSeconds: 1800,
+    pollingSeconds: 30,
+    handle: async ({ signal }: Pick<Job, 'signal'>): Promise<JobOutcome> => {
+      await work(signal);
       return { kind: 'done' };
     },
   });
@@ -92,28 +108,13 @@ export function createQueues(clock: Clock, maintenance: Maintenance) {
     'idempotency.purge': purge(purgeIdempotencyRecords, IDEMPOTENCY_MS, '7 * * * *'),
     'oauth.purge-proxy-targets': purge(purgeProxyTargets, PROXY_TARGET_MS, '17 * * * *'),
     'oauth.purge-authorizations': purge(purgeAuthorizations, AUTHORIZATION_MS, '*/15 * * * *'),
-    'events.upkeep': {
-      schedule: '27 * * * *',
-      retry: { limit: 3, delaySeconds: 60, maxDelaySeconds: 600 },
-      timeoutSeconds: 1800,
-      pollingSeconds: 30,
-      handle: async ({ signal }: Pick<Job, 'signal'>): Promise<JobOutcome> => {
-        await keepEvents(signal);
-        return { kind: 'done' };
-      },
-    },
-    'bulk.keep': {
-      schedule: '37 * * * *',
-      retry: { limit: 3, delaySeconds: 60, maxDelaySeconds: 600 },
-      timeoutSeconds: 1800,
-      pollingSeconds: 30,
-      handle: async (): Promise<JobOutcome> => {
-        await keepBulk();
-        return { kind: 'done' };
-      },
-    },
+    'accounts.purge-log-ins': purge(purgeLogIns, 0, '37 * * * *'),
+    'events.upkeep': everyHour(keepEvents, '27 * * * *'),
+    'audit.upkeep': everyHour(keepAuditLog, '47 * * * *'),
+    'bulk.keep': everyHour(keepBulk, '57 * * * *'),
     'polls.keep': everyMinute(keepPolls),
     'events.webhooks': everyMinute(keepWebhooks),
     'oauth.refresh': everyMinute(refreshTokens),
+    'accounts.remove': everyMinute(removeAccounts),
   } satisfies Queues;
 }

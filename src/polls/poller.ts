@@ -5,7 +5,8 @@ import { createPool } from '../events/fairness.ts';
 import { createAlarm, every } from '../events/timers.ts';
 import type { Instance } from '../instances/instance.ts';
 import type { Platform } from '../platform.ts';
-import type { PollMetrics } from './poll-metrics.ts';
+import { errorTypeOf, type Span, type SpanAttributes, within } from '../trace.ts';
+import type { PollMetrics, PollOutcome } from './poll-metrics.ts';
 import type { ClaimedPoll, PollStore, RunResult, SeenLookup, SeenVersion } from './poll-store.ts';
 import { type EarlyEnd, PollLost, type RunOptions, type RunPorts, type RunTally } from './run.ts';
 import { runPoll } from './run-poll.ts';
@@ -53,6 +54,8 @@ export interface Poller {
   readonly stop: () => Promise<void>;
   /** Something may be due. */
   readonly wake: () => void;
+  /** Breaks off what is under way of an account, and gives it back. */
+  readonly breakOff: (accountId: number) => void;
 }
 
 /** Of the places: while more are due than there is room for, so many are filled at a time. */
@@ -69,13 +72,13 @@ const JITTER = 0.05;
 
 /** Runs the pollers that are due, those of all processes together one at a time each. */
 export function createPoller(
-  { clock, log, random }: Pick<Platform, 'clock' | 'log' | 'random'>,
+  { clock, log, random, tracer }: Pick<Platform, 'clock' | 'log' | 'random' | 'tracer'>,
   { store, resources, prepare, getInstances, measures, options }: PollerPorts,
 ): Poller {
   const stopping = new AbortController();
   const { signal } = stopping;
   const places = createPool(options.concurrency);
-  const running = new Map<ClaimedPoll, Promise<void>>();
+  const running = new Map<ClaimedPoll, Running>();
   const finished: RunResult[] = [];
   const readSettings = createSettingsCache();
   const runStore = { ...store, seen: gatherSeen(store) };
@@ -151,8 +154,11 @@ export function createPoller(
     const instances = await instancesOf(claimed);
     for (const poll of claimed) {
       places.take(poll.accountId);
-      const work = run(poll, instances.get(nameOf({ accountId: poll.accountId, id: poll.instanceId })));
-      running.set(poll, work);
+      const end = new AbortController();
+      if (signal.aborted) end.abort(signal.reason);
+      const instance = instances.get(nameOf({ accountId: poll.accountId, id: poll.instanceId }));
+      const work = run({ poll, instance, ended: end.signal });
+      running.set(poll, { work, end });
       void work.finally(() => leave(poll));
     }
   }
@@ -186,13 +192,22 @@ export function createPoller(
     }
   }
 
-  async function run(poll: ClaimedPoll, instance: Instance | undefined): Promise<void> {
+  function run(begun: Begun): Promise<void> {
+    const span = tracer?.begin({ name: `poll ${begun.poll.resource}` });
+    return span === undefined ? runOnce(begun) : within(span, () => runOnce(begun, span));
+  }
+
+  async function runOnce({ poll, instance, ended }: Begun, span?: Span): Promise<void> {
     const startedMs = clock.now();
     const tally: RunTally = { events: 0, providerCalls: 0 };
+    const noteEnd = (outcome: PollOutcome, errorType?: string) => {
+      measures.ended(outcome, tally);
+      span?.end(() => ({ attributes: describeRun(poll, instance, { outcome, ...tally }), errorType }));
+    };
     const end = (nextMs: number, how: Pick<RunResult, 'error' | 'isGivenBack' | 'hasWaited'>) =>
       finish({ ...poll, startedAt: new Date(startedMs), nextDue: new Date(nextMs), ...how, ...tally });
     const giveBack = (nextMs: number) => {
-      measures.ended('lost', tally);
+      noteEnd('lost');
       end(nextMs, GIVEN_BACK);
     };
     measures.started((startedMs - poll.due.getTime()) / 1000);
@@ -204,18 +219,18 @@ export function createPoller(
     try {
       const early = await runPoll(
         { store: runStore, resources, prepare, clock, options },
-        { poll, instance, settings, resource, signal },
+        { poll, instance, settings, resource, signal: ended },
         tally,
       );
       const hasWaited = early?.isWait === true;
       const outcome = hasWaited ? 'waited' : 'empty';
-      measures.ended(tally.events > 0 ? 'events' : outcome, tally);
+      noteEnd(tally.events > 0 ? 'events' : outcome);
       end(nextRunMs(poll, startedMs, early), { error: undefined, isGivenBack: hasWaited, hasWaited });
     } catch (error) {
-      if (error instanceof PollLost || signal.aborted) return giveBack(startedMs);
+      if (error instanceof PollLost || ended.aborted) return giveBack(startedMs);
       // It is this service that has no room.
       if (isAppError(error, 'OVERLOADED')) return giveBack(clock.now() + (error.retryAfterSeconds ?? 1) * 1000);
-      measures.ended('failed', tally);
+      noteEnd('failed', errorTypeOf(error));
       const { accountId, instanceId } = poll;
       log.warn({ err: error, accountId, instanceId, resource: poll.resource }, 'a poll failed');
       end(clock.now() + backoffMs(poll, error), { error: describe(error), isGivenBack: false, hasWaited: false });
@@ -263,14 +278,48 @@ export function createPoller(
       look();
     },
     wake,
+    breakOff: (accountId) => {
+      for (const [poll, { end }] of running)
+        if (poll.accountId === accountId) end.abort(new Error('The account is not active any more.'));
+    },
     stop: async () => {
       stopping.abort(new Error('The service is stopping.'));
+      for (const { end } of running.values()) end.abort(signal.reason);
       alarm.end();
       await endRenewals?.();
       await looking;
-      await Promise.allSettled(running.values());
+      await Promise.allSettled([...running.values()].map(({ work }) => work));
       await storing;
     },
+  };
+}
+
+/** A run, and what breaks it off. */
+interface Running {
+  readonly work: Promise<void>;
+  readonly end: AbortController;
+}
+
+/** What a run is begun with. */
+interface Begun {
+  readonly poll: ClaimedPoll;
+  readonly instance: Instance | undefined;
+  readonly ended: AbortSignal;
+}
+
+function describeRun(
+  { accountId, instanceId, resource }: ClaimedPoll,
+  instance: Instance | undefined,
+  { outcome, events, providerCalls }: RunTally & { readonly outcome: PollOutcome },
+): SpanAttributes {
+  return {
+    'causeway.account.id': accountId,
+    'causeway.instance.id': instanceId,
+    'causeway.element': instance?.connector.key,
+    'causeway.poll.resource': resource,
+    'causeway.poll.outcome': outcome,
+    'causeway.events': events,
+    'causeway.provider.calls': providerCalls,
   };
 }
 

@@ -1,11 +1,17 @@
 import { expect } from 'chai';
 import { useApp } from '../support/app.ts';
-import { type DocumentedCall, documentedCalls, parametersWithoutExample } from './support/documented-calls.ts';
+import {
+  type DocumentedCall,
+  documentedCalls,
+  exampleNamed,
+  parametersWithoutExample,
+} from './support/documented-calls.ts';
 import { findDifferences } from './support/shape.ts';
 import { waitUntil } from './support/wait-until.ts';
 
-/** What the others need, in this order: an instance with events on, an account that queues them, one event, one OAuth proxy. */
+/** What the others need, in this order: an account, an instance with events on, an account that queues them, one event, one OAuth proxy, users. */
 const FIRST = [
+  'createAccount',
   'createInstance',
   'createElementInstance',
   'updateInstanceConfiguration',
@@ -17,6 +23,9 @@ const FIRST = [
   'createOAuthProxy',
   'addOAuthProxyApplicationUrl',
   'createBulkQuery',
+  'createOrganizationUser',
+  'createAccountUser',
+  'grantUserRole',
 ];
 
 /** What takes away what the others need. */
@@ -25,6 +34,10 @@ const LAST = [
   'cancelHubBulkJob',
   'deleteBulkJob',
   'deleteHubBulkJob',
+  'revokeUserRole',
+  'deleteOrganizationUser',
+  'deleteAccountUser',
+  'deleteUser',
   'acknowledgeDelivery',
   'releaseDeliveries',
   'acknowledgeDeliveries',
@@ -40,7 +53,12 @@ const LAST = [
   'deleteThisInstance',
   'deleteInstance',
   'deleteSubscription',
+  'deleteAccount',
+  'deactivateElement',
 ];
+
+/** Asked as a browser does: by the cookie of a session, or without anything to log in. */
+const OF_SESSIONS = ['createConsoleSession', 'getConsoleSession', 'deleteConsoleSession'];
 
 /** Whatever else than 200 the examples get, and why. */
 const OTHER_STATUS: Readonly<Record<string, number>> = {
@@ -98,6 +116,11 @@ describe('the examples of the reference', () => {
     const [order] = calls.filter(({ operationId }) => operationId === 'replaceRecord');
     await service.call('/Orders', { method: 'POST', body: order?.body, token: made.createInstance });
   };
+  /** The user whom an example before it deleted is there again. */
+  const userAgain = async () => {
+    const [user] = calls.filter(({ operationId }) => operationId === 'createOrganizationUser');
+    await service.call('/organizations/users', { method: 'POST', body: user?.body });
+  };
   /** No delivery is under way any more, as nothing listens where they go. */
   const untilQueued = () =>
     waitUntil(async () => {
@@ -115,15 +138,28 @@ describe('the examples of the reference', () => {
       const { body } = await service.call('/bulk/jobs', { token: made.createInstance });
       return body.every(({ status }: { readonly status: string }) => status === 'COMPLETED');
     });
+  /** What a browser has that logged in: what is about its session is asked with it. */
+  let session: Readonly<Record<string, string>> = {};
+  const openSession = async () => {
+    const { headers, body } = await service.call('/console/session', { method: 'POST' });
+    const [cookie = ''] = (headers.get('set-cookie') ?? '').split(';');
+    session = { cookie, 'x-csrf-token': body.csrfToken };
+  };
   const prepare: Readonly<Record<string, () => Promise<unknown>>> = {
     deleteRecord: orderAgain,
     deleteHubRecord: orderAgain,
+    deleteAccountUser: userAgain,
+    deleteUser: userAgain,
     listDeliveries: untilQueued,
     getBulkFile: untilBulkEnded,
     getBulkStatus: untilBulkEnded,
     listBulkJobs: untilBulkEnded,
     listHubBulkJobs: untilBulkEnded,
     acknowledgeDelivery: untilQueued,
+    createConsoleSession: () =>
+      service.call('/users/me/password', { method: 'PUT', body: exampleNamed('newPassword') }),
+    getConsoleSession: openSession,
+    deleteConsoleSession: openSession,
     listInstancePolls: pollOrders,
   };
 
@@ -137,7 +173,7 @@ describe('the examples of the reference', () => {
       redirect: 'manual',
       headers: {
         ...headers,
-        ...(security.length > 0 && { Authorization: secrets + element }),
+        ...(OF_SESSIONS.includes(operationId) ? session : security.length > 0 && { Authorization: secrets + element }),
         ...(body !== undefined && { 'Content-Type': 'application/json' }),
       },
       ...(body !== undefined && { body }),

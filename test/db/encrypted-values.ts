@@ -80,6 +80,23 @@ async function storeRow(knex: Knex, encrypt: Encrypt, id: number): Promise<void>
     overriding system value values (1, ?, 1, ?, ?, 'k', ?)`,
     [id, hash.toString('hex').slice(0, 32), `proxy ${id}`, encrypt('oauth_proxy.api_secret', 1, id)],
   );
+  // One is current, and the others end.
+  const expires_at = id === 1 ? null : new Date(Date.now() + id * 3_600_000);
+  await knex('organization_secret').insert({
+    organization_id: 1,
+    id,
+    secret: encrypt('organization_secret.secret', 1, id),
+    secret_hash: hash,
+    expires_at,
+  });
+  await knex('user_secret').insert({
+    account_id: 1,
+    user_id: 1,
+    id,
+    secret: encrypt('user_secret.secret', 1, 1, id),
+    secret_hash: hash,
+    expires_at,
+  });
   await knex('webhook_registration').insert({
     account_id: 1,
     instance_id: id,

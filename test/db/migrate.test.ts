@@ -14,6 +14,12 @@ const ALL = [
   '0007-polls',
   '0008-webhooks',
   '0009-poll-patience',
+  '0010-administration',
+  '0012-trace-context',
+  '0013-accounts',
+  '0015-console',
+  '0016-audit',
+  '0017-account-elements',
 ];
 
 describe('migrateDatabase', () => {

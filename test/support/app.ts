@@ -20,6 +20,7 @@ export interface ApiCall {
   readonly body?: unknown;
   /** The body of the answer becomes a Buffer. */
   readonly asBytes?: boolean;
+  /** An empty `authorization` is left out. */
   readonly headers?: Readonly<Record<string, string>>;
   /** With the token of an instance: the call is on the instance. */
   readonly token?: string;
@@ -49,13 +50,15 @@ export type AppOverrides = Pick<
   'engineOptions' | 'pollerOptions' | 'bulkOptions' | 'connectors' | 'simulatorsUrl'
 >;
 
-/** Starts a service before the tests of the suite that calls this, and stops it after. */
-export function useApp(environment: Readonly<Record<string, string>> = {}, overrides: AppOverrides = {}): TestApp {
+type Environment = Readonly<Record<string, string>>;
+
+/** Starts a service before the tests of the suite that calls this, and stops it after. `environment`: may be made when the servers that it names have started. */
+export function useApp(environment: Environment | (() => Environment) = {}, overrides: AppOverrides = {}): TestApp {
   let started: StartedApp | undefined;
 
   before(async function start() {
     this.timeout(60_000);
-    started = await startTestApp(environment, overrides);
+    started = await startTestApp(typeof environment === 'function' ? environment() : environment, overrides);
   });
 
   after(async () => {
@@ -146,12 +149,13 @@ async function callApi(
   { method = 'GET', query = {}, body, headers = {}, token, asBytes = false }: ApiCall,
 ): Promise<ApiAnswer> {
   const partner = token === undefined ? `Organization ${ORGANIZATION_SECRET}` : `Element ${token}`;
+  const { authorization = `User ${USER_SECRET}, ${partner}`, ...others } = headers;
   const response = await fetch(url + queryText(query), {
     method,
     headers: {
-      authorization: `User ${USER_SECRET}, ${partner}`,
+      ...(authorization !== '' && { authorization }),
       ...(body !== undefined && !(body instanceof FormData) && { 'content-type': 'application/json' }),
-      ...headers,
+      ...others,
     },
     ...(body !== undefined && { body: isSentAsItIs(body) ? body : JSON.stringify(body) }),
   });

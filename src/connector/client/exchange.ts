@@ -82,8 +82,18 @@ export type ExchangeOutcome =
   | { readonly kind: 'redirected'; readonly location: string }
   | { readonly kind: 'failed'; readonly failed: FailedCall };
 
-/** Sends once, to `url`. @throws what no other try can mend, and the reason of an abort */
-export async function exchange(ports: ExchangePorts, errand: Errand, url: URL): Promise<ExchangeOutcome> {
+/** Where a request is sent, and how often it was sent before, wherever that was. */
+export interface Sending {
+  readonly url: URL;
+  readonly resends: number;
+}
+
+/** Sends once. @throws what no other try can mend, and the reason of an abort */
+export async function exchange(
+  ports: ExchangePorts,
+  errand: Errand,
+  { url, resends }: Sending,
+): Promise<ExchangeOutcome> {
   const { binding, call, outgoing, hold } = errand;
   const { simulator, redactor } = binding;
   const { method } = outgoing;
@@ -99,19 +109,20 @@ export async function exchange(ports: ExchangePorts, errand: Errand, url: URL): 
   try {
     const raw = await told(
       ports,
-      { element: call.connector.key, method, url, toSimulator, redactor },
-      ports.egress.request({
-        url: simulator?.enter(url) ?? url,
-        method,
-        headers,
-        body: outgoing.body,
-        timeoutMs: Math.max(1, Math.ceil(errand.deadlineMs - ports.clock.steady())),
-        maxBytes: MAX_BYTES,
-        failureBytes: FAILURE_BYTES,
-        toSimulator,
-        takeBytes,
-        signal: call.signal,
-      }),
+      { element: call.connector.key, method, url, toSimulator, redactor, resends, headers },
+      (toldHeaders) =>
+        ports.egress.request({
+          url: simulator?.enter(url) ?? url,
+          method,
+          headers: toldHeaders,
+          body: outgoing.body,
+          timeoutMs: Math.max(1, Math.ceil(errand.deadlineMs - ports.clock.steady())),
+          maxBytes: MAX_BYTES,
+          failureBytes: FAILURE_BYTES,
+          toSimulator,
+          takeBytes,
+          signal: call.signal,
+        }),
     );
     noteRateLimit(call, raw.headers, ports.clock);
     const reading = { hold, signal: call.signal };

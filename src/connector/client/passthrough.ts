@@ -50,16 +50,16 @@ export async function pass(
   request: PassedRequest,
 ): Promise<PassedResponse> {
   const { connector, config, signal } = call;
-  if (tokens === undefined) return passOnce(ports, { call, binding: bind(connector, config) }, request);
+  if (tokens === undefined) return passOnce(ports, { call, binding: bind(connector, config), resends: 0 }, request);
   const token = await tokens.current(signal);
-  const response = await passOnce(ports, { call, binding: bind(connector, config, token) }, request);
+  const response = await passOnce(ports, { call, binding: bind(connector, config, token), resends: 0 }, request);
   if (response.status !== UNAUTHORIZED) return response;
   try {
     // A refused access token is replaced, and what can be sent again is.
     const another = await tokens.replace(token, signal);
     if (another === token || !canRepeat(request)) return response;
     response.cancel();
-    return await passOnce(ports, { call, binding: bind(connector, config, another) }, request);
+    return await passOnce(ports, { call, binding: bind(connector, config, another), resends: 1 }, request);
   } catch (error) {
     response.cancel();
     throw error;
@@ -70,9 +70,14 @@ function canRepeat({ body }: PassedRequest): boolean {
   return body === undefined || Buffer.isBuffer(body);
 }
 
+interface PassingOnce extends Pick<PassedOn, 'call'> {
+  readonly binding: Binding;
+  readonly resends: number;
+}
+
 async function passOnce(
   ports: ExchangePorts,
-  { call, binding }: { readonly call: ProviderCall; readonly binding: Binding },
+  { call, binding, resends }: PassingOnce,
   request: PassedRequest,
 ): Promise<PassedResponse> {
   const { connector, signal } = call;
@@ -85,16 +90,25 @@ async function passOnce(
   try {
     const response = await told(
       ports,
-      { element: connector.key, method, url, toSimulator, redactor },
-      ports.egress.stream({
-        url: simulator?.enter(url) ?? url,
+      {
+        element: connector.key,
         method,
-        headers: headersOf(binding, request, url),
-        ...(body !== undefined && { body, bodyLength }),
-        silenceMs,
+        url,
         toSimulator,
-        signal,
-      }),
+        redactor,
+        resends,
+        headers: headersOf(binding, request, url),
+      },
+      (headers) =>
+        ports.egress.stream({
+          url: simulator?.enter(url) ?? url,
+          method,
+          headers,
+          ...(body !== undefined && { body, bodyLength }),
+          silenceMs,
+          toSimulator,
+          signal,
+        }),
     );
     noteRateLimit(call, response.headers, ports.clock);
     return { ...response, redactor };

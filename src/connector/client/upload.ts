@@ -75,6 +75,7 @@ async function sendOnce(
   const silenceMs = connector.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   const toSimulator = simulator !== undefined;
   const body = createBody(file.bytes, encoded);
+  const headers = { ...outgoing.headers, ...(simulator !== undefined && { forwarded: simulator.forwarded(target) }) };
   let taken = 0;
   const take = (bytes: number) => {
     if (!hold.take(bytes)) return false;
@@ -85,16 +86,17 @@ async function sendOnce(
   try {
     const stream = await told(
       ports,
-      { element: connector.key, method, url: target, toSimulator, redactor },
-      ports.egress.stream({
-        url: simulator?.enter(target) ?? target,
-        method,
-        headers: { ...outgoing.headers, ...(simulator !== undefined && { forwarded: simulator.forwarded(target) }) },
-        body: body.pieces(),
-        silenceMs,
-        toSimulator,
-        signal,
-      }),
+      { element: connector.key, method, url: target, toSimulator, redactor, headers },
+      (toldHeaders) =>
+        ports.egress.stream({
+          url: simulator?.enter(target) ?? target,
+          method,
+          headers: toldHeaders,
+          body: body.pieces(),
+          silenceMs,
+          toSimulator,
+          signal,
+        }),
     );
     noteRateLimit(call, stream.headers, ports.clock);
     const raw = { ...stream, body: await collect(stream, connector.name, take) };

@@ -84,6 +84,7 @@ const STATEMENTS: readonly string[] = [
   )`,
   // Until now everybody could do everything.
   `insert into user_role (account_id, user_id, role) select account_id, id, 'org-admin' from app_user`,
+  `comment on table user_role is 'Who has which role; what a role may do stands in the code, or in role_privileges'`,
   `create table role_privileges (
     organization_id bigint not null references organization (id),
     role text not null check (role in ('admin', 'default-user')),
@@ -97,6 +98,8 @@ const STATEMENTS: readonly string[] = [
   'alter table instance drop constraint instance_account_id_user_id_fkey',
   'alter table idempotency_record drop constraint idempotency_record_account_id_user_id_fkey',
   'alter table oauth_authorization drop constraint oauth_authorization_account_id_user_id_fkey',
+  'alter table instance add foreign key (account_id) references account (id)',
+  'alter table idempotency_record add foreign key (account_id) references account (id) on delete cascade',
 
   `create table audit_log (
     account_id bigint not null,
@@ -117,6 +120,7 @@ const STATEMENTS: readonly string[] = [
     primary key (account_id, at, request_id)
   ) partition by range (at)`,
   'create table audit_log_default partition of audit_log default',
+  `comment on table audit_log_default is 'Rows of months that have no partition of their own yet'`,
   'create index audit_log_of_account on audit_log (account_id, id desc)',
   'create index audit_log_of_organization on audit_log (organization_id, id desc)',
   `comment on table audit_log is 'Who changed what: one row a change, written in the transaction of the change'`,

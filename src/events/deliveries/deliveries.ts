@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { change, differences } from '../../db/change.ts';
 import type { PoolShares, Step } from '../../db/pool-shares.ts';
 import { AppError } from '../../errors.ts';
 import type { Platform } from '../../platform.ts';
@@ -95,6 +96,8 @@ const MAX_PAGE_BYTES = 32 * 1024 * 1024;
 const MAX_REDELIVERIES = 100_000;
 /** Seen only where a removal ended half-way. */
 const LEAVING = 'It is being removed.';
+/** For the audit log. */
+const DEACTIVATED = { state: { from: 'active', to: 'deactivated' } };
 
 /** `batchRows`: most that one statement locks. */
 export function createDeliveries(
@@ -102,8 +105,6 @@ export function createDeliveries(
   { subscriptions, notifications }: DeliveryNeighbours,
   batchRows = 5000,
 ): Deliveries {
-  const releases = createReleaseStore(knex);
-  const redeliveries = createRedeliveryStore(knex);
   const now = () => new Date(clock.now());
   const announceDue = () => notifier.publish(DUE_TOPIC, '');
 
@@ -112,10 +113,10 @@ export function createDeliveries(
     return rows.slice(0, payloads.length).map((row, index) => toDelivery(row, payloads[index] ?? undefined));
   }
 
-  async function get(accountId: number, id: number): Promise<Delivery> {
-    const row = await createDeliveryListingStore(knex).find(accountId, id);
+  async function get(accountId: number, id: number, via = knex): Promise<Delivery> {
+    const row = await createDeliveryListingStore(via).find(accountId, id);
     if (row === undefined) throw notFound(id);
-    const [delivery] = await hydrate(knex, accountId, [row]);
+    const [delivery] = await hydrate(via, accountId, [row]);
     return delivery ?? toDelivery(row);
   }
 
@@ -126,38 +127,47 @@ export function createDeliveries(
   async function releaseInSteps(accountId: number, target: QueueTarget, step: Step): Promise<Released> {
     const { urls, subscriptionId: id } = target;
     const publish = await notifications.prepare(accountId);
-    const reactivated = await knex.transaction(async (trx) => {
+    const reactivate = async (trx: Knex.Transaction) => {
       const changed = await subscriptions.reactivate(trx, accountId, { urls, id });
       for (const { id: subscriptionId, url } of changed) {
         await publish(trx, 'subscription.reactivated', { subscriptionId, url });
       }
       return changed.length;
-    });
-    let released = 0;
-    const parts = await step(() => releases.findQueued(accountId, target));
-    for (const part of parts) released += await releasePart(accountId, part, step);
-    return { reactivated, released };
+    };
+    const reactivated = await change(knex, reactivate, (count) => ({ changes: { ...target, reactivated: count } }));
+    const tally = createTally('released');
+    const parts = await step(() => createReleaseStore(knex).findQueued(accountId, target));
+    for (const part of parts) await releasePart(accountId, part, { step, tally });
+    return { reactivated, released: tally.sum() };
   }
 
   /** In batches, so that no statement locks many rows; each is on its way before the next. */
-  async function releasePart(accountId: number, part: QueuePart, step: Step): Promise<number> {
-    let released = 0;
-    for (;;) {
-      const count = await step(() => releases.release(accountId, part, { limit: batchRows, now: now() }));
-      if (count === 0) return released;
-      if (released === 0) await notifier.publish(RELEASED_TOPIC, String(part.subscriptionId));
-      released += count;
+  async function releasePart(accountId: number, part: QueuePart, { step, tally }: Tallied): Promise<void> {
+    const limit = { limit: batchRows, now: now() };
+    const release = (via: Knex) => createReleaseStore(via).release(accountId, part, limit);
+    for (let isFirst = true; (await step(() => countChange(release, tally))) > 0; isFirst = false) {
+      if (isFirst) await notifier.publish(RELEASED_TOPIC, String(part.subscriptionId));
       await announceDue();
     }
   }
 
   /** What is queued meanwhile is not meant. */
   async function acknowledgeInSteps(accountId: number, target: QueueTarget, step: Step): Promise<number> {
-    let acknowledged = 0;
-    for (const part of await step(() => releases.findQueued(accountId, target))) {
-      acknowledged += await repeat(step, () => releases.acknowledge(accountId, part, batchRows));
+    const find = (via: Knex) => createReleaseStore(via).findQueued(accountId, target);
+    const parts = await step(() => change(knex, find, () => ({ changes: { ...target, acknowledged: 0 } })));
+    const tally = createTally('acknowledged');
+    for (const part of parts) {
+      const acknowledge = (via: Knex) => createReleaseStore(via).acknowledge(accountId, part, batchRows);
+      await repeat(step, () => countChange(acknowledge, tally));
     }
-    return acknowledged;
+    return tally.sum();
+  }
+
+  /** The audit log tells how many it was until now: with the batch that it adds. */
+  async function countChange(batch: (via: Knex) => Promise<number>, tally: Tally): Promise<number> {
+    const count = await change(knex, batch, (done) => ({ changes: tally.with(done) }));
+    tally.add(count);
+    return count;
   }
 
   function queueInSteps(accountId: number, subscriptionId: number, step: Step): Promise<number> {
@@ -199,9 +209,11 @@ export function createDeliveries(
     },
 
     acknowledgeOne: async (accountId, id) => {
-      if (await releases.acknowledgeOne(accountId, id)) return;
-      const { status } = await get(accountId, id);
-      throw new AppError('CONFLICT', `Delivery ${id} is ${status}: only one that is queued can be acknowledged.`);
+      await change(knex, async (via) => {
+        if (await createReleaseStore(via).acknowledgeOne(accountId, id)) return;
+        const { status } = await get(accountId, id, via);
+        throw new AppError('CONFLICT', `Delivery ${id} is ${status}: only one that is queued can be acknowledged.`);
+      });
     },
 
     resume: async (accountId, subscriptionId) => {
@@ -213,19 +225,21 @@ export function createDeliveries(
       const { url } = await subscriptions.get(accountId, subscriptionId);
       const publish = await notifications.prepare(accountId);
       const deactivate = async (trx: Knex.Transaction) => {
-        if (!(await subscriptions.deactivate(trx, accountId, subscriptionId, reason))) return;
-        await publish(trx, 'subscription.deactivated', { subscriptionId, url, reason });
+        const isDeactivated = await subscriptions.deactivate(trx, accountId, subscriptionId, reason);
+        if (isDeactivated) await publish(trx, 'subscription.deactivated', { subscriptionId, url, reason });
+        return isDeactivated;
       };
       await shares.bulk(accountId, async (step) => {
-        await step(() => knex.transaction(deactivate));
+        await step(() => change(knex, deactivate, (isDeactivated) => ({ changes: isDeactivated ? DEACTIVATED : {} })));
         await queueInSteps(accountId, subscriptionId, step);
       });
     },
 
     discard: async (accountId, subscriptionId) => {
-      await subscriptions.get(accountId, subscriptionId);
+      const { url } = await subscriptions.get(accountId, subscriptionId);
+      const deactivate = (trx: Knex) => subscriptions.deactivate(trx, accountId, subscriptionId, LEAVING);
       await shares.bulk(accountId, async (step) => {
-        await step(() => knex.transaction((trx) => subscriptions.deactivate(trx, accountId, subscriptionId, LEAVING)));
+        await step(() => change(knex, deactivate, () => ({ changes: differences({ url }, {}) })));
         await queueInSteps(accountId, subscriptionId, step);
         await acknowledgeInSteps(accountId, { subscriptionId }, step);
         await step(() => knex.transaction((trx) => subscriptions.remove(trx, accountId, subscriptionId)));
@@ -235,24 +249,27 @@ export function createDeliveries(
     },
 
     redeliver: async (accountId, id) => {
-      const made = await redeliveries.redeliver(accountId, id, now());
-      if (made === undefined) {
-        await get(accountId, id);
+      const redeliver = async (via: Knex) => {
+        const newId = await createRedeliveryStore(via).redeliver(accountId, id, now());
+        if (newId !== undefined) return newId;
+        await get(accountId, id, via);
         throw new AppError('CONFLICT', `The event of delivery ${id} is no longer kept, so it cannot be sent again.`);
-      }
+      };
+      const made = await change(knex, redeliver, (newId) => ({ changes: { newDeliveryId: newId } }));
       await announceDue();
       return get(accountId, made);
     },
 
     redeliverPeriod: async (accountId, period) => {
       assertPeriod(period);
-      const count = await shares.bulk(accountId, (step) =>
-        step(() => redeliveries.redeliverPeriod(accountId, period, { limit: MAX_REDELIVERIES, now: now() })),
-      );
-      if (count > MAX_REDELIVERIES) {
-        const message = `There are more than ${MAX_REDELIVERIES} events to send again, and none was sent. Narrow down from and to, or name a subscriptionId or a status.`;
-        throw new AppError('REQUEST_INVALID', message, { details: [{ path: '/body', message }] });
-      }
+      const redeliver = async (via: Knex) => {
+        const most = { limit: MAX_REDELIVERIES, now: now() };
+        const found = await createRedeliveryStore(via).redeliverPeriod(accountId, period, most);
+        if (found > MAX_REDELIVERIES) throw tooManyEvents();
+        return found;
+      };
+      const noteOf = (redelivered: number) => ({ changes: { ...period, redelivered } });
+      const count = await shares.bulk(accountId, (step) => step(() => change(knex, redeliver, noteOf)));
       if (count > 0) await announceDue();
       return count;
     },
@@ -269,6 +286,29 @@ async function repeat(step: Step, statement: () => Promise<number>): Promise<num
   }
 }
 
+/** What the batches of a change came to until now, under a name. */
+interface Tally {
+  readonly sum: () => number;
+  readonly add: (count: number) => void;
+  readonly with: (count: number) => Readonly<Record<string, number>>;
+}
+
+interface Tallied {
+  readonly step: Step;
+  readonly tally: Tally;
+}
+
+function createTally(name: string): Tally {
+  let sum = 0;
+  return {
+    sum: () => sum,
+    add: (count) => {
+      sum += count;
+    },
+    with: (count) => ({ [name]: sum + count }),
+  };
+}
+
 function conditionOf(where: string | undefined) {
   return where === undefined ? undefined : prepareCondition(where, { fields: DELIVERY_FIELDS });
 }
@@ -281,6 +321,11 @@ function assertPeriod({ from, to }: RedeliveryPeriod): void {
   if (from < to) return;
   const message = 'from must be before to.';
   throw new AppError('REQUEST_INVALID', message, { details: [{ path: '/body/to', message }] });
+}
+
+function tooManyEvents(): AppError {
+  const message = `There are more than ${MAX_REDELIVERIES} events to send again, and none was sent. Narrow down from and to, or name a subscriptionId or a status.`;
+  return new AppError('REQUEST_INVALID', message, { details: [{ path: '/body', message }] });
 }
 
 function notFound(id: number): AppError {

@@ -1,8 +1,10 @@
 import type { Knex } from 'knex';
 import { LRUCache } from 'lru-cache';
 import { createAnnouncedCache } from '../../db/announced-cache.ts';
+import { type ChangeNote, change, differences } from '../../db/change.ts';
 import { encryptionContext } from '../../db/encrypted-columns.ts';
 import { DecryptionError } from '../../db/keyring.ts';
+import type { Removal } from '../../db/removal.ts';
 import { AppError } from '../../errors.ts';
 import type { Platform } from '../../platform.ts';
 import { prepareSql } from '../../where/index.ts';
@@ -56,12 +58,15 @@ export interface Subscriptions {
   readonly list: (accountId: number, query: SubscriptionQuery) => Promise<SubscriptionPage>;
   /** @throws AppError NOT_FOUND */
   readonly get: (accountId: number, id: number) => Promise<Subscription>;
-  /** A new secret; the one before stays valid for 24 hours. @throws AppError NOT_FOUND, CONFLICT */
-  readonly rotateSecret: (accountId: number, id: number) => Promise<void>;
-  /** Which events are stored for it from now on. @throws AppError NOT_FOUND */
-  readonly setEventTypes: (accountId: number, id: number, eventTypes: readonly string[]) => Promise<void>;
+  /** All or nothing. @throws AppError NOT_FOUND, CONFLICT when the secret is rotated at the same time */
+  readonly update: (accountId: number, id: number, changes: SubscriptionChanges) => Promise<void>;
   /** Within the caller's transaction. It is not found any more, until the URL is used again. */
   readonly remove: (via: Knex, accountId: number, id: number) => Promise<void>;
+  /**
+   * Of an account that was deleted: what is queued, and all of its subscriptions once nothing waits for delivery any more. Until then what
+   * becomes of deliveries is told to subscriptions.
+   */
+  readonly removeSome: (accountId: number) => Promise<Removal>;
   /** Within the caller's transaction. False when it was not active. */
   readonly deactivate: (via: Knex, accountId: number, id: number, reason: string) => Promise<boolean>;
   /** Within the caller's transaction: all of the account that are deactivated, or those of the target. @returns them */
@@ -70,6 +75,13 @@ export interface Subscriptions {
     accountId: number,
     target: ReactivationTarget,
   ) => Promise<readonly { readonly id: number; readonly url: string }[]>;
+}
+
+export interface SubscriptionChanges {
+  /** Which events are stored for it from now on. */
+  readonly eventTypes?: readonly string[] | undefined;
+  /** A new secret; the one before stays valid for 24 hours. */
+  readonly rotateSecret?: boolean | undefined;
 }
 
 export interface ReactivationTarget {
@@ -123,6 +135,13 @@ export function createSubscriptions(platform: SubscriptionPlatform): Subscriptio
     return keyring.encrypt(JSON.stringify(secrets), contextOf(accountId, id));
   }
 
+  function rotated(row: SubscriptionRow): string {
+    const next = createSecret(random.bytes);
+    const before = findSecrets(row);
+    const after: SigningSecrets = before === undefined ? [{ secret: next }] : rotate(before, next, clock.now());
+    return sealSecrets(row.accountId, row.id, after);
+  }
+
   function newSecrets(accountId: number, id: number): string {
     return sealSecrets(accountId, id, [{ secret: createSecret(random.bytes) }]);
   }
@@ -153,8 +172,8 @@ export function createSubscriptions(platform: SubscriptionPlatform): Subscriptio
     return find(accountId, id);
   }
 
-  async function getRow(accountId: number, id: number): Promise<SubscriptionRow> {
-    const row = await store.find(accountId, id);
+  async function getRow(accountId: number, id: number, stored = store): Promise<SubscriptionRow> {
+    const row = await stored.find(accountId, id);
     if (row === undefined || row.deletedAt !== null) throw notFound(id);
     return row;
   }
@@ -205,26 +224,31 @@ export function createSubscriptions(platform: SubscriptionPlatform): Subscriptio
       return subscription;
     },
 
-    rotateSecret: async (accountId, id) => {
-      const row = await getRow(accountId, id);
-      const next = createSecret(random.bytes);
-      const before = findSecrets(row);
-      const secrets: SigningSecrets = before === undefined ? [{ secret: next }] : rotate(before, next, clock.now());
-      const after = sealSecrets(accountId, id, secrets);
-      if (!(await store.replaceSecrets(row, { before: row.secrets, after }))) {
-        throw new AppError('CONFLICT', `The secret of subscription ${id} was rotated at the same time.`);
-      }
-      await ready.changed(keyOf(accountId, id));
-    },
-
-    setEventTypes: async (accountId, id, eventTypes) => {
-      if (!(await store.setEventTypes(accountId, id, eventTypes))) throw notFound(id);
+    update: async (accountId, id, changes) => {
+      const { eventTypes, rotateSecret = false } = changes;
+      const work = async (via: Knex) => {
+        const stored = createSubscriptionStore(via);
+        const row = await getRow(accountId, id, stored);
+        if (eventTypes !== undefined && !(await stored.setEventTypes(accountId, id, eventTypes))) throw notFound(id);
+        if (rotateSecret && !(await stored.replaceSecrets(row, { before: row.secrets, after: rotated(row) })))
+          throw new AppError('CONFLICT', `The secret of subscription ${id} was rotated at the same time.`);
+        return row;
+      };
+      await change(platform.knex, work, (before) => noteOf(before, changes));
       await ready.changed(keyOf(accountId, id));
     },
 
     remove: async (via, accountId, id) => {
       await store.remove(via, accountId, id);
       await ready.changed(keyOf(accountId, id), via);
+    },
+
+    removeSome: async (accountId) => {
+      if ((await store.removeQueued(accountId)) === 'more') return 'more';
+      const removed = await store.removeUnused(accountId);
+      if (removed === undefined) return 'waits';
+      for (const id of removed) await ready.changed(keyOf(accountId, id));
+      return 'done';
     },
 
     deactivate: async (via, accountId, id, reason) => {
@@ -240,6 +264,14 @@ export function createSubscriptions(platform: SubscriptionPlatform): Subscriptio
     },
   };
 }
+
+/** For the audit log. */
+function noteOf(before: SubscriptionRow, { eventTypes, rotateSecret }: SubscriptionChanges): ChangeNote {
+  const changes = eventTypes === undefined ? {} : differences({ eventTypes: before.eventTypes }, { eventTypes });
+  return rotateSecret === true ? { action: 'rotate', changes: { ...changes, ...NEW_SECRET } } : { changes };
+}
+
+const NEW_SECRET = { secret: { from: '********', to: '********' } };
 
 function notFound(id: number): AppError {
   return new AppError('NOT_FOUND', `There is no subscription ${id}.`);

@@ -62,7 +62,7 @@ export function createPostgresDatabase(knex: Knex, clock: Clock): ModelDatabase 
     subscriptions,
     release: async (id) => void (await deliveries.resume(await accountOf('subscription', id), id)),
     suspend: async (id) => deliveries.suspend(await accountOf('subscription', id), id, 'by hand'),
-    rotateSecret: async (id) => subscriptions.rotateSecret(await accountOf('subscription', id), id),
+    rotateSecret: async (id) => subscriptions.update(await accountOf('subscription', id), id, { rotateSecret: true }),
     redeliver: async (id) => {
       const rows = [
         ...(await knex('delivery').where({ id })),

@@ -1,12 +1,15 @@
+import type { Knex } from 'knex';
 import type { Connector } from '../../../connector/contract.ts';
 import { type BoundPlace, decryptBound, encryptBound } from '../../../db/bound-values.ts';
+import { type ChangeNote, change, differences } from '../../../db/change.ts';
 import { DecryptionError } from '../../../db/keyring.ts';
+import { assertAllStorable, isStorable } from '../../../db/storable.ts';
 import { AppError, cutText, suggestName } from '../../../errors.ts';
 import type { Platform } from '../../../platform.ts';
-import { isStorable } from '../../storable.ts';
+import { prepareSql } from '../../../where/index.ts';
+import { MASK } from '../../configuration.ts';
 import { readRedirectUrl } from '../addresses.ts';
 import {
-  assertAllStorable,
   assertFixed,
   assertSecretMayStay,
   type NewProxy,
@@ -15,7 +18,7 @@ import {
   readChanges,
   readTokenOrigins,
 } from './proxy.ts';
-import { createProxyStore, type ProxyRow } from './proxy-store.ts';
+import { createProxyStore, FILTERABLE_PROXY, type ProxyFilter, type ProxyRow, type ProxyStore } from './proxy-store.ts';
 import { judgeRedirect, type Redirect, readTarget, refused, withoutQuery } from './redirect.ts';
 
 /** A proxy whose secret is about to be used. */
@@ -31,12 +34,21 @@ export interface ProxyCaller {
   readonly accountId: number;
 }
 
+/** What to list; `where` is a filter in the query language over `FILTERABLE_PROXY`. */
+export type ProxyQuery = Omit<ProxyFilter, 'condition'> & { readonly where?: string | undefined };
+
+export interface ProxyPage {
+  readonly proxies: readonly OAuthProxy[];
+  /** The id to go on from; absent at the end. */
+  readonly nextAfterId?: number;
+}
+
 /** OAuth proxies: all accounts of an organization see and use them, and the account that made one changes it. */
 export interface Proxies {
   /** @throws AppError REQUEST_INVALID; CONFLICT for a name that the organization has */
   readonly create: (creator: ProxyCaller, input: NewProxy) => Promise<ProxyClient>;
-  /** From old to new. */
-  readonly list: (caller: ProxyCaller) => Promise<readonly OAuthProxy[]>;
+  /** From old to new. @throws AppError WHERE_SYNTAX, WHERE_INVALID */
+  readonly list: (caller: ProxyCaller, query: ProxyQuery) => Promise<ProxyPage>;
   /** @throws AppError NOT_FOUND */
   readonly get: (organizationId: number, id: number) => Promise<OAuthProxy>;
   /** @throws AppError NOT_FOUND with the nearest name */
@@ -101,10 +113,26 @@ export function createProxies(
     return keys.digest(url.href, 'oauth_proxy_target.url_hash');
   }
 
-  async function get(organizationId: number, id: number): Promise<OAuthProxy> {
-    const row = await store.find(organizationId, { id });
+  async function get(organizationId: number, id: number, via = knex): Promise<OAuthProxy> {
+    const row = await createProxyStore(via).find(organizationId, { id });
     if (row === undefined) throw notFound(id);
     return decode(row);
+  }
+
+  /** What changes a proxy that is there; `work` says whether its secret is another one. @throws AppError NOT_FOUND, FORBIDDEN */
+  async function changeProxy(
+    caller: ProxyCaller,
+    id: number,
+    work: (store: ProxyStore, proxy: OAuthProxy) => Promise<{ readonly isSecretNew: boolean }>,
+  ): Promise<OAuthProxy> {
+    const { organizationId } = caller;
+    const step = async (via: Knex): Promise<Step & { readonly after: OAuthProxy }> => {
+      const before = await get(organizationId, id, via);
+      assertMayChange(caller, before);
+      const { isSecretNew } = await work(createProxyStore(via), before);
+      return { before, after: await get(organizationId, id, via), isSecretNew };
+    };
+    return (await change(knex, step, noteOf)).after;
   }
 
   return {
@@ -116,15 +144,24 @@ export function createProxies(
       const key = random.bytes(KEY_BYTES).toString('base64url');
       const row = { accountId, organizationId, id: await store.nextId(), key, name, apiKey, configuration };
       const sealedSecret = encryptBound(keyring, apiSecret, placeOf(row));
-      const inserted = await store.insert({ ...row, apiSecret: sealedSecret });
-      if (!inserted) throw nameTaken(name);
+      const insert = async (via: Knex): Promise<Step> => {
+        const isInserted = await createProxyStore(via).insert({ ...row, apiSecret: sealedSecret });
+        if (!isInserted) throw nameTaken(name);
+        return { after: await get(organizationId, row.id, via), isSecretNew: true };
+      };
+      await change(knex, insert, noteOf);
       const proxyUrl = proxyUrlOf(key);
       return Object.freeze({ ...row, apiSecret, sealedSecret, tokenOrigins, proxyUrl, applicationUrls: [] });
     },
 
-    list: async ({ organizationId, accountId }) => {
-      const rows = await shares.list(accountId, (via) => createProxyStore(via).list(organizationId));
-      return rows.map(decode);
+    list: async ({ organizationId, accountId }, { where, limit, afterId }) => {
+      const condition = where === undefined ? undefined : prepareSql(where, FILTERABLE_PROXY);
+      const rows = await shares.list(accountId, (via) =>
+        createProxyStore(via).list(organizationId, { condition, afterId, limit: limit + 1 }),
+      );
+      const proxies = rows.slice(0, limit).map(decode);
+      const last = proxies.at(-1);
+      return { proxies, ...(rows.length > limit && last && { nextAfterId: last.id }) };
     },
 
     get,
@@ -151,61 +188,55 @@ export function createProxies(
       return Object.freeze({ ...proxy, apiSecret, tokenOrigins });
     },
 
-    update: async (caller, id, changes) => {
-      const { organizationId } = caller;
-      const proxy = await get(organizationId, id);
-      assertMayChange(caller, proxy);
-      assertFixed(proxy, changes);
-      const given = readChanges(changes);
-      const { plain, isBound } = open(proxy);
-      // What an earlier release kept in a configuration was not in force.
-      assertSecretMayStay(isBound ? proxy : { ...proxy, configuration: '{}' }, given, proxy.configuration);
-      const { name, apiKey, configuration, apiSecret } = { ...proxy, apiSecret: plain, ...given };
-      const place = placeOf({ ...proxy, apiKey, configuration });
-      const row = { name, apiKey, configuration, apiSecret: encryptBound(keyring, apiSecret, place) };
-      switch (await store.update(proxy, row)) {
-        case 'updated':
-          return get(organizationId, id);
-        case 'nameTaken':
-          throw nameTaken(name);
-        case 'changed':
-          await get(organizationId, id);
-          throw new AppError(
-            'CONFLICT',
-            `OAuth proxy ${id} was changed at the same time. Read it again and repeat the change.`,
-          );
-      }
-    },
+    update: (caller, id, changes) =>
+      changeProxy(caller, id, async (stored, proxy) => {
+        assertFixed(proxy, changes);
+        const given = readChanges(changes);
+        const { plain, isBound } = open(proxy);
+        // What an earlier release kept in a configuration was not in force.
+        assertSecretMayStay(isBound ? proxy : { ...proxy, configuration: '{}' }, given, proxy.configuration);
+        const { name, apiKey, configuration, apiSecret } = { ...proxy, apiSecret: plain, ...given };
+        const place = placeOf({ ...proxy, apiKey, configuration });
+        const row = { name, apiKey, configuration, apiSecret: encryptBound(keyring, apiSecret, place) };
+        switch (await stored.update(proxy, row)) {
+          case 'updated':
+            return { isSecretNew: apiSecret !== plain };
+          case 'nameTaken':
+            throw nameTaken(name);
+          case 'changed':
+            throw (await stored.find(proxy.organizationId, { id })) === undefined ? notFound(id) : changedMeanwhile(id);
+        }
+      }),
 
     remove: async (caller, id) => {
       const { organizationId } = caller;
-      assertMayChange(caller, await get(organizationId, id));
-      if (!(await store.remove(organizationId, id))) throw notFound(id);
+      const remove = async (via: Knex): Promise<Step> => {
+        const before = await get(organizationId, id, via);
+        assertMayChange(caller, before);
+        if (!(await createProxyStore(via).remove(organizationId, id))) throw notFound(id);
+        return { before, isSecretNew: false };
+      };
+      await change(knex, remove, noteOf);
     },
 
     addApplicationUrl: async (caller, id, text) => {
-      const { organizationId } = caller;
-      assertMayChange(caller, await get(organizationId, id));
-      const url = readApplicationUrl(text);
-      const added = await store.addApplicationUrl(organizationId, id, url, MAX_APPLICATION_URLS);
-      if (added !== undefined) return added;
-      const { applicationUrls } = await get(organizationId, id);
-      if (applicationUrls.includes(url)) return applicationUrls;
-      throw new AppError(
-        'CONFLICT',
-        `OAuth proxy ${id} has ${MAX_APPLICATION_URLS} application URLs; remove one first.`,
-      );
+      const { applicationUrls } = await changeProxy(caller, id, async (stored, proxy) => {
+        const url = readApplicationUrl(text);
+        const added = await stored.addApplicationUrl(proxy.organizationId, id, url, MAX_APPLICATION_URLS);
+        if (added === undefined) assertHasUrl(await stored.find(proxy.organizationId, { id }), url);
+        return { isSecretNew: false };
+      });
+      return applicationUrls;
     },
 
     removeApplicationUrl: async (caller, id, text) => {
-      const { organizationId } = caller;
-      assertMayChange(caller, await get(organizationId, id));
-      const url = readApplicationUrl(text);
-      const left = await store.removeApplicationUrl(organizationId, id, url);
-      if (left !== undefined) return left;
-      const { applicationUrls } = await get(organizationId, id);
-      const hint = suggestName(url, applicationUrls);
-      throw new AppError('NOT_FOUND', `OAuth proxy ${id} has no application URL '${cutText(url)}'.${hint}`);
+      const { applicationUrls } = await changeProxy(caller, id, async (stored, proxy) => {
+        const url = readApplicationUrl(text);
+        const left = await stored.removeApplicationUrl(proxy.organizationId, id, url);
+        if (left === undefined) throw noSuchUrl(proxy, url);
+        return { isSecretNew: false };
+      });
+      return applicationUrls;
     },
 
     allowTarget: async (caller, proxy, text) => {
@@ -273,6 +304,43 @@ export function assertProxyMayServe(client: ProxyClient, { caller, connector, or
   const path = '/body/configuration/oauth.api.secret';
   const message = `'oauth.api.secret' is missing: the settings lead to ${origin}, and the OAuth proxy '${name}' sends its secret only where "tokenOrigins" of its configuration says.`;
   throw new AppError('REQUEST_INVALID', message, { details: [{ path, message }] });
+}
+
+/** A proxy before and after a change. */
+interface Step {
+  readonly before?: OAuthProxy;
+  readonly after?: OAuthProxy;
+  readonly isSecretNew: boolean;
+}
+
+/** For the audit log. */
+function noteOf({ before, after, isSecretNew }: Step): ChangeNote {
+  const secret = { ...(before !== undefined && { from: MASK }), to: MASK };
+  const changes = { ...differences(toldOf(before), toldOf(after)), ...(isSecretNew && { apiSecret: secret }) };
+  return { targetId: String((after ?? before)?.id), changes };
+}
+
+function toldOf(proxy: OAuthProxy | undefined): Readonly<Record<string, unknown>> {
+  if (proxy === undefined) return {};
+  const { id, name, apiKey, configuration, applicationUrls } = proxy;
+  return { id, name, apiKey, configuration, applicationUrls };
+}
+
+/** @throws AppError CONFLICT for one that was not added, because there are too many */
+function assertHasUrl(proxy: Pick<ProxyRow, 'id' | 'applicationUrls'> | undefined, url: string): void {
+  if (proxy === undefined || proxy.applicationUrls.includes(url)) return;
+  const message = `OAuth proxy ${proxy.id} has ${MAX_APPLICATION_URLS} application URLs; remove one first.`;
+  throw new AppError('CONFLICT', message);
+}
+
+function noSuchUrl({ id, applicationUrls }: OAuthProxy, url: string): AppError {
+  const hint = suggestName(url, applicationUrls);
+  return new AppError('NOT_FOUND', `OAuth proxy ${id} has no application URL '${cutText(url)}'.${hint}`);
+}
+
+function changedMeanwhile(id: number): AppError {
+  const message = `OAuth proxy ${id} was changed at the same time. Read it again and repeat the change.`;
+  return new AppError('CONFLICT', message);
 }
 
 function nameTaken(name: string): AppError {

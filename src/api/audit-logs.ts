@@ -1,0 +1,126 @@
+import type { Accounts, Principal } from '../accounts/accounts.ts';
+import type { AuditLog, AuditPlace, AuditQuery, AuditScope, StoredAuditEntry } from '../accounts/audit-log.ts';
+import type { Registry } from '../connector/registry.ts';
+import { AppError, cutText, invalidRequest, pointer } from '../errors.ts';
+import type { AuditTarget } from './access.ts';
+import { createPlaceTokens, listHeaders, type PageSeal } from './listing.ts';
+import type { Handlers, OperationHeaders, OperationQuery, OperationResult } from './operation.ts';
+
+type AuditLogHandlers = Pick<
+  Handlers,
+  | 'listAuditLogs'
+  | 'listAuthenticationAuditLogs'
+  | 'listInstancesAuditLogs'
+  | 'listInstanceAuditLogs'
+  | 'listElementsAuditLogs'
+  | 'listElementAuditLogs'
+  | 'listUsersAuditLogs'
+  | 'listSettingsAuditLogs'
+>;
+
+type EntryRecord = OperationResult<'listAuditLogs'>[number];
+
+export interface AuditLogServices {
+  readonly auditLog: Pick<AuditLog, 'list'>;
+  readonly accounts: Pick<Accounts, 'getAccount'>;
+  readonly registry: Pick<Registry, 'getConnector'>;
+}
+
+interface Reading {
+  readonly principal: Principal;
+  readonly query: OperationQuery<'listAuditLogs'>;
+  readonly headers: OperationHeaders<'listAuditLogs'>;
+  readonly url: string;
+}
+
+/** What of the log is meant. */
+type Part = Pick<AuditQuery, 'section' | 'instanceId' | 'target'>;
+
+/** Unless the caller asks for another number: the default of the spec. */
+const PAGE_SIZE = 200;
+const ELEMENT: AuditTarget = 'element';
+
+export function createAuditLogHandlers(
+  { auditLog, accounts, registry }: AuditLogServices,
+  seal: PageSeal,
+): AuditLogHandlers {
+  async function list({ principal, query, headers, url }: Reading, part: Part) {
+    const { from, to, userId, where, pageSize: limit = PAGE_SIZE, nextPage } = query;
+    const scope = await scopeOf(accounts, principal, query.accountId ?? headers['elements-account-id']);
+    const period = readPeriod(from, to);
+    const tokens = createPlaceTokens(seal, JSON.stringify(['audit', scope, part, period, userId, where]));
+    const after = readPlace(tokens.read(nextPage));
+    const filter = { ...part, ...period, userId, where, after, limit };
+    const page = await auditLog.list(principal.accountId, scope, filter);
+    const body = page.entries.map(toEntryRecord);
+    const token = tokens.write(page.nextAfter && writePlace(page.nextAfter));
+    return { body, headers: listHeaders(body.length, { url, token }) };
+  }
+
+  return {
+    listAuditLogs: (reading) => list(reading, {}),
+    listAuthenticationAuditLogs: (reading) => list(reading, { section: 'authentication' }),
+    listInstancesAuditLogs: (reading) => list(reading, { section: 'element-instances' }),
+    listInstanceAuditLogs: ({ path: { id }, ...reading }) => list(reading, { instanceId: id }),
+    listElementsAuditLogs: (reading) => list(reading, { section: 'elements' }),
+    listElementAuditLogs: ({ path, ...reading }) => {
+      const { key, id } = registry.getConnector(path.keyOrId);
+      return list(reading, { section: 'elements', target: { kind: ELEMENT, ids: [key, String(id)] } });
+    },
+    listUsersAuditLogs: (reading) => list(reading, { section: 'users' }),
+    listSettingsAuditLogs: (reading) => list(reading, { section: 'settings' }),
+  };
+}
+
+/** @throws AppError NOT_FOUND for an account that the caller may not read of */
+async function scopeOf(
+  accounts: AuditLogServices['accounts'],
+  { organizationId, accountId, privileges }: Principal,
+  named: string | undefined,
+): Promise<AuditScope> {
+  const seesAll = privileges.has('viewOrganizationLogs');
+  if (named === undefined) return seesAll ? { organizationId } : { organizationId, accountId };
+  const { id } = await accounts.getAccount(organizationId, named);
+  if (seesAll || id === accountId) return { organizationId, accountId: id };
+  throw new AppError('NOT_FOUND', `There is no account ${cutText(named)}.`);
+}
+
+/** @throws AppError REQUEST_INVALID */
+function readPeriod(from: string | undefined, to: string | undefined) {
+  const period = {
+    from: from === undefined ? undefined : new Date(from),
+    to: to === undefined ? undefined : new Date(to),
+  };
+  if (period.from !== undefined && period.to !== undefined && period.from >= period.to)
+    throw invalidRequest([{ path: pointer('query', 'to'), message: "'to' must be after 'from'." }]);
+  return period;
+}
+
+function writePlace({ at, requestId }: AuditPlace): string {
+  return `${at.toISOString()} ${requestId}`;
+}
+
+/** It was sealed by us. */
+function readPlace(place: string | undefined): AuditPlace | undefined {
+  const [at = '', requestId = ''] = place?.split(' ') ?? [];
+  return place === undefined ? undefined : { at: new Date(at), requestId };
+}
+
+function toEntryRecord({ at, instanceId, changes, ...row }: StoredAuditEntry): EntryRecord {
+  return {
+    id: row.id,
+    timestamp: at.toISOString(),
+    organizationId: row.organizationId,
+    accountId: row.accountId,
+    userId: row.userId,
+    ...(instanceId !== null && { instanceId }),
+    method: row.method,
+    resourceUri: row.resourceUri,
+    action: row.action,
+    target: row.target,
+    ipAddress: row.ipAddress,
+    status: row.status,
+    requestId: row.requestId,
+    ...(changes !== null && { changes }),
+  };
+}

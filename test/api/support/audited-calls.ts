@@ -1,0 +1,262 @@
+import type { ApiOperationId } from '../../../src/api/operation.ts';
+import type { ApiAnswer, ApiCall, TestApp } from '../../support/app.ts';
+import { SHOP } from './simulated.ts';
+import { withDatabase } from './tenants.ts';
+
+/** How an operation that changes something, or shows a secret, is done once. */
+export interface AuditedCall {
+  /** What it needs, such as an instance: done before, and not looked at. */
+  readonly prepare?: () => Promise<Prepared>;
+  readonly path: (prepared: Prepared) => string;
+  readonly call: ApiCall | ((prepared: Prepared) => ApiCall);
+  /** What the row says beside what the table of operations says. */
+  readonly row?: (prepared: Prepared, answer: ApiAnswer['body']) => Readonly<Record<string, unknown>>;
+}
+
+export interface Prepared {
+  readonly id: number;
+  readonly token?: string;
+  /** In place of the secrets. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+const NOTHING: Prepared = { id: 0 };
+/** Nobody listens there. */
+const CALLBACK = 'http://127.0.0.1:9';
+const QUEUED = "channel = 'webhook' AND status = 'queued'";
+
+/** One for every operation with an audit entry. The service works on nothing in the background (`ROLE` `api`). */
+export function createAuditedCalls(service: TestApp): Readonly<Partial<Record<ApiOperationId, AuditedCall>>> {
+  let made = 0;
+  const nextName = () => `Made ${made++}`;
+
+  const instance = (configuration: object = {}) =>
+    service.createInstance('odata', { ...SHOP, ...configuration }, { name: nextName() });
+  const withEvents = (callbackUrl: string) =>
+    instance({ 'event.notification.enabled': true, 'event.notification.callback.url': callbackUrl });
+
+  async function proxy(): Promise<Prepared> {
+    const body = { name: nextName(), apiKey: 'client', apiSecret: 'secret-of-the-proxy' };
+    const { body: made } = await ok('/elements/oauthProxies', { method: 'POST', body });
+    await ok(`/elements/oauthProxies/${made.id}/applicationUrls`, {
+      method: 'POST',
+      body: { url: 'https://a.example.com/' },
+    });
+    return made;
+  }
+
+  async function subscription(): Promise<Prepared> {
+    const url = `${CALLBACK}/${made++}`;
+    await ok(`/instances/${(await withEvents(url)).id}`, { method: 'DELETE' });
+    const { body } = await ok('/notifications/subscriptions', { query: { where: `url = '${url}'` } });
+    return body[0];
+  }
+
+  /** The account pulls its events. */
+  async function queuedDelivery(): Promise<Prepared> {
+    const settings = { 'notification.webhook.failure.policy': 'queue' };
+    await ok('/accounts/settings', { method: 'PATCH', body: settings });
+    const { id: instanceId } = await withEvents(`${CALLBACK}/${made++}`);
+    await ok('/events/test', { method: 'POST', body: { instanceId, data: {} } });
+    const { body } = await ok('/notifications/subscriptions/deliveries', {
+      query: { where: `instance.id = ${instanceId}` },
+    });
+    return body[0];
+  }
+
+  async function polled(): Promise<Prepared> {
+    const { id } = await instance();
+    await withDatabase(service, (knex) =>
+      knex.raw(
+        `insert into poll (account_id, instance_id, resource, settings_version, interval_ms, due)
+         select account_id, id, 'Orders', settings_version, 60000, now() + interval '1 hour' from instance where id = ?`,
+        [id],
+      ),
+    );
+    return { id };
+  }
+
+  async function account(): Promise<Prepared> {
+    return (await ok('/accounts', { method: 'POST', body: { externalId: nextName() } })).body;
+  }
+
+  /** What a page of the console sends. */
+  async function consoleSession(): Promise<Prepared> {
+    const { headers, body } = await ok('/console/session', { method: 'POST', body: {} });
+    const [cookie = ''] = (headers.get('set-cookie') ?? '').split(';');
+    return { id: 0, headers: { authorization: '', cookie, 'x-csrf-token': body.csrfToken } };
+  }
+
+  async function ok(path: string, call: ApiCall): Promise<ApiAnswer> {
+    const answer = await service.call(path, call);
+    if (answer.status !== 200) throw new Error(`${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
+    return answer;
+  }
+
+  const renamed =
+    (call: ApiCall) =>
+    (prepared: Prepared): ApiCall => ({
+      ...call,
+      ...(prepared.token !== undefined && { token: prepared.token }),
+    });
+  const ofInstance = ({ id }: Prepared) => ({ instance_id: id });
+  const atInstance =
+    (end = '') =>
+    ({ id }: Prepared) =>
+      `/instances/${id}${end}`;
+  const atProxy =
+    (end = '') =>
+    ({ id }: Prepared) =>
+      `/elements/oauthProxies/${id}${end}`;
+  const atSubscription = ({ id }: Prepared) => `/notifications/subscriptions/${id}`;
+  const atDelivery =
+    (end = '') =>
+    ({ id }: Prepared) =>
+      `/notifications/subscriptions/deliveries/${id}${end}`;
+  const deliveries = () => '/notifications/subscriptions/deliveries';
+
+  const newInstance: Pick<AuditedCall, 'row'> = {
+    row: (_, { id }) => ({ instance_id: id }),
+  };
+  const patch = { method: 'PATCH', body: { name: 'Another name' } };
+  const put = { method: 'PUT', body: { name: 'Another name', configuration: SHOP } };
+  const change: Pick<AuditedCall, 'prepare' | 'row'> = {
+    prepare: instance,
+    row: (prepared) => ({ ...ofInstance(prepared) }),
+  };
+  const ofAccount: Pick<AuditedCall, 'prepare' | 'path' | 'row'> = {
+    prepare: account,
+    path: ({ id }) => `/accounts/${id}`,
+    row: ({ id }) => ({ account_id: id }),
+  };
+  const secrets = () => '/organizations/me/secrets';
+  const settings = { 'notification.webhook.retry.count': 9 };
+  const period = () => ({ from: '2020-01-01T00:00:00Z', to: '2100-01-01T00:00:00Z' });
+
+  return {
+    updateOrganization: {
+      path: () => '/organizations/me',
+      call: () => ({ method: 'PATCH', body: { name: nextName() } }),
+    },
+    listOrganizationSecrets: { path: secrets, call: {} },
+    rotateOrganizationSecret: { path: secrets, call: { method: 'POST', body: {} } },
+    createAccount: {
+      path: () => '/accounts',
+      call: () => ({ method: 'POST', body: { externalId: nextName() } }),
+      row: (_, { id }) => ({ target_id: String(id) }),
+    },
+    updateAccount: { ...ofAccount, call: { method: 'PATCH', body: { name: 'Another name' } } },
+    replaceAccount: { ...ofAccount, call: () => ({ method: 'PUT', body: { externalId: nextName() } }) },
+    deleteAccount: { ...ofAccount, call: { method: 'DELETE' } },
+
+    setOwnAccountSettings: { path: () => '/accounts/settings', call: { method: 'POST', body: settings } },
+    updateOwnAccountSettings: { path: () => '/accounts/settings', call: { method: 'PATCH', body: settings } },
+    setAccountSettings: { path: () => '/accounts/1/settings', call: { method: 'POST', body: settings } },
+    updateAccountSettings: { path: () => '/accounts/1/settings', call: { method: 'PATCH', body: settings } },
+
+    createConsoleSession: { path: () => '/console/session', call: { method: 'POST', body: {} } },
+    deleteConsoleSession: {
+      prepare: consoleSession,
+      path: () => '/console/session',
+      call: ({ headers = {} }) => ({ method: 'DELETE', headers }),
+    },
+    setOwnPassword: {
+      path: () => '/users/me/password',
+      call: { method: 'PUT', body: { password: 'violet anchor drifts past noon' } },
+    },
+
+    createInstance: {
+      ...newInstance,
+      path: () => '/instances',
+      call: { method: 'POST', body: { element: { key: 'odata' }, name: 'New', configuration: SHOP } },
+    },
+    createElementInstance: {
+      ...newInstance,
+      path: () => '/elements/odata/instances',
+      call: { method: 'POST', body: { name: 'New', configuration: SHOP } },
+    },
+    updateInstance: { ...change, path: atInstance(), call: patch },
+    replaceInstance: { ...change, path: atInstance(), call: put },
+    deleteInstance: { ...change, path: atInstance(), call: { method: 'DELETE' } },
+    updateThisInstance: { ...change, path: () => '/instances', call: renamed(patch) },
+    replaceThisInstance: { ...change, path: () => '/instances', call: renamed(put) },
+    deleteThisInstance: { ...change, path: () => '/instances', call: renamed({ method: 'DELETE' }) },
+    enableInstance: { ...change, path: atInstance('/enabled'), call: { method: 'PUT' } },
+    disableInstance: { ...change, path: atInstance('/enabled'), call: { method: 'DELETE' } },
+    updateInstanceConfiguration: {
+      ...change,
+      path: atInstance('/configuration'),
+      call: { method: 'PATCH', body: { 'event.objects': 'Orders' } },
+    },
+    runInstancePoll: {
+      prepare: polled,
+      path: atInstance('/polls/Orders/run'),
+      call: { method: 'POST' },
+      row: ofInstance,
+    },
+    replayInstancePoll: {
+      prepare: polled,
+      path: atInstance('/polls/Orders/replay'),
+      call: { method: 'POST', body: { from: '2026-01-01T00:00:00Z' } },
+      row: ofInstance,
+    },
+
+    createOAuthProxy: {
+      path: () => '/elements/oauthProxies',
+      call: () => ({ method: 'POST', body: { name: nextName(), apiKey: 'x', apiSecret: 'secret-of-the-proxy' } }),
+      row: (_, { id }) => ({ target_id: String(id) }),
+    },
+    updateOAuthProxy: {
+      prepare: proxy,
+      path: atProxy(),
+      call: { method: 'PATCH', body: { apiSecret: 'another-secret' } },
+    },
+    deleteOAuthProxy: { prepare: proxy, path: atProxy(), call: { method: 'DELETE' } },
+    addOAuthProxyApplicationUrl: {
+      prepare: proxy,
+      path: atProxy('/applicationUrls'),
+      call: { method: 'POST', body: { url: 'https://b.example.com/' } },
+    },
+    removeOAuthProxyApplicationUrl: {
+      prepare: proxy,
+      path: atProxy('/applicationUrls'),
+      call: { method: 'DELETE', query: { url: 'https://a.example.com/' } },
+    },
+
+    getSubscription: { prepare: subscription, path: atSubscription, call: {} },
+    updateSubscription: {
+      prepare: subscription,
+      path: atSubscription,
+      call: { method: 'PATCH', body: { eventTypes: ['orders.*'], state: 'deactivated' } },
+    },
+    deleteSubscription: { prepare: subscription, path: atSubscription, call: { method: 'DELETE' } },
+    releaseDeliveries: {
+      prepare: queuedDelivery,
+      path: deliveries,
+      call: { method: 'PUT', query: { where: QUEUED } },
+      row: (_, { reactivated, released }) => ({ changes: { reactivated, released } }),
+    },
+    acknowledgeDeliveries: {
+      prepare: queuedDelivery,
+      path: deliveries,
+      call: { method: 'DELETE', query: { where: QUEUED } },
+      row: (_, { acknowledged }) => ({ changes: { acknowledged } }),
+    },
+    acknowledgeDelivery: { prepare: queuedDelivery, path: atDelivery(), call: { method: 'DELETE' } },
+    redeliver: { prepare: queuedDelivery, path: atDelivery('/redelivery'), call: { method: 'POST' } },
+    redeliverPeriod: {
+      prepare: queuedDelivery,
+      path: () => '/notifications/subscriptions/redeliveries',
+      call: () => ({ method: 'POST', body: period() }),
+    },
+  };
+}
+
+/** What it needs is made, where it needs something. */
+export async function prepared({ prepare }: AuditedCall): Promise<Prepared> {
+  return prepare === undefined ? NOTHING : prepare();
+}
+
+export function callOf({ call }: AuditedCall, given: Prepared): ApiCall {
+  return typeof call === 'function' ? call(given) : call;
+}
