@@ -80,6 +80,22 @@ export function createAuditedCalls(service: TestApp): Readonly<Partial<Record<Ap
     return (await ok('/accounts', { method: 'POST', body: { externalId: nextName() } })).body;
   }
 
+  async function user(): Promise<Prepared> {
+    const body = { email: `user-${made++}@example.com`, firstName: 'Ada', lastName: 'Lovelace' };
+    return (await ok('/organizations/users', { method: 'POST', body })).body;
+  }
+
+  async function administrator(): Promise<Prepared> {
+    const { id } = await user();
+    await ok(`/users/${id}/roles/admin`, { method: 'PUT' });
+    return { id };
+  }
+
+  const element = (method: 'PUT' | 'DELETE') => async (): Promise<Prepared> => {
+    await ok('/elements/box/active', { method });
+    return { id: 0 };
+  };
+
   /** What a page of the console sends. */
   async function consoleSession(): Promise<Prepared> {
     const { headers, body } = await ok('/console/session', { method: 'POST', body: {} });
@@ -129,6 +145,23 @@ export function createAuditedCalls(service: TestApp): Readonly<Partial<Record<Ap
     path: ({ id }) => `/accounts/${id}`,
     row: ({ id }) => ({ account_id: id }),
   };
+  /** What becomes of a user, at a path before the id. */
+  const ofUser = (before: string, call: AuditedCall['call']): AuditedCall => ({
+    prepare: user,
+    path: ({ id }) => `${before}/${id}`,
+    call,
+    row: ({ id }) => ({ target_id: String(id) }),
+  });
+  const newUser = (before: string): AuditedCall => ({
+    path: () => before,
+    call: () => {
+      const body = { email: `user-${made++}@example.com`, firstName: 'Ada', lastName: 'Lovelace' };
+      return { method: 'POST', body };
+    },
+    row: (_, { id }) => ({ target_id: String(id) }),
+  });
+  const rename = { method: 'PATCH', body: { firstName: 'Augusta' } };
+  const ownSecrets = () => '/users/me/secrets';
   const secrets = () => '/organizations/me/secrets';
   const settings = { 'notification.webhook.retry.count': 9 };
   const period = () => ({ from: '2020-01-01T00:00:00Z', to: '2100-01-01T00:00:00Z' });
@@ -146,8 +179,54 @@ export function createAuditedCalls(service: TestApp): Readonly<Partial<Record<Ap
       row: (_, { id }) => ({ target_id: String(id) }),
     },
     updateAccount: { ...ofAccount, call: { method: 'PATCH', body: { name: 'Another name' } } },
-    replaceAccount: { ...ofAccount, call: () => ({ method: 'PUT', body: { externalId: nextName() } }) },
+    replaceAccount: { ...ofAccount, call: () => ({ method: 'PUT', body: { name: nextName() } }) },
     deleteAccount: { ...ofAccount, call: { method: 'DELETE' } },
+
+    createOrganizationUser: newUser('/organizations/users'),
+    updateOrganizationUser: ofUser('/organizations/users', rename),
+    deleteOrganizationUser: ofUser('/organizations/users', { method: 'DELETE' }),
+    createAccountUser: newUser('/accounts/1/users'),
+    updateAccountUser: ofUser('/accounts/1/users', rename),
+    replaceAccountUser: ofUser('/accounts/1/users', () => ({
+      method: 'PUT',
+      body: { email: `augusta-${made++}@example.com`, firstName: 'Augusta', lastName: 'King' },
+    })),
+    deleteAccountUser: ofUser('/accounts/1/users', { method: 'DELETE' }),
+    updateUser: ofUser('/users', rename),
+    deleteUser: ofUser('/users', { method: 'DELETE' }),
+    updateOwnUser: { path: () => '/users/me', call: () => ({ method: 'PATCH', body: { lastName: nextName() } }) },
+    listOwnUserSecrets: { path: ownSecrets, call: {} },
+    rotateOwnUserSecret: { path: ownSecrets, call: { method: 'POST', body: {} } },
+    replaceRole: {
+      path: () => '/organizations/roles/default-user',
+      call: () => ({ method: 'PUT', body: { privileges: made++ % 2 === 0 ? ['viewElements'] : ['viewFormulas'] } }),
+      row: () => ({ target_id: 'default-user' }),
+    },
+    grantUserRole: {
+      prepare: user,
+      path: ({ id }) => `/users/${id}/roles/admin`,
+      call: { method: 'PUT' },
+      row: ({ id }) => ({ target_id: String(id) }),
+    },
+    revokeUserRole: {
+      prepare: administrator,
+      path: ({ id }) => `/users/${id}/roles/admin`,
+      call: { method: 'DELETE' },
+      row: ({ id }) => ({ target_id: String(id) }),
+    },
+
+    activateElement: {
+      prepare: element('DELETE'),
+      path: () => '/elements/box/active',
+      call: { method: 'PUT' },
+      row: () => ({ target_id: 'box' }),
+    },
+    deactivateElement: {
+      prepare: element('PUT'),
+      path: () => '/elements/box/active',
+      call: { method: 'DELETE' },
+      row: () => ({ target_id: 'box' }),
+    },
 
     setOwnAccountSettings: { path: () => '/accounts/settings', call: { method: 'POST', body: settings } },
     updateOwnAccountSettings: { path: () => '/accounts/settings', call: { method: 'PATCH', body: settings } },
