@@ -113,7 +113,7 @@ describe('bulk queries', () => {
       expectProblem(await post({ objectName: 'Products', where: 'Nmae = 1' }), 'WHERE_INVALID');
       expectProblem(await post({ objectName: 'Prodcts' }), 'NOT_FOUND');
       const unordered = await service.createInstance('bamboohr', BAMBOOHR);
-      const body = { objectName: 'employees', orderBy: 'lastName' };
+      const body = { objectName: 'time-off', orderBy: 'amount' };
       const answer = await service.call('/bulk/query', { method: 'POST', token: unordered.token, body });
       expectProblem(answer, 'WHERE_UNSUPPORTED');
       expect(answer.body.details[0].path).to.equal('/body/orderBy');

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { type ApiCall, useApp } from '../support/app.ts';
 import { exampleNamed, exampleNamesOf } from './support/documented-calls.ts';
 import { SHOP } from './support/simulated.ts';
+import { waitUntil } from './support/wait-until.ts';
 
 /** The calls that get the errors which the document shows, by the name of the example. */
 const CALLS: Readonly<Record<string, readonly [path: string, call: ApiCall]>> = {
@@ -37,6 +38,7 @@ const CALLS: Readonly<Record<string, readonly [path: string, call: ApiCall]>> = 
     { method: 'POST', body: { 'notification.webhook.retry.count': 9 }, headers: { 'Idempotency-Key': 'one' } },
   ],
   payloadTooLarge: ['/instances', { method: 'POST', body: { name: 'x'.repeat(300_000) } }],
+  rangeNotSatisfiable: ['/bulk/1/Orders', { token: 'shop', headers: { Range: 'bytes=11-' } }],
   unsupportedMediaType: [
     '/instances',
     { method: 'POST', body: '<instance/>', headers: { 'Content-Type': 'text/xml' } },
@@ -69,6 +71,12 @@ describe('the errors that the reference shows', () => {
     const body = { 'notification.webhook.retry.count': 5 };
     await service.call('/accounts/settings', { method: 'POST', body, headers: { 'Idempotency-Key': 'one' } });
     Object.assign(tokens, { shop: shop.token, disabled: disabled.token });
+    const query = { objectName: 'Orders', where: "Code = 'A-1'", fields: 'Code' };
+    await service.call('/bulk/query', { method: 'POST', body: query, token: shop.token });
+    await waitUntil(async () => {
+      const { body: job } = await service.call('/bulk/1/status', { token: shop.token });
+      return job.status === 'COMPLETED';
+    });
   });
 
   it('are all tried here, or need trouble', () => {

@@ -20,6 +20,7 @@ const ALL = [
   '0015-console',
   '0016-audit',
   '0017-account-elements',
+  '0020-bulk',
 ];
 
 describe('migrateDatabase', () => {

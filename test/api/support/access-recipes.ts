@@ -39,6 +39,8 @@ const HUB = { hub: 'general' };
 const ORDERS = { objectName: 'Orders' };
 const ORDER = { ...ORDERS, objectId: 'A-1' };
 const LINES = { ...ORDER, childObjectName: 'Lines' };
+const BULK_JOB = { of: 'bulkJob' } as const;
+const SPENT_BULK_JOB = { of: 'spareBulkJob', spends: true } as const;
 const IF_MATCH = { headers: { 'if-match': '*' } };
 
 const rename = () => ({ name: unique('renamed') });
@@ -148,6 +150,22 @@ export const RECIPES: Readonly<Record<AskedOperationId, Recipe>> = {
   deleteHubRecord: { of: 'spareOrder', spends: true, path: ({ id }) => ({ ...HUB, ...ORDERS, objectId: String(id) }) },
   listChildRecords: { path: LINES },
   listHubChildRecords: { path: { ...HUB, ...LINES } },
+
+  createBulkQuery: { body: () => ({ objectName: 'Orders' }) },
+  createHubBulkQuery: { path: HUB, body: () => ({ objectName: 'Orders' }) },
+  listBulkJobs: { isOfTheMoment: true },
+  listHubBulkJobs: { path: HUB, isOfTheMoment: true },
+  getBulkStatus: BULK_JOB,
+  getHubBulkStatus: { ...BULK_JOB, path: HUB },
+  cancelBulkJob: SPENT_BULK_JOB,
+  cancelHubBulkJob: { ...SPENT_BULK_JOB, path: HUB },
+  deleteBulkJob: SPENT_BULK_JOB,
+  deleteHubBulkJob: { ...SPENT_BULK_JOB, path: HUB },
+  listBulkErrors: BULK_JOB,
+  listHubBulkErrors: { ...BULK_JOB, path: HUB },
+  // Nothing works in the background, so that there is no file.
+  getBulkFile: { ...BULK_JOB, path: ORDERS, success: 404 },
+  getHubBulkFile: { ...BULK_JOB, path: { ...HUB, ...ORDERS }, success: 404 },
 
   passGet: { path: { path: "Orders('A-1')" } },
   passPost: { path: { path: 'Orders' }, body: newOrder, success: 201 },

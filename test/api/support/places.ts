@@ -25,7 +25,9 @@ export type Kind =
   | 'spareSubscription'
   | 'delivery'
   | 'spareDelivery'
-  | 'spareOrder';
+  | 'spareOrder'
+  | 'bulkJob'
+  | 'spareBulkJob';
 
 /** An account with something of everything in it, all of which can be told from what is in another one. */
 export interface Place {
@@ -203,6 +205,12 @@ async function fillPlace(service: TestApp, mark: string, owner: Tenant): Promise
     return { id: Code };
   }
 
+  async function createBulkJob(): Promise<Thing> {
+    const { token = '' } = await find('instance');
+    const body = { objectName: 'Orders', fileName: mark };
+    return call('/bulk/query', { method: 'POST', body, headers: authorizationOf(owner, token) });
+  }
+
   const make: Readonly<Record<Kind, () => Promise<Thing>>> = {
     instance: () =>
       createInstance(mark, {
@@ -217,6 +225,8 @@ async function fillPlace(service: TestApp, mark: string, owner: Tenant): Promise
     delivery: createDelivery,
     spareDelivery: createDelivery,
     spareOrder: createOrder,
+    bulkJob: createBulkJob,
+    spareBulkJob: createBulkJob,
   };
   const things = new Map<Kind, Promise<Thing>>();
 
