@@ -3,6 +3,7 @@ import type { Express } from 'express';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { Idempotency } from '../accounts/idempotency/index.ts';
 import type { Settings } from '../accounts/settings.ts';
+import type { Activity } from '../activity/index.ts';
 import type { ServiceConfig } from '../config/index.ts';
 import { type ByteBudget, createByteBudget } from '../connector/client/index.ts';
 import type { Registry } from '../connector/registry.ts';
@@ -14,6 +15,7 @@ import type { Proxies } from '../instances/oauth/proxies/proxies.ts';
 import type { Platform } from '../platform.ts';
 import type { Polls } from '../polls/index.ts';
 import type { Resources } from '../resources/index.ts';
+import { createActivityHandlers } from './activity.ts';
 import { createAuthorization } from './authorization.ts';
 import { createElementHandlers } from './elements.ts';
 import { createEventHandlers, type EventServices } from './events.ts';
@@ -28,7 +30,7 @@ import { createQueryHandlers } from './query.ts';
 import { createCallerLimits, createTokenBuckets } from './rate-limits.ts';
 import { createRecordHandlers } from './records.ts';
 import { createProxyTrust, type ProxyTrust } from './remote-address.ts';
-import { createRedactCall } from './request-record.ts';
+import { createOpenTrace, createRedactCall } from './request-record.ts';
 import { type ApiParts, createServer } from './server.ts';
 import { createServiceRouter, type ProcessState } from './service.ts';
 import { createSettingsHandlers } from './settings.ts';
@@ -38,6 +40,7 @@ export { BASE_PATH } from './server.ts';
 
 /** The rooms behind the API, and what the process knows of itself. */
 export interface ApiServices extends ProcessState, NotificationServices, EventServices {
+  readonly activity: Pick<Activity, 'recorder' | 'history' | 'usage'>;
   readonly settings: Settings;
   readonly accounts: Pick<Accounts, 'findPrincipal' | 'getUser' | 'findUsers'>;
   readonly instances: Instances;
@@ -83,7 +86,7 @@ export function composeApi(platform: Platform, services: ApiServices, config: Se
     receiveEvents: createWebhookHandler(webhooks, { bodyBudget, publicUrl }),
   });
   const api = config.role === 'worker' ? undefined : composeOperations(platform, services, config, bodyBudget);
-  const recorded = { trust, redactCall };
+  const recorded = { trust, redactCall, record: services.activity.recorder.record };
   return {
     server: createServer(platform, { ...recorded, isMeasured: true, root, api }),
     metricsServer:
@@ -100,7 +103,8 @@ function composeOperations(
   config: ServiceConfig,
   bodyBudget: ByteBudget,
 ): ApiParts {
-  const { accounts, instances, resources, idempotency, publicUrl } = services;
+  const { accounts, activity, instances, resources, idempotency, publicUrl } = services;
+  const openTrace = createOpenTrace(clock, activity.recorder.openWireLog);
   return {
     authorize: createAuthorization({
       accounts,
@@ -112,7 +116,8 @@ function composeOperations(
     }),
     handlers: {
       ...createElementHandlers(services),
-      ...createInstanceHandlers(services, keys),
+      ...createActivityHandlers(services, { seal: keys, clock }),
+      ...createInstanceHandlers(services, { seal: keys, clock }),
       ...createProxyHandlers(services.proxies),
       ...createRecordHandlers(resources, clock),
       ...createSettingsHandlers(services.settings),
@@ -121,7 +126,8 @@ function composeOperations(
       ...createQueryHandlers(resources),
       ...createPollHandlers(services.polls, clock),
     },
-    passthrough: createPassthrough(resources),
+    openTrace,
+    passthrough: createPassthrough(resources, openTrace),
     idempotency,
     bodyBudget,
     corsOrigins: config.corsOrigins,

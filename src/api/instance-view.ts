@@ -1,7 +1,7 @@
 import type { User } from '../accounts/accounts.ts';
 import { maskSecrets } from '../instances/configuration.ts';
 import { readEventSettings } from '../instances/event-settings.ts';
-import type { Instance, InstanceKey } from '../instances/instance.ts';
+import { type Instance, type InstanceKey, isTraced } from '../instances/instance.ts';
 import { toElement, toElementSummary } from './element-view.ts';
 import type { OperationResult } from './operation.ts';
 
@@ -12,12 +12,11 @@ type AccountInstanceRecord = OperationResult<'listAccountInstances'>[number];
 const FIXED = {
   maxCacheSize: 0,
   cacheTimeToLive: 0,
-  traceLoggingEnabled: false,
   cachingEnabled: false,
   externalAuthentication: 'none',
 } as const;
 
-function common(instance: Instance) {
+function common(instance: Instance, { nowMs }: Pick<ShownAt, 'nowMs'>) {
   return {
     id: instance.id,
     name: instance.name,
@@ -32,8 +31,15 @@ function common(instance: Instance) {
     disabled: instance.disabled,
     providerData: { ...instance.providerData },
     ...eventsOf(instance),
+    ...traceLoggingOf(instance, nowMs),
     ...FIXED,
   };
+}
+
+function traceLoggingOf(instance: Instance, nowMs: number) {
+  const { traceLoggingUntil } = instance;
+  if (traceLoggingUntil === null || !isTraced(instance, nowMs)) return { traceLoggingEnabled: false };
+  return { traceLoggingEnabled: true, traceLoggingUntil: traceLoggingUntil.toISOString() };
 }
 
 function warningsOf({ connector, config, eventWarning }: Instance) {
@@ -60,12 +66,18 @@ function offerOf(instance: Instance) {
 /** Where its provider sends the events of an instance. */
 export type EventUrlOf = (elementKey: string, instance: InstanceKey) => string;
 
+/** What a record says beside what is stored. */
+export interface ShownAt {
+  readonly urlOf: EventUrlOf;
+  readonly nowMs: number;
+}
+
 /** The record with its configuration; secrets are masked. */
-export function toInstanceRecord(instance: Instance, owner: User, urlOf: EventUrlOf): InstanceRecord {
+export function toInstanceRecord(instance: Instance, owner: User, at: ShownAt): InstanceRecord {
   const { connector } = instance;
   return {
-    ...common(instance),
-    ...(connector.webhooks !== undefined && { eventUrl: urlOf(connector.key, instance) }),
+    ...common(instance, at),
+    ...(connector.webhooks !== undefined && { eventUrl: at.urlOf(connector.key, instance) }),
     element: { ...toElement(instance.connector), ...offerOf(instance) },
     configuration: toConfigurationRecord(instance),
     user: toOwner(owner),
@@ -73,13 +85,13 @@ export function toInstanceRecord(instance: Instance, owner: User, urlOf: EventUr
 }
 
 /** The contract shows the configuration of a new instance as an empty object. */
-export function toNewInstanceRecord(instance: Instance, owner: User, urlOf: EventUrlOf): InstanceRecord {
-  return { ...toInstanceRecord(instance, owner, urlOf), configuration: {} };
+export function toNewInstanceRecord(instance: Instance, owner: User, at: ShownAt): InstanceRecord {
+  return { ...toInstanceRecord(instance, owner, at), configuration: {} };
 }
 
-export function toAccountInstanceRecord(instance: Instance): AccountInstanceRecord {
+export function toAccountInstanceRecord(instance: Instance, at: ShownAt): AccountInstanceRecord {
   return {
-    ...common(instance),
+    ...common(instance, at),
     element: { ...toElementSummary(instance.connector), deleted: isElementGone(instance) },
     configuration: {},
     user: { id: instance.userId },

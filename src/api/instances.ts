@@ -1,4 +1,5 @@
 import type { Accounts, Principal } from '../accounts/accounts.ts';
+import type { Clock } from '../clock.ts';
 import type { Registry } from '../connector/registry.ts';
 import { AppError, cutText } from '../errors.ts';
 import type { WebhookRoom } from '../events/webhooks/index.ts';
@@ -27,6 +28,8 @@ type InstanceHandlers = Pick<
   | 'deleteThisInstance'
   | 'enableInstance'
   | 'disableInstance'
+  | 'startTraceLogging'
+  | 'endTraceLogging'
   | 'getInstanceConfiguration'
   | 'updateInstanceConfiguration'
   | 'listAccountInstances'
@@ -50,15 +53,18 @@ interface PageRequest {
 
 /** Unless the caller asks for another number: the default of the spec. */
 const PAGE_SIZE = 200;
+/** The same. */
+const TRACE_SECONDS = 3_600;
 
 export function createInstanceHandlers(
   { accounts, instances, registry, webhooks }: InstanceServices,
-  seal: PageSeal,
+  { seal, clock }: { readonly seal: PageSeal; readonly clock: Pick<Clock, 'now'> },
 ): InstanceHandlers {
-  const { urlOf, registrations } = webhooks;
+  const { registrations } = webhooks;
+  const shownAt = () => ({ urlOf: webhooks.urlOf, nowMs: clock.now() });
 
   async function show(instance: Instance) {
-    return { body: toInstanceRecord(instance, await accounts.getUser(instance.accountId, instance.userId), urlOf) };
+    return { body: toInstanceRecord(instance, await accounts.getUser(instance.accountId, instance.userId), shownAt()) };
   }
 
   async function update(principal: Principal, instance: Instance, { body, signal }: Change<'updateInstance'>) {
@@ -79,7 +85,7 @@ export function createInstanceHandlers(
   async function assertSame(instance: Instance, rest: object) {
     if (Object.keys(rest).length === 0) return;
     const { body: shown } = await show(instance);
-    assertAsRead(rest, { shown, drifting: ['invalidReason', 'warnings'] });
+    assertAsRead(rest, { shown, drifting: ['invalidReason', 'warnings', 'traceLoggingEnabled', 'traceLoggingUntil'] });
   }
 
   async function showAll(accountId: number, shown: readonly Instance[]) {
@@ -87,12 +93,12 @@ export function createInstanceHandlers(
     const ownerOf = await accounts.findUsers(accountId, [...ids]);
     return shown.flatMap((instance) => {
       const owner = ownerOf.get(instance.userId);
-      return owner === undefined ? [] : [toInstanceRecord(instance, owner, urlOf)];
+      return owner === undefined ? [] : [toInstanceRecord(instance, owner, shownAt())];
     });
   }
 
   async function listAccount({ accountId }: Principal) {
-    const body = (await instances.listAll(accountId)).map(toAccountInstanceRecord);
+    const body = (await instances.listAll(accountId)).map((instance) => toAccountInstanceRecord(instance, shownAt()));
     return { body, headers: { 'Elements-Returned-Count': body.length, 'Elements-Total-Count': body.length } };
   }
 
@@ -107,7 +113,8 @@ export function createInstanceHandlers(
 
   async function create(principal: Principal, input: NewInstance, signal: AbortSignal) {
     const instance = await instances.create(principal, input, signal);
-    return { body: toNewInstanceRecord(instance, await accounts.getUser(instance.accountId, instance.userId), urlOf) };
+    const owner = await accounts.getUser(instance.accountId, instance.userId);
+    return { body: toNewInstanceRecord(instance, owner, shownAt()) };
   }
 
   async function remove(accountId: number, id: number, signal: AbortSignal) {
@@ -147,6 +154,13 @@ export function createInstanceHandlers(
       show(await instances.setDisabled(principal.accountId, path.id, false)),
     disableInstance: async ({ principal, path }) => {
       await instances.setDisabled(principal.accountId, path.id, true);
+      return { body: { id: path.id } };
+    },
+
+    startTraceLogging: async ({ principal, path, query: { seconds = TRACE_SECONDS } }) =>
+      show(await instances.traceFor(principal.accountId, path.id, seconds * 1000)),
+    endTraceLogging: async ({ principal, path }) => {
+      await instances.traceFor(principal.accountId, path.id, undefined);
       return { body: { id: path.id } };
     },
 

@@ -10,7 +10,7 @@ import type { PassthroughOperationId } from './operation.ts';
 import { notFound, wrongMethod } from './problem.ts';
 import { callHeaders } from './records.ts';
 import { signalEnd } from './request-end.ts';
-import { traceOf } from './request-record.ts';
+import type { OpenTrace } from './request-record.ts';
 import { safeFileHeaders } from './response.ts';
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -34,7 +34,7 @@ const PLACE = '/passthrough/';
  */
 export type Passthrough = (request: Request, response: Response, authorized: Authorized) => Promise<boolean>;
 
-export function createPassthrough(resources: Pick<Resources, 'pass'>): Passthrough {
+export function createPassthrough(resources: Pick<Resources, 'pass'>, openTrace: OpenTrace): Passthrough {
   return async (request, response, authorized) => {
     const { scope, caller } = authorized;
     if (scope !== 'instance' || request.path.split('/')[1] !== 'passthrough') return false;
@@ -50,7 +50,7 @@ export function createPassthrough(resources: Pick<Resources, 'pass'>): Passthrou
       headers: passedHeaders(request.headers),
       ...(await takeBody(request, response)),
     };
-    const { response: answer, report } = await withTrace(traceOf(response, authorized), () =>
+    const { response: answer, report } = await withTrace(openTrace(response, authorized), () =>
       resources.pass({ instance, signal: signalEnd(response) }, passed),
     );
     assertLength(answer.headers, answer.cancel);

@@ -1,13 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { Request, RequestHandler, Response } from 'express';
 import type { Principal } from '../accounts/accounts.ts';
+import type { ActivityRecord } from '../activity/record.ts';
+import type { Recorder } from '../activity/recorder.ts';
+import type { Clock } from '../clock.ts';
 import type { ErrorCode } from '../errors.ts';
 import { MASK } from '../instances/configuration.ts';
-import type { Instance } from '../instances/instance.ts';
+import { type Instance, isTraced } from '../instances/instance.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Platform } from '../platform.ts';
 import { combineRedactors, createRedactor, type Redactor } from '../redaction.ts';
-import type { Trace } from '../trace.ts';
+import { createTrace, type Trace } from '../trace.ts';
 import type { Authorized, Caller } from './authorization.ts';
 import { addressOf, type ProxyTrust } from './remote-address.ts';
 
@@ -16,21 +19,24 @@ export interface RecordParts {
   readonly redactCall: RedactCall;
   /** Whether requests are measured as well. */
   readonly isMeasured: boolean;
+  /** Takes the requests of known callers. */
+  readonly record: Recorder['record'];
 }
 
 /** Gives the request its id and the address that it came from; when it has ended, writes one log line and measures it. */
 export function recordRequests(
   { log, clock, metrics }: Pick<Platform, 'log' | 'clock' | 'metrics'>,
-  { trust, redactCall, isMeasured }: RecordParts,
+  { trust, redactCall, isMeasured, record }: RecordParts,
 ): RequestHandler {
   const observe = isMeasured ? observeRequests(metrics) : undefined;
 
   return (request, response, next) => {
+    const atMs = clock.now();
     const startedAtMs = clock.steady();
     const requestId = randomUUID();
     // As it came: a HEAD is worked on as the GET that it is.
     const { method } = request;
-    const trace: Trace = { requestId, providerCalls: 0 };
+    const trace = createTrace(requestId);
     const { locals } = response;
     locals.requestId = requestId;
     locals.trace = trace;
@@ -41,13 +47,18 @@ export function recordRequests(
     response.once('close', () => {
       const ms = clock.steady() - startedAtMs;
       observe?.(locals.operation ?? NO_OPERATION, response.statusCode, ms / 1000);
-      log.info({ ...readLine(request, response, method), ms: Math.round(ms * 10) / 10 }, 'request');
+      const redactor = redactCall(request, response);
+      const line = readLine(request, response, { method, redactor });
+      log.info({ ...line, ms: Math.round(ms * 10) / 10 }, 'request');
+      const principal: Principal | undefined = locals.principal;
+      if (principal === undefined) return;
+      record(toActivity(response, { principal, redactor, atMs, durationMs: ms, method, path: line.path }));
     });
     next();
   };
 
   /** What is undefined is left out. */
-  function readLine(request: Request, response: Response, method: string) {
+  function readLine(request: Request, response: Response, { method, redactor }: LineParts) {
     const { statusCode: status, writableFinished, locals } = response;
     const principal: Principal | undefined = locals.principal;
     const instance: Instance | undefined = locals.caller?.instance;
@@ -64,7 +75,7 @@ export function recordRequests(
       element: instance?.connector.key,
       method,
       // Redacted here: the rest of the line has no foreign text, and is written for every request.
-      path: redactCall(request, response).redact(path),
+      path: redactor.redact(path),
       status,
       errorCode,
       providerCalls: instance !== undefined || providerCalls > 0 ? providerCalls : undefined,
@@ -73,12 +84,65 @@ export function recordRequests(
   }
 }
 
+interface LineParts {
+  readonly method: string;
+  readonly redactor: Redactor;
+}
+
+interface Ended extends Pick<ActivityRecord, 'atMs' | 'durationMs' | 'redactor' | 'method' | 'path'> {
+  readonly principal: Principal;
+}
+
+/** Where no answer began: nginx has made this number known for it, and no answer has it. */
+const HUNG_UP_STATUS = 499;
+
+function toActivity(response: Response, { principal, ...ended }: Ended): ActivityRecord {
+  const { locals, statusCode, headersSent, writableFinished } = response;
+  const instance: Instance | undefined = locals.caller?.instance;
+  const trace: Trace = locals.trace;
+  const rows = response.getHeader('Elements-Returned-Count');
+  return {
+    ...ended,
+    accountId: principal.accountId,
+    userId: principal.userId,
+    requestId: trace.requestId,
+    address: locals.address,
+    instanceId: instance?.id ?? namedInstance(ended.path),
+    elementKey: instance?.connector.key,
+    operation: locals.operation ?? locals.sought,
+    code: locals.errorCode,
+    status: headersSent ? statusCode : HUNG_UP_STATUS,
+    cut: !writableFinished,
+    rows: rows === undefined ? undefined : Number(rows),
+    pushdown: response.getHeader('Elements-Query-Pushdown')?.toString(),
+    trace,
+  };
+}
+
+/** The instance that the path of a platform call is about, of whomever it is: the row belongs to the caller. */
+function namedInstance(path: string): number | undefined {
+  const id = Number(/\/instances\/(\d{1,16})(?:\/|$)/.exec(path)?.[1]);
+  return Number.isSafeInteger(id) && id > 0 ? id : undefined;
+}
+
 /** The trace of the call, once it is known who calls. */
-export function traceOf(response: Response, { caller: { redactor, instance }, scope }: Authorized): Trace {
-  const trace: Trace = response.locals.trace;
-  trace.redactor = instance === undefined ? redactor : combineRedactors([redactor, instance.redactor]);
-  if (instance !== undefined && scope !== 'platform') trace.instanceId = instance.id;
-  return trace;
+export type OpenTrace = (response: Response, authorized: Authorized) => Trace;
+
+export function createOpenTrace(clock: Pick<Clock, 'now'>, openWireLog: Recorder['openWireLog']): OpenTrace {
+  return (response, { caller: { redactor, instance }, scope }) => {
+    const trace: Trace = response.locals.trace;
+    if (instance === undefined) {
+      trace.redactor = redactor;
+      return trace;
+    }
+    trace.redactor = combineRedactors([redactor, instance.redactor]);
+    if (scope !== 'platform') trace.instanceId = instance.id;
+    if (isTraced(instance, clock.now())) {
+      const names = instance.connector.configuration.filter(({ secret }) => secret === true).map(({ key }) => key);
+      trace.wire = openWireLog({ redactor: trace.redactor, names: new Set(names) });
+    }
+    return trace;
+  };
 }
 
 /** From a response out of memory to a provider that takes its time. */

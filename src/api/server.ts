@@ -15,7 +15,7 @@ import type { ApiOperationId, Handlers } from './operation.ts';
 import type { Passthrough } from './passthrough.ts';
 import { createProblemHandler, notFound, wrongMethod } from './problem.ts';
 import { signalEnd } from './request-end.ts';
-import { type RecordParts, recordRequests, traceOf } from './request-record.ts';
+import { type OpenTrace, type RecordParts, recordRequests } from './request-record.ts';
 import { assertAcceptsJson, type HandlerResponse, respondsWithFiles, sendResponse } from './response.ts';
 import { createRoutes, type FindRoute, joinName, type Route } from './routes.ts';
 import { createValidation, parseQuery, type Validate } from './validation.ts';
@@ -30,6 +30,7 @@ export interface ServerParts extends RecordParts {
 export interface ApiParts {
   readonly authorize: Authorize;
   readonly handlers: Handlers;
+  readonly openTrace: OpenTrace;
   /** Takes the requests that go to a provider as they are. */
   readonly passthrough: Passthrough;
   readonly idempotency: Pick<Idempotency, 'once'>;
@@ -62,7 +63,7 @@ export function createServer(platform: Pick<Platform, 'log' | 'clock' | 'metrics
 
 /** The life of a request to the API, step by step. */
 function createApi(api: ApiParts): RequestHandler {
-  const { authorize, handlers, idempotency, publicUrl } = api;
+  const { authorize, handlers, idempotency, openTrace, publicUrl } = api;
   const sendPreflight = createCors(api.corsOrigins);
   // The same URL may be an operation of the platform and an object of an element.
   const scopes: Readonly<Record<ApiScope, ScopedOperations>> = {
@@ -109,7 +110,7 @@ function createApi(api: ApiParts): RequestHandler {
     const handle = handlers[id] as (call: unknown) => Promise<HandlerResponse> | HandlerResponse;
     const key = idempotencyKeyOf(request, id, call);
     // Not for the whole request: events of its socket come from outside of what would be run here.
-    const result = await withTrace(traceOf(response, authorized), () =>
+    const result = await withTrace(openTrace(response, authorized), () =>
       key === undefined ? handle(call) : idempotency.once(key, async () => handle(call)),
     );
     sendResponse(response, result);

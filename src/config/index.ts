@@ -232,7 +232,8 @@ export const VARIABLES = {
     format: integer(2, 1000),
     shownDefault: '10',
     defaultText: () => '10',
-    description: 'Most connections of one process to PostgreSQL, not counting background jobs and notifications.',
+    description:
+      'Most connections of one process to PostgreSQL, not counting background jobs, notifications and one for activity.',
   },
   shutdownTimeout: {
     name: 'SHUTDOWN_TIMEOUT',
@@ -247,6 +248,14 @@ export const VARIABLES = {
     shownDefault: '30',
     defaultText: () => '30',
     description: 'Days that events and delivery attempts are kept. An event that is still to be delivered stays.',
+  },
+  activityRetention: {
+    name: 'ACTIVITY_RETENTION_DAYS',
+    format: integer(1, 3650),
+    shownDefault: '7',
+    defaultText: () => '7',
+    description:
+      'Days that activity is kept: each request with its calls to the provider, and what trace logging keeps of them.',
   },
   providerMemory: {
     name: 'PROVIDER_MEMORY_MB',
@@ -301,6 +310,7 @@ export interface ServiceConfig {
   readonly databasePoolSize: number;
   readonly shutdownTimeoutMs: number;
   readonly eventRetentionDays: number;
+  readonly activityRetentionDays: number;
   /** Undefined: a third of the heap. */
   readonly providerMemoryBytes: number | undefined;
   readonly validateResponses: boolean;
@@ -358,6 +368,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): ServiceConfig {
     databasePoolSize: required(VARIABLES.databasePoolSize),
     shutdownTimeoutMs: required(VARIABLES.shutdownTimeout) * 1000,
     eventRetentionDays: required(VARIABLES.eventRetention),
+    activityRetentionDays: required(VARIABLES.activityRetention),
     providerMemoryBytes: toBytes(optional(VARIABLES.providerMemory)),
     validateResponses: required(VARIABLES.environment) !== 'production',
   });

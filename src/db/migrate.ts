@@ -12,6 +12,7 @@ import * as subscriptionFilters from './migrations/0006-subscription-filters.ts'
 import * as polls from './migrations/0007-polls.ts';
 import * as webhooks from './migrations/0008-webhooks.ts';
 import * as pollPatience from './migrations/0009-poll-patience.ts';
+import * as activity from './migrations/0011-activity.ts';
 
 interface Migration {
   readonly name: string;
@@ -29,6 +30,7 @@ const MIGRATIONS: readonly Migration[] = [
   { name: '0007-polls', up: polls.up },
   { name: '0008-webhooks', up: webhooks.up },
   { name: '0009-poll-patience', up: pollPatience.up },
+  { name: '0011-activity', up: activity.up },
 ];
 
 /** Any number, the same in every process: it names the lock within the database. */

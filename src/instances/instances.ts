@@ -73,6 +73,8 @@ export interface Instances
     signal: AbortSignal,
   ) => Promise<Instance>;
   readonly setDisabled: (accountId: number, id: number, disabled: boolean) => Promise<Instance>;
+  /** Keeps headers and bodies of its calls for so long; undefined: no longer. */
+  readonly traceFor: (accountId: number, id: number, ms: number | undefined) => Promise<Instance>;
   readonly remove: (accountId: number, id: number) => Promise<void>;
 }
 
@@ -89,6 +91,7 @@ export interface InstanceNeighbours {
   readonly shortestPollMs: number;
   /** That the provider is to be told where to send events, or may be told no more; at the commit of the transaction. */
   readonly noteRegistration: (via: Knex, instance: InstanceKey, isWanted: boolean) => Promise<void>;
+  readonly noteCreated: (accountId: number, elementKey: string) => void;
 }
 
 const TOKEN_BYTES = 32;
@@ -101,7 +104,7 @@ interface Guard extends Pick<Authenticated, 'keep'>, Pick<Instance, 'settingsVer
 const WORKING = { valid: true, invalidReason: null, refusedCalls: [] };
 
 export function createInstances(
-  { keys, shares, random, egress }: Pick<Platform, 'keys' | 'shares' | 'random' | 'egress'>,
+  { keys, shares, random, egress, clock }: Pick<Platform, 'keys' | 'shares' | 'random' | 'egress' | 'clock'>,
   {
     registry,
     store,
@@ -110,6 +113,7 @@ export function createInstances(
     authenticate,
     ensureSubscription,
     noteRegistration,
+    noteCreated,
     shortestPollMs,
   }: InstanceNeighbours,
 ): Instances {
@@ -238,6 +242,7 @@ export function createInstances(
         await records.changed(accountId, id, via);
         return inserted;
       });
+      noteCreated(accountId, connector.key);
       // A code is used up: it is shown to whoever sent it, and kept nowhere.
       const shown = providerData?.code === undefined ? {} : { providerData: { code: providerData.code } };
       return readyForEvents({ ...decode(row), ...shown });
@@ -288,6 +293,9 @@ export function createInstances(
     },
 
     setDisabled: (accountId, id, disabled) => settle(accountId, id, { disabled }),
+
+    traceFor: (accountId, id, ms) =>
+      settle(accountId, id, { traceLoggingUntil: ms === undefined ? null : new Date(clock.now() + ms) }),
 
     remove: async (accountId, id) => {
       if (!(await store.remove(accountId, id))) throw instanceNotFound(id);

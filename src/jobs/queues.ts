@@ -50,6 +50,8 @@ export interface Maintenance {
   readonly refreshTokens: (signal: AbortSignal) => Promise<number>;
   /** Partitions and retention of events. */
   readonly keepEvents: (signal: AbortSignal) => Promise<void>;
+  /** Partitions and retention of activity. */
+  readonly keepActivity: () => Promise<void>;
   /** Pollers are those that the settings of instances want. @returns how many instances were put right */
   readonly keepPolls: (signal: AbortSignal) => Promise<number>;
   /** Tells providers where to send events, where that is due. @returns how many were looked at */
@@ -66,13 +68,23 @@ const AUTHORIZATION_MS = HOUR_MS / 4;
 /** The table of queues. */
 export function createQueues(clock: Clock, maintenance: Maintenance) {
   const { purgeIdempotencyRecords, purgeProxyTargets, purgeAuthorizations } = maintenance;
-  const { refreshTokens, keepEvents, keepPolls, keepWebhooks } = maintenance;
+  const { refreshTokens, keepEvents, keepActivity, keepPolls, keepWebhooks } = maintenance;
   const purge = (work: (before: Date) => Promise<number>, keepMs: number, schedule: string) => ({
     schedule,
     retry: { limit: 3, delaySeconds: 60, maxDelaySeconds: 600 },
     pollingSeconds: 30,
     handle: async (): Promise<JobOutcome> => {
       await work(new Date(clock.now() - keepMs));
+      return { kind: 'done' };
+    },
+  });
+  const everyHour = (work: (signal: AbortSignal) => Promise<void>, schedule: string) => ({
+    schedule,
+    retry: { limit: 3, delaySeconds: 60, maxDelaySeconds: 600 },
+    timeoutSeconds: 1800,
+    pollingSeconds: 30,
+    handle: async ({ signal }: Pick<Job, 'signal'>): Promise<JobOutcome> => {
+      await work(signal);
       return { kind: 'done' };
     },
   });
@@ -90,16 +102,8 @@ export function createQueues(clock: Clock, maintenance: Maintenance) {
     'idempotency.purge': purge(purgeIdempotencyRecords, IDEMPOTENCY_MS, '7 * * * *'),
     'oauth.purge-proxy-targets': purge(purgeProxyTargets, PROXY_TARGET_MS, '17 * * * *'),
     'oauth.purge-authorizations': purge(purgeAuthorizations, AUTHORIZATION_MS, '*/15 * * * *'),
-    'events.upkeep': {
-      schedule: '27 * * * *',
-      retry: { limit: 3, delaySeconds: 60, maxDelaySeconds: 600 },
-      timeoutSeconds: 1800,
-      pollingSeconds: 30,
-      handle: async ({ signal }: Pick<Job, 'signal'>): Promise<JobOutcome> => {
-        await keepEvents(signal);
-        return { kind: 'done' };
-      },
-    },
+    'events.upkeep': everyHour(keepEvents, '27 * * * *'),
+    'activity.upkeep': everyHour(keepActivity, '37 * * * *'),
     'polls.keep': everyMinute(keepPolls),
     'events.webhooks': everyMinute(keepWebhooks),
     'oauth.refresh': everyMinute(refreshTokens),

@@ -21,6 +21,7 @@ const nothing: Maintenance = {
   purgeAuthorizations: async () => 0,
   refreshTokens: async () => 0,
   keepEvents: async () => {},
+  keepActivity: async () => {},
   keepPolls: async () => 0,
   keepWebhooks: async () => 0,
 };

@@ -82,14 +82,26 @@ export type ExchangeOutcome =
   | { readonly kind: 'redirected'; readonly location: string }
   | { readonly kind: 'failed'; readonly failed: FailedCall };
 
-/** Sends once, to `url`. @throws what no other try can mend, and the reason of an abort */
-export async function exchange(ports: ExchangePorts, errand: Errand, url: URL): Promise<ExchangeOutcome> {
+/** One of the requests of an errand. */
+export interface Sending {
+  readonly url: URL;
+  /** How often the errand was run before. */
+  readonly retries: number;
+}
+
+/** Sends once. @throws what no other try can mend, and the reason of an abort */
+export async function exchange(
+  ports: ExchangePorts,
+  errand: Errand,
+  { url, retries }: Sending,
+): Promise<ExchangeOutcome> {
   const { binding, call, outgoing, hold } = errand;
   const { simulator, redactor } = binding;
   const { method } = outgoing;
   const toSimulator = simulator !== undefined;
   const headers = chooseHeaders(errand, url);
   countRequest(call);
+  const wire = currentTrace()?.wire?.open({ headers, body: outgoing.body }, redactor);
   let taken = 0;
   const takeBytes = (bytes: number) => {
     if (!hold.take(bytes)) return false;
@@ -99,7 +111,7 @@ export async function exchange(ports: ExchangePorts, errand: Errand, url: URL): 
   try {
     const raw = await told(
       ports,
-      { element: call.connector.key, method, url, toSimulator, redactor },
+      { element: call.connector.key, method, url, toSimulator, retries, redactor, wire },
       ports.egress.request({
         url: simulator?.enter(url) ?? url,
         method,
@@ -113,6 +125,7 @@ export async function exchange(ports: ExchangePorts, errand: Errand, url: URL): 
         signal: call.signal,
       }),
     );
+    wire?.answered(raw);
     noteRateLimit(call, raw.headers, ports.clock);
     const reading = { hold, signal: call.signal };
     const isFile = errand.expects === 'file';

@@ -1,6 +1,7 @@
 import type { EgressStream } from '../../egress/index.ts';
 import { isAppError } from '../../errors.ts';
 import type { Redactor } from '../../redaction.ts';
+import { currentTrace } from '../../trace.ts';
 import type { Bind, Binding } from './binding.ts';
 import {
   type AccessTokens,
@@ -50,16 +51,16 @@ export async function pass(
   request: PassedRequest,
 ): Promise<PassedResponse> {
   const { connector, config, signal } = call;
-  if (tokens === undefined) return passOnce(ports, { call, binding: bind(connector, config) }, request);
+  if (tokens === undefined) return passOnce(ports, { call, binding: bind(connector, config), retries: 0 }, request);
   const token = await tokens.current(signal);
-  const response = await passOnce(ports, { call, binding: bind(connector, config, token) }, request);
+  const response = await passOnce(ports, { call, binding: bind(connector, config, token), retries: 0 }, request);
   if (response.status !== UNAUTHORIZED) return response;
   try {
     // A refused access token is replaced, and what can be sent again is.
     const another = await tokens.replace(token, signal);
     if (another === token || !canRepeat(request)) return response;
     response.cancel();
-    return await passOnce(ports, { call, binding: bind(connector, config, another) }, request);
+    return await passOnce(ports, { call, binding: bind(connector, config, another), retries: 1 }, request);
   } catch (error) {
     response.cancel();
     throw error;
@@ -72,7 +73,7 @@ function canRepeat({ body }: PassedRequest): boolean {
 
 async function passOnce(
   ports: ExchangePorts,
-  { call, binding }: { readonly call: ProviderCall; readonly binding: Binding },
+  { call, binding, retries }: { readonly call: ProviderCall; readonly binding: Binding; readonly retries: number },
   request: PassedRequest,
 ): Promise<PassedResponse> {
   const { connector, signal } = call;
@@ -81,15 +82,17 @@ async function passOnce(
   const url = resolveBelow(binding, request.path, request.search);
   const silenceMs = connector.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   const toSimulator = simulator !== undefined;
+  const sent = headersOf(binding, request, url);
   countRequest(call);
+  const wire = currentTrace()?.wire?.open({ headers: sent, body }, redactor);
   try {
     const response = await told(
       ports,
-      { element: connector.key, method, url, toSimulator, redactor },
+      { element: connector.key, method, url, toSimulator, retries, redactor, wire },
       ports.egress.stream({
         url: simulator?.enter(url) ?? url,
         method,
-        headers: headersOf(binding, request, url),
+        headers: sent,
         ...(body !== undefined && { body, bodyLength }),
         silenceMs,
         toSimulator,
@@ -97,7 +100,7 @@ async function passOnce(
       }),
     );
     noteRateLimit(call, response.headers, ports.clock);
-    return { ...response, redactor };
+    return { ...response, redactor, ...(wire !== undefined && { body: wire.watch(response) }) };
   } catch (error) {
     signal.throwIfAborted();
     if (!isEgressError(error)) throw error;

@@ -2,24 +2,16 @@ import type { Clock } from '../../clock.ts';
 import type { EgressResponse } from '../../egress/index.ts';
 import type { Logger } from '../../log.ts';
 import type { Metrics } from '../../metrics.ts';
-import { combineRedactors, type Redactor } from '../../redaction.ts';
-import { currentTrace } from '../../trace.ts';
+import { combineRedactors } from '../../redaction.ts';
+import { currentTrace, noteCall, type TracedCall } from '../../trace.ts';
 import type { ByteBudget } from './byte-budget.ts';
 import { isEgressError } from './failure.ts';
 
 /** One request to a provider and what came of it. */
-export interface SentRequest {
+export interface SentRequest extends TracedCall {
   /** The key of the element. */
   readonly element: string;
-  readonly method: string;
-  /** The provider's, where a simulator is asked in its place too. */
-  readonly url: URL;
   readonly toSimulator: boolean;
-  /** The status; or why there was no response, like `timeout`. */
-  readonly outcome: number | string;
-  readonly durationMs: number;
-  /** Of the secrets that it carries. */
-  readonly redactor: Redactor;
 }
 
 /** Takes every request that was sent, when it has ended. */
@@ -30,7 +22,7 @@ export interface TellingPorts {
   readonly tell?: Tell | undefined;
 }
 
-/** Tells of a request that was just sent, whatever comes of it. @returns its response */
+/** Tells of a request that was just sent, whatever comes of it, and notes it in the trace of the call. @returns its response */
 export async function told<Response extends Pick<EgressResponse, 'status'>>(
   { clock, tell }: TellingPorts,
   request: Omit<SentRequest, 'outcome' | 'durationMs'>,
@@ -46,7 +38,9 @@ export async function told<Response extends Pick<EgressResponse, 'status'>>(
     if (isEgressError(error)) outcome = error.reason;
     throw error;
   } finally {
-    tell?.({ ...request, outcome, durationMs: clock.steady() - startedAtMs });
+    const sent = { ...request, outcome, durationMs: clock.steady() - startedAtMs };
+    noteCall(sent);
+    tell?.(sent);
   }
 }
 

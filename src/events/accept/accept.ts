@@ -3,7 +3,7 @@ import type { Knex } from 'knex';
 import type { Clock } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
 import type { Dispatcher } from '../dispatch/dispatcher.ts';
-import type { EngineMetrics } from '../engine-metrics.ts';
+import type { AcceptedEvent, EngineMetrics } from '../engine-metrics.ts';
 import { showEventId } from '../event-id.ts';
 import { createPool } from '../fairness.ts';
 import type { DeliveryLease } from '../lease.ts';
@@ -38,6 +38,7 @@ export interface AcceptPorts {
 
 /** An event on its way into the database. */
 export interface Acceptance extends Omit<NewRow, 'state'> {
+  readonly elementKey: string;
   readonly bytes: number;
   /** Of the callback URL, see `hostOf`. */
   readonly host: string;
@@ -145,6 +146,7 @@ async function prepare(ports: AcceptPorts, event: NewEvent): Promise<Acceptance 
     eventId,
     createdAt,
     instanceId,
+    elementKey: source.elementKey,
     type,
     payload,
     bytes: payload.length,
@@ -212,7 +214,7 @@ export function prepareEvents(
       want: () => void onCommit.push(agenda.want),
       wantOrdered: (id: number) => void onCommit.push(() => agenda.wantOrdered(id)),
     },
-    measures: { accepted: (state: string) => void onCommit.push(() => measures.accepted(state)) },
+    measures: { accepted: (event: AcceptedEvent) => void onCommit.push(() => measures.accepted(event)) },
   };
   return {
     insert: async (via) => {
@@ -259,7 +261,7 @@ export async function storeAcceptances(
   function note(row: Acceptance & NewRow, result: StoredRow | undefined): void {
     if (result?.state !== 'delivering') cancel(row);
     if (result === undefined) return;
-    measures.accepted(result.state);
+    measures.accepted({ ...row, state: result.state });
     if (result.state === 'delivering' && owner !== undefined) {
       dispatcher.enqueue(toLease(row, result.deliveryId, owner), clock.now());
     }

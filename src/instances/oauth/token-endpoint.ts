@@ -102,7 +102,15 @@ export async function sendTokenRequest(
   const address = addressOf(ports.simulatorsUrl, request);
   const { url, simulator } = address;
   const redactor = createRedactor(secretsOf(request));
-  const sent = { element: connector.key, method: 'POST', url, toSimulator: simulator !== undefined, redactor };
+  // Without headers and body: whatever is in them grants access.
+  const sent = {
+    element: connector.key,
+    method: 'POST',
+    url,
+    toSimulator: simulator !== undefined,
+    retries: 0,
+    redactor,
+  };
   try {
     const response = await told(ports, sent, ports.egress.request({ ...toHttpRequest(request, address), signal }));
     return await processTokenResponse(request, { response, address, nowMs: ports.clock.now() });
