@@ -6,6 +6,13 @@ export interface AccountColumns {
   readonly organization_id: number;
   readonly name: string;
   readonly created_at: Date;
+  readonly external_id: string;
+  readonly description: string;
+  /** False: its polls and schedules rest; everything else works. */
+  readonly active: boolean;
+  readonly default_account: boolean;
+  /** Its users are refused from then on; what belongs to it is removed by and by. */
+  readonly deleted_at: Date | null;
 }
 
 /** What an account set: only the keys that were ever given. */
@@ -54,9 +61,32 @@ export interface AppUserColumns {
   readonly email_address: string;
   readonly first_name: string;
   readonly last_name: string;
-  /** HMAC-SHA256 under the platform key "lookup"; the secret itself is not kept. */
-  readonly secret_hash: Buffer;
   readonly created_at: Date;
+  readonly organization_id: number;
+  readonly external_id: string | null;
+  readonly active: boolean;
+  readonly last_login_at: Date | null;
+  /** Deleted users stay as names of what they made. */
+  readonly deleted_at: Date | null;
+}
+
+/** Who changed what: one row a change, written in the transaction of the change. */
+export interface AuditLogColumns {
+  readonly account_id: number;
+  readonly at: Date;
+  readonly request_id: string;
+  readonly id: number;
+  readonly organization_id: number;
+  readonly user_id: number | null;
+  readonly instance_id: number | null;
+  readonly method: string;
+  readonly resource_uri: string;
+  readonly action: string;
+  readonly target: string;
+  readonly target_id: string | null;
+  readonly ip_address: string | null;
+  readonly status: number;
+  readonly changes: unknown;
 }
 
 /** Deliveries that are in flight, waiting or queued. Deleted when delivered: then delivery_attempt tells of it. */
@@ -251,8 +281,18 @@ export interface OauthTokenColumns {
 export interface OrganizationColumns {
   readonly id: number;
   readonly name: string;
+  readonly created_at: Date;
+}
+
+/** The secrets of an organization: one is current, and those before a rotation stay valid until they expire. */
+export interface OrganizationSecretColumns {
+  readonly organization_id: number;
+  readonly id: number;
+  /** Ciphertext, as it is shown again; null for one from before secrets were kept: it is shown as its caller sends it. */
+  readonly secret: string | null;
   readonly secret_hash: Buffer;
   readonly created_at: Date;
+  readonly expires_at: Date | null;
 }
 
 /** Random keys made at the first start, wrapped by ENCRYPTION_KEYS: they stay when those rotate. */
@@ -303,6 +343,14 @@ export interface PollSeenColumns {
   readonly seen_at: Date;
   /** Whole lists in a row, each counted in another hour, that did not show the record. */
   readonly missed: number;
+}
+
+/** Where an organization gave a role other privileges than it has by default. */
+export interface RolePrivilegesColumns {
+  readonly organization_id: number;
+  readonly role: 'admin' | 'default-user';
+  readonly privileges: readonly string[];
+  readonly updated_at: Date;
 }
 
 /** One callback URL of one account. */
@@ -371,6 +419,26 @@ export interface UsageMinuteColumns {
   readonly durations: readonly number[];
 }
 
+/** Who has which role; what a role may do stands in the code, or in role_privileges. */
+export interface UserRoleColumns {
+  readonly account_id: number;
+  readonly user_id: number;
+  readonly role: 'org-admin' | 'admin' | 'default-user';
+  readonly created_at: Date;
+}
+
+/** The secrets of a user: one is current, and those before a rotation stay valid until they expire. */
+export interface UserSecretColumns {
+  readonly account_id: number;
+  readonly user_id: number;
+  readonly id: number;
+  readonly secret: string | null;
+  /** HMAC-SHA256 under the platform key "lookup". */
+  readonly secret_hash: Buffer;
+  readonly created_at: Date;
+  readonly expires_at: Date | null;
+}
+
 /** What a provider was told so that it sends the events of an instance here, or is to be told. */
 export interface WebhookRegistrationColumns {
   readonly account_id: number;
@@ -399,6 +467,7 @@ export interface Tables {
   readonly activity: ActivityColumns;
   readonly activity_wire: ActivityWireColumns;
   readonly app_user: AppUserColumns;
+  readonly audit_log: AuditLogColumns;
   readonly delivery: DeliveryColumns;
   readonly delivery_attempt: DeliveryAttemptColumns;
   readonly event: EventColumns;
@@ -412,12 +481,16 @@ export interface Tables {
   readonly oauth_proxy_target: OauthProxyTargetColumns;
   readonly oauth_token: OauthTokenColumns;
   readonly organization: OrganizationColumns;
+  readonly organization_secret: OrganizationSecretColumns;
   readonly platform_key: PlatformKeyColumns;
   readonly poll: PollColumns;
   readonly poll_seen: PollSeenColumns;
+  readonly role_privileges: RolePrivilegesColumns;
   readonly subscription: SubscriptionColumns;
   readonly usage_day: UsageDayColumns;
   readonly usage_hour: UsageHourColumns;
   readonly usage_minute: UsageMinuteColumns;
+  readonly user_role: UserRoleColumns;
+  readonly user_secret: UserSecretColumns;
   readonly webhook_registration: WebhookRegistrationColumns;
 }

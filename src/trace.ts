@@ -1,12 +1,37 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Redactor } from './redaction.ts';
 
+/** A change that a caller asked for, as the audit log tells of it. What shows only when it is done is noted then (`db/change.ts`). */
+export interface AuditEntry {
+  readonly at: Date;
+  readonly requestId: string;
+  readonly organizationId: number;
+  /** The account that is changed. */
+  readonly accountId: number;
+  readonly userId: number;
+  readonly method: string;
+  /** The path, without secrets. */
+  readonly resourceUri: string;
+  readonly action: string;
+  /** The kind of thing that is changed. */
+  readonly target: string;
+  targetId?: string;
+  instanceId?: number;
+  readonly ipAddress: string | undefined;
+  /** What was changed: never a secret. */
+  changes?: Readonly<Record<string, unknown>>;
+  /** Its row is committed. */
+  isWritten: boolean;
+}
+
 /** What is noted of a call while it is worked on, for its line in the log and its row of activity. */
 export interface Trace {
   readonly requestId: string;
   instanceId?: number;
   /** Of the secrets of the caller and the instance. */
   redactor?: Redactor;
+  /** Of a call that changes something. */
+  audit?: AuditEntry;
   /** Requests to the provider, retries and redirects included. */
   providerCalls: number;
   /** The first of them, those for access tokens included, each when it has ended. */

@@ -58,11 +58,13 @@ export async function openTokenDatabase(): Promise<TokenDatabase> {
 /** Instances of one account. */
 export async function insertInstances(knex: Knex, count: number): Promise<InstanceKey[]> {
   const hash = () => randomBytes(32);
-  const organizations = await knex('organization').insert({ name: 'Chaos', secret_hash: hash() }).returning('id');
+  const organizations = await knex('organization').insert({ name: 'Chaos' }).returning('id');
   const organizationId = firstOf(organizations).id;
-  const accounts = await knex('account').insert({ organization_id: organizationId, name: 'Chaos' }).returning('id');
+  const accounts = await knex('account')
+    .insert({ organization_id: organizationId, name: 'Chaos', external_id: 'Chaos' })
+    .returning('id');
   const accountId = firstOf(accounts).id;
-  const user = { account_id: accountId, email_address: 'chaos@example.com', secret_hash: hash() };
+  const user = { organization_id: organizationId, account_id: accountId, email_address: 'chaos@example.com' };
   const { id: userId } = firstOf(await knex('app_user').insert(user).returning('id'));
   const rows = Array.from({ length: count }, (_, index) => ({
     account_id: accountId,

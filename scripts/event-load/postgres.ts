@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -86,11 +85,11 @@ export async function startLoadDatabase(): Promise<LoadDatabase> {
 }
 
 async function createAccount(knex: Knex): Promise<number> {
-  const organizations = await knex('organization')
-    .insert({ name: 'load', secret_hash: randomBytes(32) })
-    .returning('id');
+  const organizations = await knex('organization').insert({ name: 'load' }).returning('id');
   const { id } = firstOf(organizations);
-  return firstOf(await knex('account').insert({ organization_id: id, name: 'load' }).returning('id')).id;
+  return firstOf(
+    await knex('account').insert({ organization_id: id, name: 'load', external_id: 'load' }).returning('id'),
+  ).id;
 }
 
 /** Of the server and its children, those that ended included (proc(5): utime, stime, cutime, cstime). */

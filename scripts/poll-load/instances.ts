@@ -126,7 +126,7 @@ async function userOf(knex: Knex, accountId: number): Promise<number> {
   const user = { account_id: accountId, email_address: 'load@causeway.example', first_name: 'L', last_name: 'O' };
   return firstOf(
     await knex('app_user')
-      .insert({ ...user, secret_hash: randomBytes(32) })
+      .insert({ organization_id: 1, ...user })
       .returning('id'),
   ).id;
 }

@@ -1,6 +1,7 @@
 import type { Platform } from '../platform.ts';
 import { createAccounts } from './accounts.ts';
 import { createIdempotency } from './idempotency/index.ts';
+import { createPrincipalChanges } from './principal-changes.ts';
 import { createSettings } from './settings.ts';
 
 export { writeCredentials } from './credentials-file.ts';
@@ -14,6 +15,7 @@ export interface AccountsNeighbours {
 export function composeAccounts(platform: Platform, { ensureSubscription }: AccountsNeighbours) {
   return {
     accounts: createAccounts(platform),
+    principals: createPrincipalChanges(platform),
     settings: createSettings(platform, ensureSubscription),
     idempotency: createIdempotency(platform),
   };

@@ -1,13 +1,21 @@
 import type { Knex } from 'knex';
 import { type ColumnsOf, firstOf, type RowOf } from '../db/row.ts';
+import type { RolePrivileges } from './privileges.ts';
 
-/** A user as found by the hash of its secret, with the organization it belongs to. */
+/** A user as found by the hash of its secret, with what it may do. */
 export interface StoredPrincipal {
   readonly organizationId: number;
-  readonly organizationSecretHash: Buffer;
   readonly accountId: number;
   readonly userId: number;
   readonly userSecretHash: Buffer;
+  /** When the secret ends; null for the current one. */
+  readonly expiresAt: Date | null;
+  /** All that are valid. */
+  readonly organizationSecretHashes: readonly Buffer[];
+  /** When each of them ends; null for the current one. */
+  readonly organizationSecretExpiries: readonly (Date | null)[];
+  readonly roles: readonly string[];
+  readonly rolePrivileges: RolePrivileges;
 }
 
 type UserColumn = 'id' | 'email_address' | 'first_name' | 'last_name';
@@ -17,12 +25,10 @@ export type StoredUser = RowOf<'app_user', UserColumn>;
 /** The first organization with its account and user. */
 export interface FirstTenant {
   readonly organizationName: string;
-  readonly organizationSecretHash: Buffer;
   readonly accountName: string;
   readonly emailAddress: string;
   readonly firstName: string;
   readonly lastName: string;
-  readonly userSecretHash: Buffer;
 }
 
 export interface TenantIds {
@@ -31,6 +37,9 @@ export interface TenantIds {
   readonly userId: number;
 }
 
+/** An account as far as it matters to those who call. */
+export type StoredAccount = RowOf<'account', 'id' | 'organization_id' | 'active'>;
+
 const USER_COLUMNS: ColumnsOf<'app_user', UserColumn> = {
   id: 'id',
   emailAddress: 'email_address',
@@ -38,72 +47,101 @@ const USER_COLUMNS: ColumnsOf<'app_user', UserColumn> = {
   lastName: 'last_name',
 };
 
+const ACCOUNT_COLUMNS: ColumnsOf<'account', 'id' | 'organization_id' | 'active'> = {
+  id: 'id',
+  organizationId: 'organization_id',
+  active: 'active',
+};
+
 /** Any number, the same in every process: it names the lock within the database. */
 const BOOTSTRAP_LOCK = 7_205_002;
 
-/** The rows of organizations, accounts and users. */
+/** The secrets that are valid, in the same order each time. */
+const OF_ORGANIZATION = `from organization_secret
+  where organization_id = app_user.organization_id and (expires_at is null or expires_at > now()) order by id`;
+
+/** The rows of organizations, accounts and users, as those need them who call. */
 export function createAccountStore(knex: Knex) {
   return {
     /**
      * Inserts the first tenant unless there is an organization; then undefined. Processes that start together take
-     * turns. `beforeCommit` runs with the ids while nothing is visible to others yet; if it rejects, nothing is kept.
+     * turns. `complete` runs with the ids while nothing is visible to others yet; if it rejects, nothing is kept.
      */
     insertFirstTenant: (
       tenant: FirstTenant,
-      beforeCommit: (ids: TenantIds) => Promise<void>,
+      complete: (via: Knex, ids: TenantIds) => Promise<void>,
     ): Promise<TenantIds | undefined> =>
       knex.transaction(async (trx) => {
         await trx.raw('select pg_advisory_xact_lock(?)', [BOOTSTRAP_LOCK]);
         if ((await trx('organization').first('id')) !== undefined) return undefined;
         const ids = await insertTenant(trx, tenant);
-        await beforeCommit(ids);
+        await complete(trx, ids);
         return ids;
       }),
 
-    findPrincipals: (userSecretHash: Buffer): Promise<StoredPrincipal[]> =>
+    /** In one query: who calls, in what roles, and which secrets of the organization go with it. */
+    findPrincipals: async (userSecretHash: Buffer): Promise<StoredPrincipal[]> => {
+      const { rows } = await knex.raw<{ rows: StoredPrincipal[] }>(
+        `select app_user.organization_id as "organizationId", app_user.account_id as "accountId", app_user.id as "userId",
+           user_secret.secret_hash as "userSecretHash", user_secret.expires_at as "expiresAt",
+           array (select secret_hash ${OF_ORGANIZATION}) as "organizationSecretHashes",
+           array (select expires_at ${OF_ORGANIZATION}) as "organizationSecretExpiries",
+           array (select role from user_role where user_role.account_id = app_user.account_id and user_id = app_user.id) as roles,
+           (select coalesce(jsonb_object_agg(role, privileges), '{}') from role_privileges
+             where role_privileges.organization_id = app_user.organization_id) as "rolePrivileges"
+         from user_secret
+           join app_user on app_user.account_id = user_secret.account_id and app_user.id = user_secret.user_id
+           join account on account.id = app_user.account_id
+         where user_secret.secret_hash = ? and (user_secret.expires_at is null or user_secret.expires_at > now())
+           and app_user.active and app_user.deleted_at is null and account.deleted_at is null`,
+        [userSecretHash],
+      );
+      return rows;
+    },
+
+    /** One that is not deleted. */
+    findAccount: (id: number): Promise<StoredAccount | undefined> =>
+      knex('account').where({ id }).whereNull('deleted_at').first(ACCOUNT_COLUMNS),
+
+    findAccountId: async (organizationId: number, externalId: string): Promise<number | undefined> =>
+      (
+        await knex('account')
+          .where({ organization_id: organizationId, external_id: externalId })
+          .whereNull('deleted_at')
+          .first('id')
+      )?.id,
+
+    /** Those of the organization that the account belongs to; deleted ones too, as they stay the names of what they made. */
+    findUsers: async (accountId: number, userIds: readonly number[]): Promise<StoredUser[]> =>
       knex('app_user')
-        .join('account', 'account.id', 'app_user.account_id')
-        .join('organization', 'organization.id', 'account.organization_id')
-        .where('app_user.secret_hash', userSecretHash)
-        .select({
-          organizationId: 'organization.id',
-          organizationSecretHash: 'organization.secret_hash',
-          accountId: 'account.id',
-          userId: 'app_user.id',
-          userSecretHash: 'app_user.secret_hash',
-        }),
-
-    findOrganizationId: async (accountId: number): Promise<number | undefined> =>
-      (await knex('account').where({ id: accountId }).first('organization_id'))?.organization_id,
-
-    findUser: (accountId: number, userId: number): Promise<StoredUser | undefined> =>
-      knex('app_user').where({ account_id: accountId, id: userId }).first(USER_COLUMNS),
-
-    findUsers: (accountId: number, userIds: readonly number[]): Promise<StoredUser[]> =>
-      knex('app_user')
-        .where({ account_id: accountId })
+        .whereRaw('organization_id = (select organization_id from account where account.id = ?)', [accountId])
         .whereRaw('id = any(?::bigint[])', [[...userIds]])
         .select(USER_COLUMNS),
   };
 }
 
 async function insertTenant(trx: Knex, tenant: FirstTenant): Promise<TenantIds> {
-  const organizations = await trx('organization')
-    .insert({ name: tenant.organizationName, secret_hash: tenant.organizationSecretHash })
-    .returning('id');
+  const organizations = await trx('organization').insert({ name: tenant.organizationName }).returning('id');
   const { id: organizationId } = firstOf(organizations);
   const accounts = await trx('account')
-    .insert({ organization_id: organizationId, name: tenant.accountName })
+    .insert({
+      organization_id: organizationId,
+      name: tenant.accountName,
+      external_id: 'default',
+      default_account: true,
+    })
     .returning('id');
   const { id: accountId } = firstOf(accounts);
   const users = await trx('app_user')
     .insert({
+      organization_id: organizationId,
       account_id: accountId,
       email_address: tenant.emailAddress,
       first_name: tenant.firstName,
       last_name: tenant.lastName,
-      secret_hash: tenant.userSecretHash,
     })
     .returning('id');
-  return { organizationId, accountId, userId: firstOf(users).id };
+  const { id: userId } = firstOf(users);
+  await trx('user_role').insert({ account_id: accountId, user_id: userId, role: 'org-admin' });
+  return { organizationId, accountId, userId };
 }

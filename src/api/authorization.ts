@@ -1,6 +1,8 @@
 import type { Request, Response } from 'express';
 import { OPERATIONS } from '../../generated/operations.ts';
-import type { Accounts, Principal } from '../accounts/accounts.ts';
+import type { Accounts, FoundPrincipal, Principal } from '../accounts/accounts.ts';
+import type { PrincipalChanges } from '../accounts/principal-changes.ts';
+import type { Clock } from '../clock.ts';
 import type { PoolShares } from '../db/pool-shares.ts';
 import { createSecretCache } from '../db/secret-cache.ts';
 import { AppError, cutText } from '../errors.ts';
@@ -9,6 +11,7 @@ import type { Instances } from '../instances/instances.ts';
 import { createRedactor, type Redactor } from '../redaction.ts';
 import type { Resources } from '../resources/index.ts';
 import { findName } from '../resources/objects.ts';
+import { actIn } from './access.ts';
 import type { FailedAuthorizations } from './failed-authorizations.ts';
 import type { CallerLimits } from './rate-limits.ts';
 import { networkOf } from './remote-address.ts';
@@ -40,7 +43,9 @@ export interface Authorized {
 export type Authorize = (request: Request, response: Response) => Promise<Authorized>;
 
 export interface AuthorizationParts {
-  readonly accounts: Pick<Accounts, 'findPrincipal'>;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly accounts: Pick<Accounts, 'findPrincipal' | 'getAccount'>;
+  readonly principals: Pick<PrincipalChanges, 'moment' | 'isOutdated' | 'subscribe'>;
   readonly instances: Pick<Instances, 'findByToken'>;
   readonly shares: Pick<PoolShares, 'lookUp'>;
   readonly listObjects: Resources['listObjects'];
@@ -48,17 +53,28 @@ export interface AuthorizationParts {
   readonly callerLimits: CallerLimits;
 }
 
+/** Whose account the call is about, for those who may work in several. */
+const ACCOUNT_HEADER = 'elements-account-id';
+
+interface KnownCaller extends Caller, Pick<FoundPrincipal, 'expiresAt'> {
+  /** A moment of `PrincipalChanges`. */
+  readonly readAt: number;
+}
+
 /** A caller that was seen a moment ago costs no query. */
 export function createAuthorization(parts: AuthorizationParts): Authorize {
-  const { accounts, instances, shares, listObjects, failedAuthorizations, callerLimits } = parts;
-  const callers = createSecretCache<Caller>();
+  const { clock, accounts, principals, instances, shares, listObjects, failedAuthorizations, callerLimits } = parts;
+  const callers = createSecretCache<KnownCaller>();
+  principals.subscribe(callers.forgetMisses);
 
   return async (request, response) => {
     const secrets = readSecrets(request.headers.authorization);
     const sought = scopeOf(request.path, secrets);
     response.locals.scope = sought;
     if (sought === 'platform') assertOrganization(secrets);
-    const found = await findCaller(secrets, networkOf(response.locals.address));
+    const known = await findCaller(secrets, networkOf(response.locals.address));
+    response.locals.principal = known.principal;
+    const found = await inNamedAccount(known, request);
     response.locals.principal = found.principal;
     const budget = callerLimits.count(found.principal);
     // On an instance `RateLimit-*` is the provider's budget (decisions D3), save in a refusal of ours.
@@ -80,19 +96,39 @@ export function createAuthorization(parts: AuthorizationParts): Authorize {
   async function findCaller({ user, organization = '' }: HeaderSecrets, network: string): Promise<Caller> {
     const key = `${user} ${organization}`;
     const load = () => loadCaller(user, organization);
+    // However many guess, they have a few connections between them: whoever was here before does not wait behind them.
+    const find = () => callers.find(key, (known) => (known === undefined ? shares.lookUp('stranger', load) : load()));
     return failedAuthorizations.attempt({ network, secrets: key }, async () => {
-      // However many guess, they have a few connections between them: whoever was here before does not wait behind them.
-      const caller = await callers.find(key, (known) =>
-        known === undefined ? shares.lookUp('stranger', load) : load(),
-      );
+      let caller = await find();
+      if (caller !== undefined && !isCurrent(caller)) {
+        callers.forget(key);
+        callers.outdate((other) => other === key);
+        caller = await find();
+      }
       return caller ?? refuse('The User or Organization secret is not valid.');
     });
   }
 
-  async function loadCaller(user: string, organization: string): Promise<Caller | undefined> {
+  /** Not after a change of the organization, which may have been under way when it was read, and not when a secret has ended. */
+  function isCurrent({ principal, readAt, expiresAt }: KnownCaller): boolean {
+    if (expiresAt !== undefined && expiresAt.getTime() <= clock.now()) return false;
+    return !principals.isOutdated(principal.organizationId, readAt);
+  }
+
+  async function loadCaller(user: string, organization: string): Promise<KnownCaller | undefined> {
+    const readAt = principals.moment();
     const organizationSecret = organization === '' ? undefined : organization;
-    const principal = await accounts.findPrincipal({ userSecret: user, organizationSecret });
-    return principal && { principal, redactor: createRedactor([user, organization]) };
+    const found = await accounts.findPrincipal({ userSecret: user, organizationSecret });
+    const isOver = found?.expiresAt !== undefined && found.expiresAt.getTime() <= clock.now();
+    return found === undefined || isOver
+      ? undefined
+      : { ...found, readAt, redactor: createRedactor([user, organization]) };
+  }
+
+  /** The account that the call is about, where it is not the caller's own. */
+  async function inNamedAccount({ principal, redactor }: Caller, request: Request): Promise<Caller> {
+    const named = request.get(ACCOUNT_HEADER);
+    return { redactor, principal: named === undefined ? principal : await actIn(accounts, principal, named) };
   }
 
   async function withInstance(caller: Caller, token: string): Promise<Caller> {

@@ -2,6 +2,7 @@ import { getHeapStatistics } from 'node:v8';
 import type { Express } from 'express';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { Idempotency } from '../accounts/idempotency/index.ts';
+import type { PrincipalChanges } from '../accounts/principal-changes.ts';
 import type { Settings } from '../accounts/settings.ts';
 import type { Activity } from '../activity/index.ts';
 import type { ServiceConfig } from '../config/index.ts';
@@ -16,6 +17,7 @@ import type { Platform } from '../platform.ts';
 import type { Polls } from '../polls/index.ts';
 import type { Resources } from '../resources/index.ts';
 import { createActivityHandlers } from './activity.ts';
+import { createAudit } from './audit.ts';
 import { createAuthorization } from './authorization.ts';
 import { createElementHandlers } from './elements.ts';
 import { createEventHandlers, type EventServices } from './events.ts';
@@ -30,7 +32,7 @@ import { createQueryHandlers } from './query.ts';
 import { createCallerLimits, createTokenBuckets } from './rate-limits.ts';
 import { createRecordHandlers } from './records.ts';
 import { createProxyTrust, type ProxyTrust } from './remote-address.ts';
-import { createOpenTrace, createRedactCall } from './request-record.ts';
+import { createOpenTrace, createRedactCall, type RedactCall } from './request-record.ts';
 import { type ApiParts, createServer } from './server.ts';
 import { createServiceRouter, type ProcessState } from './service.ts';
 import { createSettingsHandlers } from './settings.ts';
@@ -42,7 +44,8 @@ export { BASE_PATH } from './server.ts';
 export interface ApiServices extends ProcessState, NotificationServices, EventServices {
   readonly activity: Pick<Activity, 'recorder' | 'history' | 'usage'>;
   readonly settings: Settings;
-  readonly accounts: Pick<Accounts, 'findPrincipal' | 'getUser' | 'findUsers'>;
+  readonly accounts: Accounts;
+  readonly principals: PrincipalChanges;
   readonly instances: Instances;
   readonly registry: Registry;
   readonly authorizations: Pick<Authorizations, 'begin'>;
@@ -85,7 +88,8 @@ export function composeApi(platform: Platform, services: ApiServices, config: Se
     redirects: createTokenBuckets(clock, REDIRECTS),
     receiveEvents: createWebhookHandler(webhooks, { bodyBudget, publicUrl }),
   });
-  const api = config.role === 'worker' ? undefined : composeOperations(platform, services, config, bodyBudget);
+  const api =
+    config.role === 'worker' ? undefined : composeOperations(platform, services, config, { bodyBudget, redactCall });
   const recorded = { trust, redactCall, record: services.activity.recorder.record };
   return {
     server: createServer(platform, { ...recorded, isMeasured: true, root, api }),
@@ -98,22 +102,28 @@ export function composeApi(platform: Platform, services: ApiServices, config: Se
 }
 
 function composeOperations(
-  { clock, keys, shares }: Platform,
+  platform: Platform,
   services: ApiServices,
   config: ServiceConfig,
-  bodyBudget: ByteBudget,
+  { bodyBudget, redactCall }: { readonly bodyBudget: ByteBudget; readonly redactCall: RedactCall },
 ): ApiParts {
+  const { clock, keys, shares } = platform;
+  const { principals } = services;
   const { accounts, activity, instances, resources, idempotency, publicUrl } = services;
   const openTrace = createOpenTrace(clock, activity.recorder.openWireLog);
   return {
     authorize: createAuthorization({
+      clock,
       accounts,
+      principals,
       instances,
       shares,
       listObjects: resources.listObjects,
       failedAuthorizations: createFailedAuthorizations(clock),
       callerLimits: createCallerLimits(clock, config),
     }),
+    accounts,
+    audit: createAudit(platform, { redactCall, isStrict: false }),
     handlers: {
       ...createElementHandlers(services),
       ...createActivityHandlers(services, { seal: keys, clock }),

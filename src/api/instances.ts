@@ -174,10 +174,7 @@ export function createInstanceHandlers(
     }),
 
     listOwnAccountInstances: ({ principal }) => listAccount(principal),
-    listAccountInstances: ({ principal, path }) => {
-      if (path.id !== String(principal.accountId)) throw new AppError('NOT_FOUND', `There is no account ${path.id}.`);
-      return listAccount(principal);
-    },
+    listAccountInstances: ({ principal }) => listAccount(principal),
   };
 }
 

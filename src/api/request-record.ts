@@ -107,7 +107,7 @@ function toActivity(response: Response, { principal, ...ended }: Ended): Activit
     userId: principal.userId,
     requestId: trace.requestId,
     address: locals.address,
-    instanceId: instance?.id ?? namedInstance(ended.path),
+    instanceId: instance?.id ?? trace.audit?.instanceId ?? namedInstance(ended.path),
     elementKey: instance?.connector.key,
     operation: locals.operation ?? locals.sought,
     code: locals.errorCode,

@@ -1,11 +1,14 @@
 import express, { type Express, type Request, type RequestHandler, type Response, type Router } from 'express';
 import document from '../../generated/openapi.json' with { type: 'json' };
 import { OPERATIONS, type OperationId } from '../../generated/operations.ts';
+import type { Accounts, Principal } from '../accounts/accounts.ts';
 import type { Idempotency, KeyedRequest } from '../accounts/idempotency/index.ts';
 import type { ByteBudget } from '../connector/client/index.ts';
 import { AppError, cutText, pointer } from '../errors.ts';
 import type { Platform } from '../platform.ts';
 import { withTrace } from '../trace.ts';
+import { ACCESS, assertAccess } from './access.ts';
+import type { Audit } from './audit.ts';
 import type { ApiScope, Authorize, Caller } from './authorization.ts';
 import { createCors } from './cors.ts';
 import { isForm, readFileForm } from './file-form.ts';
@@ -29,6 +32,8 @@ export interface ServerParts extends RecordParts {
 
 export interface ApiParts {
   readonly authorize: Authorize;
+  readonly accounts: Pick<Accounts, 'getAccount'>;
+  readonly audit: Audit;
   readonly handlers: Handlers;
   readonly openTrace: OpenTrace;
   /** Takes the requests that go to a provider as they are. */
@@ -63,7 +68,7 @@ export function createServer(platform: Pick<Platform, 'log' | 'clock' | 'metrics
 
 /** The life of a request to the API, step by step. */
 function createApi(api: ApiParts): RequestHandler {
-  const { authorize, handlers, idempotency, openTrace, publicUrl } = api;
+  const { authorize, accounts, audit, handlers, idempotency, openTrace, publicUrl } = api;
   const sendPreflight = createCors(api.corsOrigins);
   // The same URL may be an operation of the platform and an object of an element.
   const scopes: Readonly<Record<ApiScope, ScopedOperations>> = {
@@ -87,13 +92,16 @@ function createApi(api: ApiParts): RequestHandler {
     const route = findRoute(request.path);
     const signal = signalEnd(response);
     const wanted = route?.operations[request.method];
+    const params = route?.params ?? {};
+    const principal = await admit(request, response, { wanted, params, caller });
+    response.locals.principal = principal;
     const budget = api.bodyBudget;
     const form = takesForm(wanted, request) ? await readFileForm(request, response, { budget, signal }) : undefined;
     const limits = bodyLimitsOf(wanted);
     request.body = form === undefined ? await readJsonBody(request, response, { limits, budget }) : form.values;
     const { id, validate } = findOperation(request, route, operations);
     response.locals.sought = id;
-    const input = await validate(request, response, { params: route?.params ?? {}, query });
+    const input = await validate(request, response, { params, query });
     response.locals.operation = id;
     if (!respondsWithFiles(id)) assertAcceptsJson(request);
     assertBody(id, request);
@@ -101,7 +109,7 @@ function createApi(api: ApiParts): RequestHandler {
       ...input,
       form,
       accept: request.headers.accept,
-      principal: caller.principal,
+      principal,
       instance: scope === 'platform' ? undefined : caller.instance,
       signal,
       url: publicUrl() + request.originalUrl,
@@ -109,12 +117,25 @@ function createApi(api: ApiParts): RequestHandler {
     // The table's type ties each handler to its operation; here any of them is called with what the validator let through.
     const handle = handlers[id] as (call: unknown) => Promise<HandlerResponse> | HandlerResponse;
     const key = idempotencyKeyOf(request, id, call);
+    const trace = openTrace(response, authorized);
+    const access = ACCESS[id];
+    const entry =
+      access.audit && audit.entryOf(request, response, { id, access, principal, params, instance: call.instance });
+    if (entry !== undefined) trace.audit = entry;
+    const work = async () => (entry === undefined ? handle(call) : audit.run(entry, async () => handle(call)));
     // Not for the whole request: events of its socket come from outside of what would be run here.
-    const result = await withTrace(openTrace(response, authorized), () =>
-      key === undefined ? handle(call) : idempotency.once(key, async () => handle(call)),
-    );
+    const result = await withTrace(trace, () => (key === undefined ? work() : idempotency.once(key, work)));
     sendResponse(response, result);
   };
+
+  /** Before the body is read. What is no operation is not refused here. */
+  async function admit(request: Request, response: Response, { wanted, params, caller }: Wanted): Promise<Principal> {
+    if (wanted === undefined || !isApiOperation(wanted)) return caller.principal;
+    const access = ACCESS[wanted];
+    const { principal, instance } = caller;
+    const entry = () => audit.entryOf(request, response, { id: wanted, access, principal, params, instance });
+    return audit.refusals(entry, () => assertAccess(accounts, principal, access, params));
+  }
 }
 
 /** Node leaves the body out by what the request was when it came; to everything from here on it is the GET. */
@@ -138,6 +159,16 @@ function readQuery({ query }: Request): Request['query'] {
   if (nested === undefined) return query;
   const message = `Unknown query parameter '${cutText(nested)}'.`;
   throw new AppError('REQUEST_INVALID', message, { details: [{ path: pointer('query', nested), message }] });
+}
+
+interface Wanted {
+  readonly wanted: OperationId | undefined;
+  readonly params: Readonly<Record<string, string>>;
+  readonly caller: Caller;
+}
+
+function isApiOperation(id: OperationId): id is ApiOperationId {
+  return Object.hasOwn(ACCESS, id);
 }
 
 interface ServedOperation {

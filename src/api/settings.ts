@@ -1,6 +1,4 @@
-import type { Principal } from '../accounts/accounts.ts';
 import type { AccountSettings, Settings } from '../accounts/settings.ts';
-import { AppError } from '../errors.ts';
 import type { Handlers, OperationResult } from './operation.ts';
 
 type SettingsHandlers = Pick<
@@ -15,11 +13,9 @@ type SettingsHandlers = Pick<
 
 export function createSettingsHandlers(settings: Pick<Settings, 'get' | 'replace' | 'update'>): SettingsHandlers {
   return {
-    getAccountSettings: async ({ principal, path }) => show(await settings.get(ownAccount(principal, path.accountId))),
-    setAccountSettings: async ({ principal, path, body }) =>
-      show(await settings.replace(ownAccount(principal, path.accountId), body)),
-    updateAccountSettings: async ({ principal, path, body }) =>
-      show(await settings.update(ownAccount(principal, path.accountId), body)),
+    getAccountSettings: async ({ principal }) => show(await settings.get(principal.accountId)),
+    setAccountSettings: async ({ principal, body }) => show(await settings.replace(principal.accountId, body)),
+    updateAccountSettings: async ({ principal, body }) => show(await settings.update(principal.accountId, body)),
     getOwnAccountSettings: async ({ principal }) => show(await settings.get(principal.accountId)),
     setOwnAccountSettings: async ({ principal, body }) => show(await settings.replace(principal.accountId, body)),
     updateOwnAccountSettings: async ({ principal, body }) => show(await settings.update(principal.accountId, body)),
@@ -28,9 +24,4 @@ export function createSettingsHandlers(settings: Pick<Settings, 'get' | 'replace
 
 function show(settings: AccountSettings): { readonly body: OperationResult<'getAccountSettings'> } {
   return { body: { ...settings } };
-}
-
-function ownAccount({ accountId }: Principal, given: string): number {
-  if (given !== String(accountId)) throw new AppError('NOT_FOUND', `There is no account ${given}.`);
-  return accountId;
 }

@@ -102,7 +102,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   await activity.start();
   const subscriptions = createSubscriptions(platform);
   const ensureSubscription = subscriptions.ensure;
-  const { accounts, settings, idempotency } = composeAccounts(platform, { ensureSubscription });
+  const { accounts, principals, settings, idempotency } = composeAccounts(platform, { ensureSubscription });
   const { notifications, deliveries, eventHistory } = composeDeliveries(platform, { subscriptions, settings });
   const { client, budget } = composeProviderClient(platform, {
     simulatorsUrl,
@@ -182,6 +182,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
     {
       accounts,
       activity,
+      principals,
       settings,
       idempotency,
       registry,

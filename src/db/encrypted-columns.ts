@@ -32,6 +32,8 @@ export const ENCRYPTED_COLUMNS = {
     bound: ['organization_id', 'api_key', 'configuration'],
   },
   'subscription.secrets': { key: { account_id: 'bigint', id: 'bigint' } },
+  'organization_secret.secret': { key: { organization_id: 'bigint', id: 'bigint' } },
+  'user_secret.secret': { key: { account_id: 'bigint', user_id: 'bigint', id: 'bigint' } },
   'webhook_registration.secret': { key: { account_id: 'bigint', instance_id: 'bigint' } },
 } as const satisfies Readonly<Record<`${string}.${string}`, EncryptedColumnSpec>>;
 

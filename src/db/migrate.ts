@@ -12,6 +12,7 @@ import * as subscriptionFilters from './migrations/0006-subscription-filters.ts'
 import * as polls from './migrations/0007-polls.ts';
 import * as webhooks from './migrations/0008-webhooks.ts';
 import * as pollPatience from './migrations/0009-poll-patience.ts';
+import * as administration from './migrations/0010-administration.ts';
 import * as activity from './migrations/0011-activity.ts';
 
 interface Migration {
@@ -30,6 +31,7 @@ const MIGRATIONS: readonly Migration[] = [
   { name: '0007-polls', up: polls.up },
   { name: '0008-webhooks', up: webhooks.up },
   { name: '0009-poll-patience', up: pollPatience.up },
+  { name: '0010-administration', up: administration.up },
   { name: '0011-activity', up: activity.up },
 ];
 

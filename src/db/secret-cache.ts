@@ -12,6 +12,8 @@ export interface SecretCache<Value> {
   readonly forget: (key: string) => void;
   /** What is being loaded under these keys may be from before a change: those who wait get it, nobody else. */
   readonly outdate: (isMeant: (key: string) => boolean) => void;
+  /** What nobody had may have somebody now. */
+  readonly forgetMisses: () => void;
   readonly clear: () => void;
 }
 
@@ -80,6 +82,7 @@ export function createSecretCache<Value extends object>(
     outdate: (isMeant) => {
       for (const key of flights.keys()) if (isMeant(key)) flights.delete(key);
     },
+    forgetMisses: () => misses.clear(),
     clear: () => {
       kept.clear();
       misses.clear();

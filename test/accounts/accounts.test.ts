@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { createAccounts } from '../../src/accounts/accounts.ts';
+import { ALL_PRIVILEGES } from '../../src/accounts/privileges.ts';
+import { createSecretStore, type SecretStore } from '../../src/accounts/secret-store.ts';
 import { openDatabase } from '../../src/db/database.ts';
-import { createKeyring } from '../../src/db/keyring.ts';
+import { createKeyring, type Keyring } from '../../src/db/keyring.ts';
 import { openPlatformKeys, type PlatformKeys } from '../../src/db/platform-keys.ts';
 import { isAppError } from '../../src/errors.ts';
 import { silentLog, theRow, useDatabase } from '../support/database.ts';
@@ -10,16 +12,26 @@ import { silentLog, theRow, useDatabase } from '../support/database.ts';
 describe('createAccounts', () => {
   const database = useDatabase();
   let keys: PlatformKeys;
+  let keyring: Keyring;
+  let secrets: SecretStore;
 
   before(async () => {
-    const keyring = createKeyring(`test:${randomBytes(32).toString('base64')}`);
+    keyring = createKeyring(`test:${randomBytes(32).toString('base64')}`);
     keys = await openPlatformKeys({ knex: database.knex, keyring });
+    secrets = createSecretStore({ keyring, keys });
   });
 
   beforeEach(() => database.knex.raw('truncate organization, account, app_user restart identity cascade'));
 
   const random = { bytes: (size: number) => randomBytes(size), fraction: Math.random };
-  const create = (knex = database.knex) => createAccounts({ knex, keys, random });
+  const notifier = {
+    start: async () => {},
+    close: async () => {},
+    publish: async () => {},
+    subscribe: () => () => {},
+    onGap: () => () => {},
+  };
+  const create = (knex = database.knex) => createAccounts({ knex, keyring, keys, random, notifier });
 
   /** The first tenant, which every test but those about its making needs. */
   async function bootstrap() {
@@ -32,16 +44,14 @@ describe('createAccounts', () => {
   /** A user of another organization. */
   async function insertStranger(secret: string, organizationSecret: string): Promise<void> {
     const { knex } = database;
-    const other = { name: 'Other', secret_hash: keys.lookupHash(organizationSecret) };
-    const organization = await theRow(knex('organization').insert(other).returning('id'));
+    const organization = await theRow(knex('organization').insert({ name: 'Other' }).returning('id'));
     const account = await theRow(
-      knex('account').insert({ organization_id: organization.id, name: 'Other' }).returning('id'),
+      knex('account').insert({ organization_id: organization.id, name: 'Other', external_id: 'Other' }).returning('id'),
     );
-    await knex('app_user').insert({
-      account_id: account.id,
-      email_address: 'other@example.com',
-      secret_hash: keys.lookupHash(secret),
-    });
+    const user = { organization_id: organization.id, account_id: account.id, email_address: 'other@example.com' };
+    const { id: userId } = await theRow(knex('app_user').insert(user).returning('id'));
+    await secrets.add(knex, { organizationId: organization.id }, organizationSecret);
+    await secrets.add(knex, { accountId: account.id, userId }, secret);
   }
 
   describe('bootstrap', () => {
@@ -55,7 +65,7 @@ describe('createAccounts', () => {
     it('uses the secrets that are pinned', async () => {
       const secrets = { organizationSecret: 'pinned-organization', userSecret: 'pinned-user-secret' };
       expect(await create().bootstrap(secrets)).to.include(secrets);
-      expect(await create().findPrincipal(secrets)).to.include({ organizationVerified: true });
+      expect((await create().findPrincipal(secrets))?.principal).to.include({ organizationVerified: true });
     });
 
     it('does nothing when there is an organization, and leaves the secrets as they are', async () => {
@@ -64,7 +74,7 @@ describe('createAccounts', () => {
         await accounts.bootstrap({ organizationSecret: 'another-organization', userSecret: 'another-user' }),
       ).to.equal(undefined);
       expect(await accounts.findPrincipal({ userSecret: 'another-user' })).to.equal(undefined);
-      expect(await accounts.findPrincipal(created)).to.include({ userId: created.userId });
+      expect((await accounts.findPrincipal(created))?.principal).to.include({ userId: created.userId });
       expect(await database.knex('organization').count({ count: '*' }).first()).to.deep.equal({ count: 1 });
     });
 
@@ -113,16 +123,22 @@ describe('createAccounts', () => {
     it('finds the user of a secret, without an organization', async () => {
       const { accounts, created } = await bootstrap();
       expect(await accounts.findPrincipal({ userSecret: created.userSecret })).to.deep.equal({
-        organizationId: 1,
-        accountId: 1,
-        userId: 1,
-        organizationVerified: false,
+        principal: {
+          organizationId: 1,
+          accountId: 1,
+          homeAccountId: 1,
+          userId: 1,
+          roles: ['org-admin'],
+          privileges: new Set(ALL_PRIVILEGES),
+          organizationVerified: false,
+        },
+        expiresAt: undefined,
       });
     });
 
     it('confirms the organization when its secret is given too', async () => {
       const { accounts, created } = await bootstrap();
-      expect(await accounts.findPrincipal(created)).to.include({ userId: 1, organizationVerified: true });
+      expect((await accounts.findPrincipal(created))?.principal).to.include({ userId: 1, organizationVerified: true });
     });
 
     it('finds nobody for an unknown secret, the secret of an organization, or none', async () => {
@@ -140,7 +156,10 @@ describe('createAccounts', () => {
           undefined,
         );
       }
-      expect(await accounts.findPrincipal({ userSecret: 'stranger' })).to.include({ organizationId: 2, accountId: 2 });
+      expect((await accounts.findPrincipal({ userSecret: 'stranger' }))?.principal).to.include({
+        organizationId: 2,
+        accountId: 2,
+      });
     });
   });
 

@@ -41,9 +41,9 @@ export async function storeValues(knex: Knex, keyring: Keyring, rows: number): P
   for (const name of ['lookup', 'page-token']) {
     await knex('platform_key').insert({ name, ciphertext: encrypt('platform_key.ciphertext', name) });
   }
-  await knex('organization').insert({ name: 'o', secret_hash: randomBytes(32) });
-  await knex('account').insert({ organization_id: 1, name: 'a' });
-  await knex('app_user').insert({ account_id: 1, email_address: 'a@example.com', secret_hash: randomBytes(32) });
+  await knex('organization').insert({ name: 'o' });
+  await knex('account').insert({ organization_id: 1, name: 'a', external_id: 'a' });
+  await knex('app_user').insert({ organization_id: 1, account_id: 1, email_address: 'a@example.com' });
   for (let id = 1; id <= rows; id++) await storeRow(knex, encrypt, id);
   return stored;
 }
@@ -80,6 +80,23 @@ async function storeRow(knex: Knex, encrypt: Encrypt, id: number): Promise<void>
     overriding system value values (1, ?, 1, ?, ?, 'k', ?)`,
     [id, hash.toString('hex').slice(0, 32), `proxy ${id}`, encrypt('oauth_proxy.api_secret', 1, id)],
   );
+  // One is current, and the others end.
+  const expires_at = id === 1 ? null : new Date(Date.now() + id * 3_600_000);
+  await knex('organization_secret').insert({
+    organization_id: 1,
+    id,
+    secret: encrypt('organization_secret.secret', 1, id),
+    secret_hash: hash,
+    expires_at,
+  });
+  await knex('user_secret').insert({
+    account_id: 1,
+    user_id: 1,
+    id,
+    secret: encrypt('user_secret.secret', 1, 1, id),
+    secret_hash: hash,
+    expires_at,
+  });
   await knex('webhook_registration').insert({
     account_id: 1,
     instance_id: id,

@@ -78,7 +78,16 @@ describe('the keys a database needs', () => {
       "select indexdef from pg_indexes where indexdef like '%split_part(%'",
     );
     const tables = rows.map(({ indexdef }) => /split_part\((\w+)/.exec(indexdef)?.[1]).sort();
-    expect(tables).to.deep.equal(['credentials', 'response', 'secret', 'secrets', 'token', 'tokens']);
+    expect(tables).to.deep.equal([
+      'credentials',
+      'response',
+      'secret',
+      'secret',
+      'secret',
+      'secrets',
+      'token',
+      'tokens',
+    ]);
   });
 
   it('are none of a value that is no ciphertext: it does not keep the service from starting', async () => {

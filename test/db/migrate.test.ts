@@ -14,6 +14,7 @@ const ALL = [
   '0007-polls',
   '0008-webhooks',
   '0009-poll-patience',
+  '0010-administration',
 ];
 
 describe('migrateDatabase', () => {

@@ -71,7 +71,7 @@ describe('the engine of events, whatever happens in whatever order', () => {
 
     before(async () => {
       await addAccount(database.knex);
-      await database.knex('account').insert({ organization_id: 1, name: 'Other' });
+      await database.knex('account').insert({ organization_id: 1, name: 'Other', external_id: 'Other' });
     });
 
     it('keeps them too', async function model() {

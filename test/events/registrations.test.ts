@@ -397,7 +397,7 @@ describe('webhooks at a provider', () => {
 
 async function addRows(knex: Knex): Promise<void> {
   await addAccount(knex);
-  await knex('app_user').insert({ account_id: 1, email_address: 'a@example.com', secret_hash: randomBytes(32) });
+  await knex('app_user').insert({ organization_id: 1, account_id: 1, email_address: 'a@example.com' });
   const sealed = { credentials: '', token: '', token_hash: randomBytes(32) };
   await knex('instance').insert({ account_id: 1, id: 1, user_id: 1, name: 'The shop', element_key: 'shop', ...sealed });
 }

@@ -27,8 +27,8 @@ describe('releasing a queue', () => {
   beforeEach(async () => {
     const { knex } = database;
     await knex.raw('truncate organization, account, subscription, delivery, event restart identity cascade');
-    await knex.raw(`insert into organization (name, secret_hash) values ('o', sha256('o'))`);
-    await knex.raw(`insert into account (organization_id, name) values (1, 'a')`);
+    await knex.raw(`insert into organization (name) values ('o')`);
+    await knex.raw(`insert into account (organization_id, name, external_id) values (1, 'a', 'a')`);
     told = [];
     const notifier = { publish: async () => {}, subscribe: () => () => {}, onGap: () => () => {} };
     subscriptions = createSubscriptions({

@@ -17,7 +17,7 @@ describe('a tenant whose receivers hang', () => {
   let quietAccount = 0;
 
   before(async () => {
-    const quiet = { organization_id: 1, name: 'Quiet' };
+    const quiet = { organization_id: 1, name: 'Quiet', external_id: 'Quiet' };
     quietAccount = (await theRow(bench.knex('account').insert(quiet).returning('id'))).id;
   });
 

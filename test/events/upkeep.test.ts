@@ -49,13 +49,9 @@ describe('the upkeep of events', () => {
 
   it('keeps notifications for ninety days', async () => {
     const { knex } = database;
-    const organization = await theRow(
-      knex('organization')
-        .insert({ name: 'o', secret_hash: randomBytes(32) })
-        .returning('id'),
-    );
+    const organization = await theRow(knex('organization').insert({ name: 'o' }).returning('id'));
     const account = await theRow(
-      knex('account').insert({ organization_id: organization.id, name: 'a' }).returning('id'),
+      knex('account').insert({ organization_id: organization.id, name: 'a', external_id: 'a' }).returning('id'),
     );
     for (const days of [89, 91]) {
       const row = { account_id: account.id, type: 'delivery.exhausted', data: { days }, created_at: daysAgo(days) };

@@ -21,7 +21,7 @@ describe('pollers that are made for instances', () => {
   before(async () => {
     await addAccount(database.knex);
     const user = { account_id: 1, email_address: 'a@b.example', first_name: 'A', last_name: 'B' };
-    await database.knex('app_user').insert({ ...user, secret_hash: Buffer.alloc(32) });
+    await database.knex('app_user').insert({ organization_id: 1, ...user });
   });
 
   beforeEach(async () => {

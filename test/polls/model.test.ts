@@ -242,7 +242,7 @@ describe('pollers and providers at random', function () {
   before(async () => {
     await addAccount(database.knex);
     const user = { account_id: 1, email_address: 'a@b.example', first_name: 'A', last_name: 'B' };
-    await database.knex('app_user').insert({ ...user, secret_hash: Buffer.alloc(32) });
+    await database.knex('app_user').insert({ organization_id: 1, ...user });
     await database.knex.raw('create table model_event (run bigint, id text, version int, action text)');
     store = createPollStore(database.knex);
   });

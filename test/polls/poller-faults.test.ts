@@ -104,7 +104,7 @@ describe('a poller that something fails', () => {
     const { knex } = database;
     await addAccount(knex);
     const user = { account_id: 1, email_address: 'a@b.example', first_name: 'A', last_name: 'B' };
-    await knex('app_user').insert({ ...user, secret_hash: Buffer.alloc(32) });
+    await knex('app_user').insert({ organization_id: 1, ...user });
     for (const id of [1, 2, 3])
       await knex.raw(
         `insert into instance (account_id, id, user_id, name, element_key, tags, configuration, credentials, token, token_hash, provider_data)

@@ -49,9 +49,11 @@ describe('the poller', () => {
 
   before(async () => {
     await addAccount(database.knex);
-    await database.knex('account').insert({ organization_id: 1, name: 'Quiet' });
-    const user = { email_address: 'a@b.example', first_name: 'A', last_name: 'B', secret_hash: Buffer.alloc(32) };
-    for (const account_id of [1, 2]) await database.knex('app_user').insert({ ...user, account_id });
+    await database.knex('account').insert({ organization_id: 1, name: 'Quiet', external_id: 'Quiet' });
+    for (const account_id of [1, 2]) {
+      const user = { email_address: `${account_id}@b.example`, first_name: 'A', last_name: 'B' };
+      await database.knex('app_user').insert({ organization_id: 1, ...user, account_id });
+    }
     database.knex.on('query', () => void statements++);
   });
 

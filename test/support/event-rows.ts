@@ -7,8 +7,8 @@ export type AttemptRow = Tables['delivery_attempt'];
 
 /** The account of the tests, with the id 1. */
 export async function addAccount(knex: Knex): Promise<void> {
-  await knex('organization').insert({ name: 'Test', secret_hash: Buffer.alloc(32) });
-  await knex('account').insert({ organization_id: 1, name: 'Test' });
+  await knex('organization').insert({ name: 'Test' });
+  await knex('account').insert({ organization_id: 1, name: 'Test', external_id: 'Test' });
 }
 
 export function deliveries(knex: Knex): Promise<readonly DeliveryRow[]> {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Knex } from 'knex';
+import { createSecretStore } from '../../../src/accounts/secret-store.ts';
 import { openDatabase } from '../../../src/db/database.ts';
 import { createDevelopmentKeys, createKeyring } from '../../../src/db/keyring.ts';
 import { openPlatformKeys } from '../../../src/db/platform-keys.ts';
@@ -22,7 +23,8 @@ export interface Tenants {
 export async function openTenants(url: string, dataDir: string): Promise<Tenants> {
   const log = createLogger({ level: 'silent' });
   const { knex, close } = openDatabase({ url, poolSize: 2, log });
-  const { lookupHash } = await openPlatformKeys({ knex, keyring: createKeyring(await createDevelopmentKeys(dataDir)) });
+  const keyring = createKeyring(await createDevelopmentKeys(dataDir));
+  const secrets = createSecretStore({ keyring, keys: await openPlatformKeys({ knex, keyring }) });
 
   async function insert(table: string, values: Readonly<Record<string, unknown>>): Promise<number> {
     const [row] = await knex(table).insert(values).returning('id');
@@ -31,13 +33,13 @@ export async function openTenants(url: string, dataDir: string): Promise<Tenants
 
   async function create(name: string): Promise<Tenant> {
     const [organizationSecret, userSecret] = [secretOf(name), secretOf(name)];
-    const organizationId = await insert('organization', { name, secret_hash: lookupHash(organizationSecret) });
-    const accountId = await insert('account', { organization_id: organizationId, name });
-    await insert('app_user', {
-      account_id: accountId,
-      email_address: `${name}@example.com`,
-      secret_hash: lookupHash(userSecret),
-    });
+    const organizationId = await insert('organization', { name });
+    const accountId = await insert('account', { organization_id: organizationId, name, external_id: name });
+    const user = { organization_id: organizationId, account_id: accountId, email_address: `${name}@example.com` };
+    const userId = await insert('app_user', user);
+    await knex('user_role').insert({ account_id: accountId, user_id: userId, role: 'org-admin' });
+    await secrets.add(knex, { organizationId }, organizationSecret);
+    await secrets.add(knex, { accountId, userId }, userSecret);
     return { accountId, organizationSecret, userSecret };
   }
 

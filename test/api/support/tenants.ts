@@ -1,5 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Knex } from 'knex';
+import type { RoleKey } from '../../../src/accounts/privileges.ts';
+import { createSecretStore } from '../../../src/accounts/secret-store.ts';
+import type { TenantIds } from '../../../src/accounts/store.ts';
 import { openDatabase } from '../../../src/db/database.ts';
 import { createKeyring } from '../../../src/db/keyring.ts';
 import { openPlatformKeys } from '../../../src/db/platform-keys.ts';
@@ -29,36 +32,40 @@ export interface OtherTenants {
   readonly colleague: Tenant;
 }
 
-/** Makes three more callers in the service's database; there is no API for them yet. */
+/** Makes three more callers in the service's database; the two in the first organization are administrators of their accounts. */
 export function createTenants(service: Pick<TestApp, 'databaseUrl'>): Promise<OtherTenants> {
   return withDatabase(service, async (knex) => {
-    const { lookupHash } = await openPlatformKeys({ knex, keyring: createKeyring(ENCRYPTION_KEYS) });
+    const keyring = createKeyring(ENCRYPTION_KEYS);
+    const secrets = createSecretStore({ keyring, keys: await openPlatformKeys({ knex, keyring }) });
 
     async function insert(table: string, values: Readonly<Record<string, unknown>>): Promise<number> {
       const [row] = await knex(table).insert(values).returning('id');
       return Number(row.id);
     }
 
-    async function insertUser(accountId: number, name: string, organizationSecret: string): Promise<Tenant> {
+    async function insertUser(ids: Pick<TenantIds, 'organizationId' | 'accountId'>, name: string, role: RoleKey) {
+      const { organizationId, accountId } = ids;
       const userSecret = `${name}-${randomBytes(12).toString('hex')}`;
-      const address = `${name}@example.com`;
-      await insert('app_user', {
-        account_id: accountId,
-        email_address: address,
-        secret_hash: lookupHash(userSecret),
-      });
-      return { organizationSecret, userSecret, accountId };
+      const user = { organization_id: organizationId, account_id: accountId, email_address: `${name}@example.com` };
+      const userId = await insert('app_user', user);
+      await knex('user_role').insert({ account_id: accountId, user_id: userId, role });
+      await secrets.add(knex, { accountId, userId }, userSecret);
+      return { userSecret, accountId };
     }
 
     const insertAccount = (organizationId: number, name: string) =>
-      insert('account', { organization_id: organizationId, name });
+      insert('account', { organization_id: organizationId, name, external_id: name });
 
     const secret = `other-organization-${randomBytes(12).toString('hex')}`;
-    const organizationId = await insert('organization', { name: 'Another one', secret_hash: lookupHash(secret) });
+    const organizationId = await insert('organization', { name: 'Another one' });
+    await secrets.add(knex, { organizationId }, secret);
+    const strangers = { organizationId, accountId: await insertAccount(organizationId, 'Strangers') };
+    const siblings = { organizationId: 1, accountId: await insertAccount(1, 'Siblings') };
+    const ours = { organizationId: 1, accountId: 1 };
     return {
-      stranger: await insertUser(await insertAccount(organizationId, 'Strangers'), 'stranger', secret),
-      sibling: await insertUser(await insertAccount(1, 'Siblings'), 'sibling', ORGANIZATION_SECRET),
-      colleague: await insertUser(1, 'colleague', ORGANIZATION_SECRET),
+      stranger: { organizationSecret: secret, ...(await insertUser(strangers, 'stranger', 'org-admin')) },
+      sibling: { organizationSecret: ORGANIZATION_SECRET, ...(await insertUser(siblings, 'sibling', 'admin')) },
+      colleague: { organizationSecret: ORGANIZATION_SECRET, ...(await insertUser(ours, 'colleague', 'admin')) },
     };
   });
 }

@@ -233,9 +233,11 @@ function withoutRefreshToken({ refreshToken: _, ...grant }: TokenGrant): TokenGr
 /** With an account of its own. */
 async function insertInstance({ knex }: Pick<TestDatabase, 'knex'>): Promise<{ accountId: number; id: number }> {
   const hash = () => randomBytes(32);
-  const organization = await theRow(knex('organization').insert({ name: 'O', secret_hash: hash() }).returning('id'));
-  const account = await theRow(knex('account').insert({ organization_id: organization.id, name: 'A' }).returning('id'));
-  const user = { account_id: account.id, email_address: 'a@example.com', secret_hash: hash() };
+  const organization = await theRow(knex('organization').insert({ name: 'O' }).returning('id'));
+  const account = await theRow(
+    knex('account').insert({ organization_id: organization.id, name: 'A', external_id: 'A' }).returning('id'),
+  );
+  const user = { organization_id: organization.id, account_id: account.id, email_address: 'a@example.com' };
   const { id: userId } = await theRow(knex('app_user').insert(user).returning('id'));
   const instance = { account_id: account.id, user_id: userId, name: 'I', element_key: 'strict' };
   const secrets = { credentials: 'none', token: 'none', token_hash: hash() };

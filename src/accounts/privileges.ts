@@ -1,0 +1,90 @@
+/** What a caller may do beyond what everybody of an account may, by the keys of the API. */
+export const PRIVILEGES = {
+  manageOrganization: ['Change the organization and its accounts, and work in each of them', 'organization'],
+  viewOrganizationUsers: ['View users of the organization', 'organization'],
+  addOrganizationUsers: ['Add users to any account of the organization', 'organization'],
+  editOrganizationUsers: ['Edit users of the organization', 'organization'],
+  deleteOrganizationUsers: ['Delete users of the organization', 'organization'],
+  viewOrganizationLogs: ['View logs of the organization', 'organization'],
+  configureRoles: ['Configure roles', 'security'],
+  modifySecurity: ['Modify security: secrets of the organization', 'security'],
+  editAccount: ['Edit the account and its settings', 'account'],
+  viewAccountUsers: ['View users of the account', 'account'],
+  addAccountUsers: ['Add users to the account', 'account'],
+  editAccountUsers: ['Edit users of the account', 'account'],
+  deleteAccountUsers: ['Delete users of the account', 'account'],
+  viewAccountLogs: ['View logs of the account', 'account'],
+  createElements: ['Create elements', 'elements'],
+  viewElements: ['View elements', 'elements'],
+  editElements: ['Edit elements', 'elements'],
+  deleteElements: ['Delete elements', 'elements'],
+  createElementInstances: ['Create, change and delete element instances', 'elements'],
+  createFormulas: ['Create formulas', 'formulas'],
+  viewFormulas: ['View formulas', 'formulas'],
+  editFormulas: ['Edit formulas', 'formulas'],
+  deleteFormulas: ['Delete formulas', 'formulas'],
+  createFormulaInstances: ['Create, change and delete formula instances', 'formulas'],
+  createCommonObjects: ['Create common objects', 'commonObjects'],
+  viewCommonObjects: ['View common objects', 'commonObjects'],
+  editCommonObjects: ['Edit common objects', 'commonObjects'],
+  deleteCommonObjects: ['Delete common objects', 'commonObjects'],
+} as const satisfies Readonly<Record<string, readonly [name: string, category: string]>>;
+
+export type Privilege = keyof typeof PRIVILEGES;
+
+export const ALL_PRIVILEGES = Object.keys(PRIVILEGES) as readonly Privilege[];
+
+export function isPrivilege(key: string): key is Privilege {
+  return Object.hasOwn(PRIVILEGES, key);
+}
+
+interface RoleSpec {
+  readonly name: string;
+  readonly description: string;
+  /** Unless the organization gave the role others. */
+  readonly privileges: readonly Privilege[];
+}
+
+const OF_ORGANIZATION = ['organization', 'security'];
+
+/** From most to least. */
+export const ROLES = {
+  'org-admin': {
+    name: 'Organization administrator',
+    description: 'Everything, in every account of the organization.',
+    privileges: ALL_PRIVILEGES,
+  },
+  admin: {
+    name: 'Account administrator',
+    description: 'Everything in the own account.',
+    privileges: ALL_PRIVILEGES.filter((key) => !OF_ORGANIZATION.includes(PRIVILEGES[key][1])),
+  },
+  'default-user': {
+    name: 'User',
+    description: 'Works with the instances of the own account.',
+    privileges: [
+      'viewElements',
+      'createElementInstances',
+      'viewFormulas',
+      'createFormulaInstances',
+      'viewCommonObjects',
+    ],
+  },
+} as const satisfies Readonly<Record<string, RoleSpec>>;
+
+export type RoleKey = keyof typeof ROLES;
+
+export const ROLE_KEYS = Object.keys(ROLES) as readonly RoleKey[];
+
+export function isRole(key: string): key is RoleKey {
+  return Object.hasOwn(ROLES, key);
+}
+
+/** Where an organization gave a role other privileges than it has by default. */
+export type RolePrivileges = Readonly<Partial<Record<string, readonly string[]>>>;
+
+/** What somebody with the roles may do. Names that a later release stored mean nothing here. */
+export function privilegesOf(roles: readonly string[], given: RolePrivileges): ReadonlySet<Privilege> {
+  const keys = roles.flatMap((role) => (isRole(role) ? (given[role] ?? ROLES[role].privileges) : []));
+  return new Set(keys.filter(isPrivilege));
+}

@@ -1,0 +1,101 @@
+import type { Request, Response } from 'express';
+import { OPERATIONS } from '../../generated/operations.ts';
+import type { Principal } from '../accounts/accounts.ts';
+import { writeEntry } from '../db/change.ts';
+import { isAppError } from '../errors.ts';
+import type { Instance } from '../instances/instance.ts';
+import type { Platform } from '../platform.ts';
+import type { AuditEntry } from '../trace.ts';
+import type { Access } from './access.ts';
+import type { ApiOperationId } from './operation.ts';
+import type { RedactCall } from './request-record.ts';
+
+/** What the audit log tells of requests. */
+export interface Audit {
+  /** Of a request for an operation; what it changes is noted while it is done. */
+  readonly entryOf: (request: Request, response: Response, call: AuditedCall) => AuditEntry;
+  /** Notes that a caller was refused. @returns never: it throws what `check` threw */
+  readonly refusals: <Result>(entry: () => AuditEntry, check: () => Promise<Result>) => Promise<Result>;
+  /**
+   * Work whose changes have the entry in their transactions (`db/change.ts`). What shows a secret has its row before the secret is sent. Work
+   * that fails has the row of a failure.
+   */
+  readonly run: <Result>(entry: AuditEntry, work: () => Promise<Result>) => Promise<Result>;
+}
+
+export interface AuditedCall {
+  readonly id: ApiOperationId;
+  readonly access: Access;
+  readonly principal: Principal;
+  readonly params: Readonly<Record<string, string>>;
+  readonly instance: Instance | undefined;
+}
+
+const SUCCESS = 200;
+const FORBIDDEN = 403;
+const FAILURE = 500;
+/** Where it only looks. */
+const VIEW = { action: 'view', id: undefined } as const;
+
+/** `isStrict`: a change that was made without its row fails, as it would be forgotten silently otherwise. */
+export function createAudit(
+  { knex, clock, log }: Pick<Platform, 'knex' | 'clock' | 'log'>,
+  { redactCall, isStrict }: { readonly redactCall: RedactCall; readonly isStrict: boolean },
+): Audit {
+  /** The failure itself matters more to the caller than that its row could not be written. */
+  async function noteFailure(entry: AuditEntry, status: number): Promise<void> {
+    try {
+      await writeEntry(knex, entry, status);
+    } catch (error) {
+      log.error({ err: error, requestId: entry.requestId }, 'a failure could not be written to the audit log');
+    }
+  }
+
+  return {
+    entryOf: (request, response, { id, access, principal, params, instance }) => {
+      const { path, tag } = OPERATIONS[id];
+      const { action, id: idParam } = access.audit ?? VIEW;
+      const targetId = idParam === undefined ? undefined : params[idParam];
+      const instanceId = path.startsWith('/instances/{id}') ? Number(params.id) : instance?.id;
+      const [uri = ''] = request.originalUrl.split('?', 1);
+      return {
+        at: new Date(clock.now()),
+        requestId: response.locals.requestId,
+        organizationId: principal.organizationId,
+        accountId: principal.accountId,
+        userId: principal.userId,
+        method: request.method,
+        resourceUri: redactCall(request, response).redact(uri),
+        action,
+        target: access.audit?.target ?? tag,
+        ...(targetId !== undefined && { targetId }),
+        ...(instanceId !== undefined && Number.isSafeInteger(instanceId) && { instanceId }),
+        ipAddress: response.locals.address,
+        isWritten: false,
+      };
+    },
+
+    refusals: async (entry, check) => {
+      try {
+        return await check();
+      } catch (error) {
+        if (isAppError(error, 'FORBIDDEN')) await noteFailure(entry(), FORBIDDEN);
+        throw error;
+      }
+    },
+
+    run: async (entry, work) => {
+      try {
+        const result = await work();
+        if (entry.isWritten) return result;
+        if (isStrict && entry.action !== 'show')
+          throw new Error(`${entry.method} ${entry.resourceUri} changed something without its row in the audit log`);
+        await writeEntry(knex, entry, SUCCESS);
+        return result;
+      } catch (error) {
+        await noteFailure(entry, isAppError(error) ? error.status : FAILURE);
+        throw error;
+      }
+    },
+  };
+}
