@@ -44,6 +44,7 @@ describe('readConfig', () => {
       databasePoolSize: 10,
       shutdownTimeoutMs: 30_000,
       eventRetentionDays: 30,
+      activityRetentionDays: 7,
       providerMemoryBytes: undefined,
       validateResponses: false,
     });
@@ -82,6 +83,7 @@ describe('readConfig', () => {
       DATABASE_POOL_SIZE: '25',
       SHUTDOWN_TIMEOUT: '5',
       EVENT_RETENTION_DAYS: '7',
+      ACTIVITY_RETENTION_DAYS: '3',
       PROVIDER_MEMORY_MB: '64',
       NODE_ENV: 'test',
     });
@@ -112,6 +114,7 @@ describe('readConfig', () => {
       databasePoolSize: 25,
       shutdownTimeoutMs: 5000,
       eventRetentionDays: 7,
+      activityRetentionDays: 3,
       providerMemoryBytes: 64 * 1024 * 1024,
       validateResponses: true,
     });

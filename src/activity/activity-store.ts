@@ -13,13 +13,15 @@ export interface ActivityRow extends StoredColumns {
 }
 
 /** What trace logging kept of a request. */
-export interface WireRow extends Pick<ActivityRow, 'accountId' | 'at' | 'requestId'> {
+export interface WireRow extends RowKey {
   /** For each of `calls`. */
   readonly messages: readonly (Readonly<WireContent> | null)[];
 }
 
 /** Where a page begins: behind that row. */
 export type ActivityPlace = Pick<ActivityRow, 'at' | 'requestId'>;
+
+type RowKey = Pick<ActivityRow, 'accountId' | 'at' | 'requestId'>;
 
 export interface ActivitySelection {
   readonly instanceId?: number | undefined;
@@ -143,6 +145,14 @@ export function createActivityStore(knex: Knex) {
       );
     },
 
+    has: async ({ accountId, at, requestId }: RowKey): Promise<boolean> => {
+      const { rows } = await knex.raw<{ rows: unknown[] }>(
+        'select from activity where account_id = ? and at = ? and request_id = ?::uuid',
+        [accountId, at, requestId],
+      );
+      return rows.length > 0;
+    },
+
     /** From new to old. */
     list: async (accountId: number, selection: ActivitySelection): Promise<readonly ActivityRow[]> => {
       const { instanceId, condition, after, limit } = selection;
@@ -171,10 +181,10 @@ export function createActivityStore(knex: Knex) {
       return rows.map(unpackRow)[0];
     },
 
-    findWire: async (accountId: number, requestId: string): Promise<WireRow['messages'] | undefined> => {
+    findWire: async ({ accountId, at, requestId }: RowKey): Promise<WireRow['messages'] | undefined> => {
       const { rows } = await knex.raw<{ rows: Pick<WireRow, 'messages'>[] }>(
-        'select messages from activity_wire where account_id = ? and request_id = ?::uuid limit 1',
-        [accountId, requestId],
+        'select messages from activity_wire where account_id = ? and at = ? and request_id = ?::uuid',
+        [accountId, at, requestId],
       );
       return rows[0]?.messages;
     },

@@ -53,7 +53,7 @@ export function createActivityHistory({ shares }: Pick<Platform, 'shares'>): Act
           const message = `There is no activity of request ${requestId}. It is there about a second after the answer, and as long as activity is kept.`;
           throw new AppError('NOT_FOUND', message);
         }
-        return { row, messages: (await store.findWire(accountId, requestId)) ?? [] };
+        return { row, messages: (await store.findWire(row)) ?? [] };
       }),
   };
 }

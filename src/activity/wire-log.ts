@@ -144,7 +144,7 @@ function showBody(body: Body, clean: (text: string) => string, take: (bytes: num
 
 /** Members of JSON, of forms and queries, of XML. A value that was cut ends with the text. */
 const JSON_MEMBER = /"((?:[^"\\]|\\.){1,100})"(\s*:\s*)("(?:[^"\\]|\\.)*"?|[^\s,{}[\]"]+)/g;
-const FORM_MEMBER = /(^|[?&;\s])([\w.%-]{1,100})=([^&;\s"<>]*)/g;
+const FORM_MEMBER = /(^|[?&;\s"'])([\w.%-]{1,100})=([^&;\s"'<>]*)/g;
 const XML_MEMBER = /<((?:[\w-]{1,100}:)?([\w.-]{1,100})(?:\s[^<>]{0,1000})?)>([^<>]+)/g;
 
 function createCleaner({ redactor, names }: WireSecrets) {

@@ -9,7 +9,7 @@ export function createWriteActivity({ behind }: { readonly behind: Knex }): Writ
   return async ({ rows, wires, tallies }, isRetry) => {
     const [first] = rows;
     // The connection may have broken after the commit.
-    if (isRetry && first !== undefined && (await isWritten(behind, first))) return;
+    if (isRetry && first !== undefined && (await createActivityStore(behind).has(first))) return;
     await behind.transaction(async (via) => {
       const activity = createActivityStore(via);
       const usage = createUsageStore(via);
@@ -18,8 +18,4 @@ export function createWriteActivity({ behind }: { readonly behind: Knex }): Writ
       for (const interval of LONGEST_FIRST) await usage.add(interval, tallies.of(interval));
     });
   };
-}
-
-async function isWritten(knex: Knex, row: { readonly accountId: number; readonly requestId: string }) {
-  return (await createActivityStore(knex).find(row.accountId, row.requestId)) !== undefined;
 }

@@ -22,6 +22,7 @@ const usage = (interval: 'minute' | 'hour' | 'day'): readonly string[] => [
     primary key (account_id, metric, at, element_key)
   ) partition by range (at)`,
   `create table usage_${interval}_default partition of usage_${interval} default`,
+  `comment on table usage_${interval}_default is 'Takes what has no partition of its own'`,
   `comment on table usage_${interval} is 'What an account did in each ${interval} (UTC), by element; an empty key stands for none'`,
   `comment on column usage_${interval}.durations is 'Calls by how long they took; bucket n holds what is below 100 us * 1.1 ^ n'`,
 ];
@@ -48,14 +49,13 @@ const STATEMENTS: readonly string[] = [
     code text,
     pushdown text,
     address text,
-    calls json
+    calls json,
+    primary key (account_id, at, request_id)
   ) partition by range (at)`,
   'create table activity_default partition of activity default',
-  // In the order of listings, which go on by time and then by request.
-  'create index activity_newest_first on activity (account_id, at desc, request_id desc)',
-  'create index activity_of_instance on activity (account_id, instance_id, at desc, request_id desc) where instance_id is not null',
+  'create index activity_of_instance on activity (account_id, instance_id, at, request_id) where instance_id is not null',
   // Failures are few: they are found without reading what went well.
-  'create index activity_failed on activity (account_id, instance_id, at desc, request_id desc) where status >= 400',
+  'create index activity_failed on activity (account_id, instance_id, at, request_id) where status >= 400',
   'create index activity_request_id on activity (request_id)',
   `comment on table activity is 'Requests of known callers, written behind their answers; one partition a day (UTC)'`,
   `comment on table activity_default is 'Takes what has no partition of its own, so that a late upkeep never loses a row'`,
@@ -67,10 +67,11 @@ const STATEMENTS: readonly string[] = [
     account_id bigint not null,
     at timestamptz not null,
     request_id uuid not null,
-    messages json not null
+    messages json not null,
+    primary key (account_id, at, request_id)
   ) partition by range (at)`,
   'create table activity_wire_default partition of activity_wire default',
-  'create index activity_wire_request_id on activity_wire (request_id)',
+  `comment on table activity_wire_default is 'Takes what has no partition of its own'`,
   `comment on table activity_wire is 'What trace logging kept of a request, redacted: for each of activity.calls its headers and bodies, or null'`,
 
   ...(['minute', 'hour', 'day'] as const).flatMap(usage),
