@@ -2850,6 +2850,21 @@ export interface components {
              */
             pushdown?: "full" | "partial" | "none";
         };
+        /** @description The tracing of an instance. */
+        TraceLogging: {
+            /**
+             * Format: int64
+             * @description The id of the instance.
+             */
+            id: number;
+            /** @description True while headers and bodies of the calls to the provider are kept; see `PUT /instances/{id}/trace-logging`. */
+            traceLoggingEnabled: boolean;
+            /**
+             * Format: date-time
+             * @description When that ends by itself, in UTC; there only while it is on.
+             */
+            traceLoggingUntil: string;
+        };
         /** @description An event of an instance, as its receiver gets it. */
         InstanceEvent: {
             /** @description The id of the event; deliveries can be filtered by it as `event.id`. */
@@ -4508,6 +4523,20 @@ export interface components {
                 "application/json": components["schemas"]["Activity"][];
             };
         };
+        /** @description Calls on the instance are traced until then. */
+        TraceLogging: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["TraceLogging"];
+            };
+        };
         /** @description The events that match, the newest first. */
         EventList: {
             headers: {
@@ -5123,7 +5152,10 @@ export interface components {
          * @example 1
          */
         InstanceId: number;
-        /** @description A filter in the query language over `requestId`, `timestamp`, `userId`, `instanceId`, `elementKey`, `method`, `path`, `operation`, `status`, `code`, `durationMs`, `rows` and `pushdown`, such as `status >= 400 AND timestamp >= 2026-02-01T00:00:00Z`. */
+        /**
+         * @description A filter in the query language over `requestId`, `timestamp`, `userId`, `instanceId`, `elementKey`, `method`, `path`, `operation`, `status`, `code`, `durationMs`, `rows` and `pushdown`, such as `status >= 400 AND timestamp >= 2026-02-01T00:00:00Z`.
+         * @example operation = 'listRecords'
+         */
         ActivityWhere: string;
         /**
          * @description For how long, at most a day.
@@ -5145,7 +5177,10 @@ export interface components {
          * @example 8d2e3f9c-6f0b-4f0e-9d63-0a3c1d3a7c11
          */
         ActivityRequestId: string;
-        /** @description A filter in the query language over `request_id`, `traffic_id`, `traffic_date`, `user_id`, `account_id`, `process_time`, `request_status`, `request_ip`, `request_uri` and `element_key`, such as `request_status >= 400`. */
+        /**
+         * @description A filter in the query language over `request_id`, `traffic_id`, `traffic_date`, `user_id`, `account_id`, `process_time`, `request_status`, `request_ip`, `request_uri` and `element_key`, such as `request_status >= 400`.
+         * @example request_status = 200 AND element_key = 'odata'
+         */
         UsageWhere: string;
         /** @description The beginning, which belongs to the interval that it is in. Unless given, the last 60 minutes, 24 hours or 30 days. */
         UsageFrom: string;
@@ -6649,7 +6684,10 @@ export interface operations {
     listInstanceActivity: {
         parameters: {
             query?: {
-                /** @description A filter in the query language over `requestId`, `timestamp`, `userId`, `instanceId`, `elementKey`, `method`, `path`, `operation`, `status`, `code`, `durationMs`, `rows` and `pushdown`, such as `status >= 400 AND timestamp >= 2026-02-01T00:00:00Z`. */
+                /**
+                 * @description A filter in the query language over `requestId`, `timestamp`, `userId`, `instanceId`, `elementKey`, `method`, `path`, `operation`, `status`, `code`, `durationMs`, `rows` and `pushdown`, such as `status >= 400 AND timestamp >= 2026-02-01T00:00:00Z`.
+                 * @example operation = 'listRecords'
+                 */
                 where?: components["parameters"]["ActivityWhere"];
                 /**
                  * @description How many entries a page has at most.
@@ -6703,7 +6741,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            200: components["responses"]["Instance"];
+            200: components["responses"]["TraceLogging"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
@@ -6945,7 +6983,10 @@ export interface operations {
     listActivity: {
         parameters: {
             query?: {
-                /** @description A filter in the query language over `requestId`, `timestamp`, `userId`, `instanceId`, `elementKey`, `method`, `path`, `operation`, `status`, `code`, `durationMs`, `rows` and `pushdown`, such as `status >= 400 AND timestamp >= 2026-02-01T00:00:00Z`. */
+                /**
+                 * @description A filter in the query language over `requestId`, `timestamp`, `userId`, `instanceId`, `elementKey`, `method`, `path`, `operation`, `status`, `code`, `durationMs`, `rows` and `pushdown`, such as `status >= 400 AND timestamp >= 2026-02-01T00:00:00Z`.
+                 * @example operation = 'listRecords'
+                 */
                 where?: components["parameters"]["ActivityWhere"];
                 /**
                  * @description How many entries a page has at most.
@@ -7000,7 +7041,10 @@ export interface operations {
     listUsage: {
         parameters: {
             query?: {
-                /** @description A filter in the query language over `request_id`, `traffic_id`, `traffic_date`, `user_id`, `account_id`, `process_time`, `request_status`, `request_ip`, `request_uri` and `element_key`, such as `request_status >= 400`. */
+                /**
+                 * @description A filter in the query language over `request_id`, `traffic_id`, `traffic_date`, `user_id`, `account_id`, `process_time`, `request_status`, `request_ip`, `request_uri` and `element_key`, such as `request_status >= 400`.
+                 * @example request_status = 200 AND element_key = 'odata'
+                 */
                 where?: components["parameters"]["UsageWhere"];
                 /**
                  * @description How many entries a page has at most.

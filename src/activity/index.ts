@@ -12,8 +12,10 @@ export interface ActivityOptions {
   readonly recorder?: Partial<RecorderOptions> | undefined;
 }
 
+export type ActivityPlatform = Pick<Platform, 'knex' | 'behind' | 'shares' | 'log' | 'clock' | 'metrics'>;
+
 /** What was asked of the service and what came of it: written behind the answers, read by accounts, kept for a while. */
-export function composeActivity(platform: Platform, { retentionDays, recorder: options }: ActivityOptions) {
+export function composeActivity(platform: ActivityPlatform, { retentionDays, recorder: options }: ActivityOptions) {
   const { clock, log, metrics } = platform;
   const recorder = createRecorder({ write: createWriteActivity(platform), clock, log, metrics, options });
   const partitions = createPartitions(platform, keptTables(retentionDays), { aheadDays: AHEAD_DAYS });

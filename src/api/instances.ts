@@ -157,11 +157,14 @@ export function createInstanceHandlers(
       return { body: { id: path.id } };
     },
 
-    startTraceLogging: async ({ principal, path, query: { seconds = TRACE_SECONDS } }) =>
-      show(await instances.traceFor(principal.accountId, path.id, seconds * 1000)),
-    endTraceLogging: async ({ principal, path }) => {
-      await instances.traceFor(principal.accountId, path.id, undefined);
-      return { body: { id: path.id } };
+    startTraceLogging: async ({ principal, path: { id }, query: { seconds = TRACE_SECONDS } }) => {
+      const until = new Date(clock.now() + seconds * 1000);
+      await instances.traceUntil(principal.accountId, id, until);
+      return { body: { id, traceLoggingEnabled: true, traceLoggingUntil: until.toISOString() } };
+    },
+    endTraceLogging: async ({ principal, path: { id } }) => {
+      await instances.traceUntil(principal.accountId, id, null);
+      return { body: { id } };
     },
 
     getInstanceConfiguration: async ({ principal, path }) => ({

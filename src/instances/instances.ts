@@ -73,8 +73,8 @@ export interface Instances
     signal: AbortSignal,
   ) => Promise<Instance>;
   readonly setDisabled: (accountId: number, id: number, disabled: boolean) => Promise<Instance>;
-  /** Keeps headers and bodies of its calls for so long; undefined: no longer. */
-  readonly traceFor: (accountId: number, id: number, ms: number | undefined) => Promise<Instance>;
+  /** Keeps headers and bodies of its calls until then; null: no longer. */
+  readonly traceUntil: (accountId: number, id: number, until: Date | null) => Promise<Instance>;
   readonly remove: (accountId: number, id: number) => Promise<void>;
 }
 
@@ -104,7 +104,7 @@ interface Guard extends Pick<Authenticated, 'keep'>, Pick<Instance, 'settingsVer
 const WORKING = { valid: true, invalidReason: null, refusedCalls: [] };
 
 export function createInstances(
-  { keys, shares, random, egress, clock }: Pick<Platform, 'keys' | 'shares' | 'random' | 'egress' | 'clock'>,
+  { keys, shares, random, egress }: Pick<Platform, 'keys' | 'shares' | 'random' | 'egress'>,
   {
     registry,
     store,
@@ -294,8 +294,7 @@ export function createInstances(
 
     setDisabled: (accountId, id, disabled) => settle(accountId, id, { disabled }),
 
-    traceFor: (accountId, id, ms) =>
-      settle(accountId, id, { traceLoggingUntil: ms === undefined ? null : new Date(clock.now() + ms) }),
+    traceUntil: (accountId, id, traceLoggingUntil) => settle(accountId, id, { traceLoggingUntil }),
 
     remove: async (accountId, id) => {
       if (!(await store.remove(accountId, id))) throw instanceNotFound(id);
