@@ -48,6 +48,7 @@ interface Measured {
   readonly perSecond: number[];
   readonly cpuMs: number[];
   readonly p50Ms: number[];
+  readonly p99Ms: number[];
 }
 
 async function start({ url, knex }: LoadDatabase, records: 'on' | 'off') {
@@ -70,7 +71,7 @@ async function start({ url, knex }: LoadDatabase, records: 'on' | 'off') {
   const headers = { authorization: `User ${service.secrets.userSecret}, Element ${token}` };
   const request = { url: `${service.baseUrl}/employees?${query}`, headers };
   return {
-    measured: { service, request, perSecond: [], cpuMs: [], p50Ms: [] } satisfies Measured,
+    measured: { service, request, ...none() } satisfies Measured,
     databaseUrl,
     end: async () => {
       await service.stop();
@@ -79,12 +80,15 @@ async function start({ url, knex }: LoadDatabase, records: 'on' | 'off') {
   };
 }
 
+const none = () => ({ perSecond: [], cpuMs: [], p50Ms: [], p99Ms: [] });
+
 /** Many connections for throughput and CPU time, one for the time of a request. */
-async function measure({ service, request, perSecond, cpuMs, p50Ms }: Measured): Promise<void> {
+async function measure({ service, request, perSecond, cpuMs, p50Ms, p99Ms }: Measured): Promise<void> {
   const before = cpuMsOf([service.pid]);
   const result = await autocannon({ ...request, connections: CONNECTIONS, duration: seconds });
   if (result.non2xx > 0 || result.errors > 0) throw new Error(`${result.non2xx} answers were not 200`);
   perSecond.push(result.requests.average);
+  p99Ms.push(result.latency.p99);
   cpuMs.push((cpuMsOf([service.pid]) - before) / result.requests.total);
   const egress = createEgress({ allow: ['127.0.0.0/8'] });
   const times: number[] = [];
@@ -107,22 +111,24 @@ async function measureCost(database: LoadDatabase) {
       // In turns, each first as often as the other.
       for (const { measured } of round % 2 === 0 ? [on, off] : [off, on]) await measure(measured);
     }
-    const figures = ({ perSecond, cpuMs, p50Ms }: Measured) => ({
+    const figures = ({ perSecond, cpuMs, p50Ms, p99Ms }: Measured) => ({
       requestsPerSecond: Math.round(medianOf(perSecond)),
       cpuMsPerRequest: medianOf(cpuMs),
       p50Ms: medianOf(p50Ms),
+      p99MsOf32Connections: medianOf(p99Ms),
     });
     const [recorded, unrecorded] = [figures(on.measured), figures(off.measured)];
-    const { bytesPerRow, rows, dropped } = await stored(on.measured.service, on.databaseUrl);
+    const sizes = await stored(on.databaseUrl);
+    const blocked = { ...on.measured, ...none() };
+    await whileBlocked(on.databaseUrl, () => measure(blocked));
     return {
       recorded,
       unrecorded,
       throughputLost: 1 - recorded.requestsPerSecond / unrecorded.requestsPerSecond,
       addedP50Ms: recorded.p50Ms - unrecorded.p50Ms,
       addedCpuMs: recorded.cpuMsPerRequest - unrecorded.cpuMsPerRequest,
-      bytesPerRow,
-      rows,
-      dropped,
+      ...sizes,
+      databaseTakesNone: { ...figures(blocked), dropped: await droppedOf(on.measured.service) },
     };
   } finally {
     await on.end();
@@ -131,15 +137,33 @@ async function measureCost(database: LoadDatabase) {
 }
 
 /** What a request with one call to its provider takes on the disk, indexes and all. */
-async function stored(service: RunningService, url: string) {
-  const metrics = await (await fetch(`${service.origin}/metrics`)).text();
-  const dropped = Number(/^causeway_activity_dropped_total (\d+)$/m.exec(metrics)?.[1]);
+function stored(url: string) {
+  return withConnection(url, sizeOf);
+}
+
+/** Whoever writes activity waits until the work is done. */
+function whileBlocked(url: string, work: () => Promise<void>): Promise<void> {
+  return withConnection(url, (knex) =>
+    knex.transaction(async (trx) => {
+      await trx.raw('set local idle_in_transaction_session_timeout = 0');
+      await trx.raw('lock table activity in access exclusive mode');
+      await work();
+    }),
+  );
+}
+
+async function withConnection<Result>(url: string, work: (knex: Knex) => Promise<Result>): Promise<Result> {
   const { knex, close } = openDatabase({ url, poolSize: 1, log: createLogger({ level: 'fatal' }) });
   try {
-    return { dropped, ...(await sizeOf(knex)) };
+    return await work(knex);
   } finally {
     await close();
   }
+}
+
+async function droppedOf(service: RunningService): Promise<number> {
+  const metrics = await (await fetch(`${service.origin}/metrics`)).text();
+  return Number(/^causeway_activity_dropped_total (\d+)$/m.exec(metrics)?.[1]);
 }
 
 async function sizeOf(knex: Knex): Promise<{ readonly rows: number; readonly bytesPerRow: number }> {

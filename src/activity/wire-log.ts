@@ -58,34 +58,24 @@ export function createWireLog(room: WireRoom, secrets: WireSecrets): WireLog {
     const sent = show(describeSent(request));
     if (sent !== undefined) content.requestBody = sent;
 
-    function keepAnswer(headers: WireMessage['headers'], body: Body): void {
+    function keepHead({ headers }: WireMessage): void {
       content.responseHeaders = clean.headers(headers);
+    }
+
+    function keepBody(body: Body): void {
       const answered = show(body);
       if (answered !== undefined) content.responseBody = answered;
     }
 
     return {
       content,
-      answered: ({ headers, body }) => keepAnswer(headers, bodyOf(headers, body)),
-      watch: async function* watch({ headers, body }) {
-        const isKept = isText(headers) && !isPacked(headers);
-        const kept: Buffer[] = [];
-        let keptBytes = 0;
-        let bytes = 0;
-        try {
-          for await (const piece of body) {
-            bytes += piece.length;
-            if (isKept && keptBytes < MOST_BODY_BYTES) {
-              // A copy: a piece is a view of a larger buffer, which it would keep.
-              const part = Buffer.from(piece.subarray(0, MOST_BODY_BYTES - keptBytes));
-              kept.push(part);
-              keptBytes += part.length;
-            }
-            yield piece;
-          }
-        } finally {
-          keepAnswer(headers, isKept ? { kept: Buffer.concat(kept), bytes } : { what: typeOf(headers), bytes });
-        }
+      answered: (response) => {
+        keepHead(response);
+        keepBody(bodyOf(response.headers, response.body));
+      },
+      watch: (response) => {
+        keepHead(response);
+        return watchBody(response, keepBody);
       },
     };
   }
@@ -98,6 +88,31 @@ export function createWireLog(room: WireRoom, secrets: WireSecrets): WireLog {
       held = 0;
     },
   };
+}
+
+/** The same pieces; when they end, or nobody wants more of them, `keep` gets what is kept of them. */
+async function* watchBody(
+  { headers, body }: WireMessage & { readonly body: AsyncIterable<Buffer> },
+  keep: (body: Body) => void,
+): AsyncGenerator<Buffer, void> {
+  const isKept = isText(headers) && !isPacked(headers);
+  const kept: Buffer[] = [];
+  let keptBytes = 0;
+  let bytes = 0;
+  try {
+    for await (const piece of body) {
+      bytes += piece.length;
+      if (isKept && keptBytes < MOST_BODY_BYTES) {
+        // A copy: a piece is a view of a larger buffer, which it would keep.
+        const part = Buffer.from(piece.subarray(0, MOST_BODY_BYTES - keptBytes));
+        kept.push(part);
+        keptBytes += part.length;
+      }
+      yield piece;
+    }
+  } finally {
+    keep(isKept ? { kept: Buffer.concat(kept), bytes } : { what: typeOf(headers), bytes });
+  }
 }
 
 /** The beginning of a text, or what stands in place of what is none. */
