@@ -638,6 +638,64 @@ export interface paths {
         patch: operations["updateAccountSettings"];
         trace?: never;
     };
+    "/console/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Who is logged in?
+         * @description The session whose cookie the request has, with what its user may do. A call with secrets has none (404).
+         */
+        get: operations["getConsoleSession"];
+        put?: never;
+        /**
+         * Log in to the console
+         * @description By e-mail address and password, without an `Authorization` header; or by the secrets in that header, and then the body means nothing.
+         *     The answer sets the cookie of the session (`HttpOnly`, `SameSite=Strict`; over HTTPS `Secure` and with the prefix `__Host-`) and tells
+         *     the `csrfToken`, which every request with the cookie but GET and HEAD sends as `X-CSRF-Token`.
+         *
+         *     Ten wrong passwords in ten minutes for one e-mail address from one network make the next try wait (429 with `Retry-After`). A network
+         *     that tries fifty for any addresses waits as well, and so does everybody for an address that was tried a hundred times, save where it was
+         *     logged in from lately. Secrets do not wait for that. What is wrong is not told: an address that is nobody's, a user who may not call and
+         *     a wrong password are one 401.
+         */
+        post: operations["createConsoleSession"];
+        /**
+         * Log out
+         * @description Ends the session whose cookie the request has, at once and on every process. A call with secrets has none (404).
+         */
+        delete: operations["deleteConsoleSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/users/me/password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Set the own password
+         * @description For the log-in to the console: it is no secret of the API. 12 to 256 characters of any kind; what others try first is refused: common
+         *     passwords, also with a little added, and those made of the user's own e-mail address or name. `currentPassword` is needed when there is
+         *     a password and the call came with the cookie of a session, not with the user's secret; wrong ones count as wrong log-ins do.
+         *     All other sessions of the user end, on every process.
+         */
+        put: operations["setOwnPassword"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/instances": {
         parameters: {
             query?: never;
@@ -1562,7 +1620,7 @@ export interface paths {
          *     say so: a generated client that encodes the slashes of `path` gets a 400, and calls the URL itself instead. Segments `.` and `..`, encoded slashes,
          *     control characters and addresses in the path are a 400.
          *
-         *     Your headers go along, but for those that authenticate, cookies, and those of the connection; the authentication is the instance's, with another
+         *     Your headers go along, but for those that authenticate, cookies, and those of the connection and of traces; the authentication is the instance's, with another
          *     access token when the provider refuses one (bodies above 1 MB are not sent again). Cookies, challenges and policies of the answer are left out.
          *     Bodies of any type stream, up to 100 MB either way, and 30 s without a byte end the call. Nothing is tried again. Errors with the body
          *     `ErrorResponse` and an `Elements-Request-Id` that is its `requestId` are this service's; all others are the provider's.
@@ -1576,7 +1634,7 @@ export interface paths {
          *     say so: a generated client that encodes the slashes of `path` gets a 400, and calls the URL itself instead. Segments `.` and `..`, encoded slashes,
          *     control characters and addresses in the path are a 400.
          *
-         *     Your headers go along, but for those that authenticate, cookies, and those of the connection; the authentication is the instance's, with another
+         *     Your headers go along, but for those that authenticate, cookies, and those of the connection and of traces; the authentication is the instance's, with another
          *     access token when the provider refuses one (bodies above 1 MB are not sent again). Cookies, challenges and policies of the answer are left out.
          *     Bodies of any type stream, up to 100 MB either way, and 30 s without a byte end the call. Nothing is tried again. Errors with the body
          *     `ErrorResponse` and an `Elements-Request-Id` that is its `requestId` are this service's; all others are the provider's.
@@ -1590,7 +1648,7 @@ export interface paths {
          *     say so: a generated client that encodes the slashes of `path` gets a 400, and calls the URL itself instead. Segments `.` and `..`, encoded slashes,
          *     control characters and addresses in the path are a 400.
          *
-         *     Your headers go along, but for those that authenticate, cookies, and those of the connection; the authentication is the instance's, with another
+         *     Your headers go along, but for those that authenticate, cookies, and those of the connection and of traces; the authentication is the instance's, with another
          *     access token when the provider refuses one (bodies above 1 MB are not sent again). Cookies, challenges and policies of the answer are left out.
          *     Bodies of any type stream, up to 100 MB either way, and 30 s without a byte end the call. Nothing is tried again. Errors with the body
          *     `ErrorResponse` and an `Elements-Request-Id` that is its `requestId` are this service's; all others are the provider's.
@@ -1604,7 +1662,7 @@ export interface paths {
          *     say so: a generated client that encodes the slashes of `path` gets a 400, and calls the URL itself instead. Segments `.` and `..`, encoded slashes,
          *     control characters and addresses in the path are a 400.
          *
-         *     Your headers go along, but for those that authenticate, cookies, and those of the connection; the authentication is the instance's, with another
+         *     Your headers go along, but for those that authenticate, cookies, and those of the connection and of traces; the authentication is the instance's, with another
          *     access token when the provider refuses one (bodies above 1 MB are not sent again). Cookies, challenges and policies of the answer are left out.
          *     Bodies of any type stream, up to 100 MB either way, and 30 s without a byte end the call. Nothing is tried again. Errors with the body
          *     `ErrorResponse` and an `Elements-Request-Id` that is its `requestId` are this service's; all others are the provider's.
@@ -1620,7 +1678,7 @@ export interface paths {
          *     say so: a generated client that encodes the slashes of `path` gets a 400, and calls the URL itself instead. Segments `.` and `..`, encoded slashes,
          *     control characters and addresses in the path are a 400.
          *
-         *     Your headers go along, but for those that authenticate, cookies, and those of the connection; the authentication is the instance's, with another
+         *     Your headers go along, but for those that authenticate, cookies, and those of the connection and of traces; the authentication is the instance's, with another
          *     access token when the provider refuses one (bodies above 1 MB are not sent again). Cookies, challenges and policies of the answer are left out.
          *     Bodies of any type stream, up to 100 MB either way, and 30 s without a byte end the call. Nothing is tried again. Errors with the body
          *     `ErrorResponse` and an `Elements-Request-Id` that is its `requestId` are this service's; all others are the provider's.
@@ -2712,6 +2770,61 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        /** @description An organization or an account. */
+        NamedPlace: {
+            /** Format: int64 */
+            id: number;
+            name: string;
+        };
+        /** @description A session of the console and whose it is. */
+        ConsoleSession: {
+            /** @description Sent as `X-CSRF-Token` with every request but GET and HEAD. */
+            csrfToken: string;
+            /** Format: date-time */
+            createdDate: string;
+            /**
+             * Format: date-time
+             * @description When it ends whatever is done; it ends before after 30 minutes without a request.
+             */
+            expiresDate: string;
+            organization: components["schemas"]["NamedPlace"];
+            account: components["schemas"]["NamedPlace"];
+            user: {
+                /** Format: int64 */
+                id: number;
+                email: string;
+                firstName: string;
+                lastName: string;
+                hasPassword: boolean;
+            };
+            roles: string[];
+            /** @description The keys of what the user may do beyond what everybody of the account may. */
+            privileges: string[];
+        };
+        /** @description Who logs in. Without secrets in the `Authorization` header both `email` and `password` are needed. */
+        ConsoleLogIn: {
+            /** @description In upper or lower case. */
+            email?: string;
+            password?: string;
+            /**
+             * Format: int64
+             * @description For an e-mail address that users of several organizations have. Without it the oldest of those who have a password is meant.
+             */
+            organizationId?: number;
+        };
+        /** @description Nothing. */
+        EndedConsoleSession: Record<string, never>;
+        /** @description A new password. */
+        PasswordChange: {
+            /** @description 12 to 256 Unicode characters, counted after NFKC normalization. */
+            password: string;
+            currentPassword?: string;
+        };
+        /** @description What setting a password led to. */
+        PasswordSet: {
+            /** @description How many other sessions of the user ended. */
+            endedSessions: number;
+        };
         /** @description The instances of the caller or, with an `Element` token, the instance that it belongs to. */
         InstanceListOrInstance: components["schemas"]["ListedInstance"][] | components["schemas"]["Instance"];
         /** @description What the instance becomes. Its element, id and token stay; everything that is left out is emptied. Other members of an instance may stand beside it as they were read; changed or unknown ones are a 400. */
@@ -2789,7 +2902,7 @@ export interface components {
             failure?: string;
             /** @description From waiting for a connection to the last byte of the answer, or to its head where it is passed on. */
             durationMs: number;
-            /** @description How often the same had been sent before, in vain. */
+            /** @description How often the same had been sent before: again after a failure, with another access token, or where a redirect led from. */
             retries: number;
         };
         /** @description A request of a caller, and what came of it. */
@@ -3024,7 +3137,7 @@ export interface components {
             failure?: string;
             /** @description From waiting for a connection to the last byte of the answer, or to its head where it is passed on. */
             durationMs: number;
-            /** @description How often the same had been sent before, in vain. */
+            /** @description How often the same had been sent before: again after a failure, with another access token, or where a redirect led from. */
             retries: number;
             requestHeaders?: components["schemas"]["TracedHeaders"];
             /** @description What was sent, secrets taken out. Of more than 64 kB the beginning, and how much there was; what is no text is described. */
@@ -4090,7 +4203,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description Too many requests of this user or account, or too many wrong secrets from this address (`RATE_LIMITED`). */
+        /** @description Too many requests of this user or account, or too many wrong secrets from this address, or wrong passwords (`RATE_LIMITED`). */
         RateLimited: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -4459,6 +4572,62 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["AccountSettings"];
+            };
+        };
+        /** @description The session. */
+        ConsoleSession: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ConsoleSession"];
+            };
+        };
+        /** @description The new session. */
+        BegunConsoleSession: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                /** @description The cookie of the session. */
+                "Set-Cookie"?: string;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ConsoleSession"];
+            };
+        };
+        /** @description It has ended. */
+        EndedConsoleSession: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                /** @description The cookie of the session. */
+                "Set-Cookie"?: string;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["EndedConsoleSession"];
+            };
+        };
+        /** @description The password is set. */
+        PasswordSet: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["PasswordSet"];
             };
         };
         /** @description The instances, or the one that the token belongs to. Counts and paging headers come with the list only. */
@@ -6346,6 +6515,96 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getConsoleSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ConsoleSession"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    createConsoleSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ConsoleLogIn"];
+            };
+        };
+        responses: {
+            200: components["responses"]["BegunConsoleSession"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    deleteConsoleSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["EndedConsoleSession"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    setOwnPassword: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PasswordChange"];
+            };
+        };
+        responses: {
+            200: components["responses"]["PasswordSet"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
             406: components["responses"]["NotAcceptable"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];

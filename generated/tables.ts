@@ -89,6 +89,19 @@ export interface AuditLogColumns {
   readonly changes: unknown;
 }
 
+/** Who is logged in to the console. */
+export interface ConsoleSessionColumns {
+  readonly account_id: number;
+  readonly user_id: number;
+  readonly id: number;
+  /** HMAC-SHA256 under the platform key "lookup". */
+  readonly token_hash: Buffer;
+  readonly created_at: Date;
+  /** To half a minute. */
+  readonly used_at: Date;
+  readonly ends_at: Date;
+}
+
 /** Deliveries that are in flight, waiting or queued. Deleted when delivered: then delivery_attempt tells of it. */
 export interface DeliveryColumns {
   readonly account_id: number;
@@ -141,6 +154,8 @@ export interface EventColumns {
   readonly instance_id: number | null;
   readonly type: string;
   readonly payload: string;
+  /** W3C Trace Context of its acceptance; null where that was not recorded. */
+  readonly traceparent: string | null;
 }
 
 /** Keys by which a provider repeats an event: seen ones are dropped. */
@@ -200,6 +215,18 @@ export interface InstanceColumns {
   readonly event_warning: string | null;
   /** Until then headers and bodies of its calls to the provider are kept. */
   readonly trace_logging_until: Date | null;
+}
+
+/** Passwords that were tried: wrong ones count against those who try, and the last good one of a network vouches for it. */
+export interface LogInTryColumns {
+  readonly id: number;
+  /** HMAC-SHA256 under the platform key "digest": what people type there may be their password. */
+  readonly email_hash: Buffer;
+  readonly network: string;
+  readonly tried_at: Date;
+  readonly good: boolean;
+  /** False: there is no such user. */
+  readonly known: boolean;
 }
 
 /** Operational events of an account. */
@@ -419,6 +446,15 @@ export interface UsageMinuteColumns {
   readonly durations: readonly number[];
 }
 
+/** For the log-in to the console only; most users have none. */
+export interface UserPasswordColumns {
+  readonly account_id: number;
+  readonly user_id: number;
+  /** Argon2id as a PHC string, keyed under the platform key "digest": without the keys of the service nothing can be tried against it. */
+  readonly password_hash: string;
+  readonly changed_at: Date;
+}
+
 /** Who has which role; what a role may do stands in the code, or in role_privileges. */
 export interface UserRoleColumns {
   readonly account_id: number;
@@ -468,6 +504,7 @@ export interface Tables {
   readonly activity_wire: ActivityWireColumns;
   readonly app_user: AppUserColumns;
   readonly audit_log: AuditLogColumns;
+  readonly console_session: ConsoleSessionColumns;
   readonly delivery: DeliveryColumns;
   readonly delivery_attempt: DeliveryAttemptColumns;
   readonly event: EventColumns;
@@ -475,6 +512,7 @@ export interface Tables {
   readonly event_owner: EventOwnerColumns;
   readonly idempotency_record: IdempotencyRecordColumns;
   readonly instance: InstanceColumns;
+  readonly log_in_try: LogInTryColumns;
   readonly notification: NotificationColumns;
   readonly oauth_authorization: OauthAuthorizationColumns;
   readonly oauth_proxy: OauthProxyColumns;
@@ -490,6 +528,7 @@ export interface Tables {
   readonly usage_day: UsageDayColumns;
   readonly usage_hour: UsageHourColumns;
   readonly usage_minute: UsageMinuteColumns;
+  readonly user_password: UserPasswordColumns;
   readonly user_role: UserRoleColumns;
   readonly user_secret: UserSecretColumns;
   readonly webhook_registration: WebhookRegistrationColumns;

@@ -2,6 +2,7 @@ import { type DestinationStream, type Logger as Pino, pino } from 'pino';
 import { type Clock, SYSTEM_CLOCK } from './clock.ts';
 import type { LogLevel } from './config/index.ts';
 import { CENSOR, combineRedactors, isSecretName, NO_SECRETS, type Redactor } from './redaction.ts';
+import { currentSpan, currentTrace } from './trace.ts';
 
 /**
  * Writes one line: what it is about, and a message. An error in place of a record is written as `err`. A record may bring the `redactor` of
@@ -9,7 +10,10 @@ import { CENSOR, combineRedactors, isSecretName, NO_SECRETS, type Redactor } fro
  */
 type Write = (record: object | string, message?: string) => void;
 
-/** One JSON object a line, without secrets: neither those of the process, nor those of the call that it is about, nor what goes by the name of one. */
+/**
+ * One JSON object a line, without secrets: neither those of the process, nor those of the call that it is about, nor what goes by the name of one. A
+ * line that is written while a request is worked on, however deep, says which one.
+ */
 export interface Logger extends Readonly<Record<Level, Write>> {
   /** Adds the bindings to each line. */
   readonly child: (bindings: object) => Logger;
@@ -47,8 +51,10 @@ function wrap(log: Pino, ofProcess: Redactor): Logger {
     (first, text) => {
       if (!log.isLevelEnabled(level)) return;
       const { record, message, redactor } = readLine(first, text);
-      const copy = createCopy(redactor === undefined ? ofProcess : combineRedactors([ofProcess, redactor]));
-      log[level](copy.members(record), message === undefined ? undefined : copy.text(message));
+      const { place, ofRequest } = readPlace();
+      const known = [ofProcess, ofRequest, redactor].filter((one) => one !== undefined);
+      const copy = createCopy(known.length === 1 ? ofProcess : combineRedactors(known));
+      log[level]({ ...place, ...copy.members(record) }, message === undefined ? undefined : copy.text(message));
     };
   return {
     debug: write('debug'),
@@ -71,6 +77,19 @@ function readLine(first: object | string, text?: string): Line {
   if (first instanceof Error) return readLine({ err: first }, text);
   const { redactor, ...record }: { readonly redactor?: Redactor; readonly err?: unknown } = first;
   return { record, message: text ?? (record.err instanceof Error ? record.err.message : undefined), redactor };
+}
+
+/** What is worked on as the line is written. */
+function readPlace(): { readonly place?: object; readonly ofRequest?: Redactor | undefined } {
+  const trace = currentTrace();
+  const span = currentSpan();
+  if (trace === undefined && span === undefined) return {};
+  const place = {
+    ...(trace !== undefined && { requestId: trace.requestId }),
+    // As OpenTelemetry calls them in logs that are not its own.
+    ...(span !== undefined && { trace_id: span.traceId, span_id: span.spanId }),
+  };
+  return { place, ofRequest: trace?.redactor };
 }
 
 /** A line holds so much text and so many values, and leaves out the rest: a body in an error can have a million of them. */

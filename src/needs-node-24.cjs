@@ -1,9 +1,11 @@
 'use strict';
 // Loaded before everything else by `npm start`. It is written so that any Node.js can run it, also one that cannot even
 // load the rest and would only say that it does not know the extension ".ts".
-if (Number(process.versions.node.split('.')[0]) < 24) {
+// Argon2, for passwords, came with 24.7.
+var parts = process.versions.node.split('.');
+if (Number(parts[0]) < 24 || (Number(parts[0]) === 24 && Number(parts[1]) < 7)) {
   console.error(
-    'Causeway needs Node.js 24 or newer; this is ' +
+    'Causeway needs Node.js 24.7 or newer; this is ' +
       process.version +
       ' (' +
       process.execPath +

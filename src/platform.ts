@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Knex } from 'knex';
 import type { Cleanup } from './cleanup.ts';
 import { type Clock, SYSTEM_CLOCK } from './clock.ts';
-import type { ServiceConfig } from './config/index.ts';
+import { type ServiceConfig, secretsOf } from './config/index.ts';
 import { awaitDatabase } from './db/await-database.ts';
 import { ensureDataDir } from './db/data-dir.ts';
 import { openAside, openDatabase } from './db/database.ts';
@@ -17,6 +17,8 @@ import { createPoolShares, type PoolShares } from './db/pool-shares.ts';
 import { createEgress, type Egress } from './egress/index.ts';
 import type { Logger } from './log.ts';
 import { createMetrics, type Metrics, measureBuild } from './metrics.ts';
+import { createRedactor } from './redaction.ts';
+import type { Tracer } from './trace.ts';
 
 /** What every room of the service stands on. It is made once, when the process starts. */
 export interface Platform {
@@ -30,6 +32,8 @@ export interface Platform {
   readonly egress: Egress;
   readonly log: Logger;
   readonly metrics: Metrics;
+  /** Undefined: nothing is traced. */
+  readonly tracer?: Tracer | undefined;
   readonly clock: Clock;
   readonly random: Random;
 }
@@ -77,6 +81,7 @@ export async function composePlatform(options: PlatformOptions): Promise<OpenedP
   const clock = SYSTEM_CLOCK;
   const metrics = createMetrics();
   measureBuild(metrics);
+  const tracer = await openTracer(options, metrics);
 
   const { knex, isReachable, answersOthers, close } = openDatabase({ url, poolSize, log });
   cleanup.add('database', close);
@@ -97,5 +102,33 @@ export async function composePlatform(options: PlatformOptions): Promise<OpenedP
 
   const random = { bytes: randomBytes, fraction: Math.random };
   const { isStuck } = liveness;
-  return { knex, behind, shares, keyring, keys, notifier, egress, log, metrics, clock, random, isReachable, isStuck };
+  return {
+    knex,
+    behind,
+    shares,
+    keyring,
+    keys,
+    notifier,
+    egress,
+    log,
+    metrics,
+    tracer,
+    clock,
+    random,
+    isReachable,
+    isStuck,
+  };
+}
+
+const LONGEST_FLUSH_MS = 5_000;
+
+/** The SDK of OpenTelemetry is not even read where nothing is traced. It is closed last, so that it has what the others did until then. */
+async function openTracer({ config, log, cleanup }: PlatformOptions, metrics: Metrics): Promise<Tracer | undefined> {
+  const { tracing, shutdownTimeoutMs } = config;
+  if (tracing === undefined) return undefined;
+  const { createTelemetry } = await import('./telemetry.ts');
+  const redactor = createRedactor(secretsOf(config));
+  const { tracer, close } = createTelemetry({ config: tracing, redactor, clock: SYSTEM_CLOCK, log, metrics });
+  cleanup.add('telemetry', () => close(Math.min(shutdownTimeoutMs, LONGEST_FLUSH_MS)));
+  return tracer;
 }

@@ -5,7 +5,7 @@ import ts from 'typescript';
 
 /** Who may know whom (the plan of the house); a room may import from rooms of lower levels only. */
 const LEVELS: readonly (readonly string[])[] = [
-  ['clock', 'redaction'],
+  ['clock', 'redaction', 'trace'],
   [
     'cleanup',
     'collected-bytes',
@@ -16,7 +16,7 @@ const LEVELS: readonly (readonly string[])[] = [
     'numbers',
     'pace',
     'retry-after',
-    'trace',
+    'telemetry',
     'turn-budget',
   ],
   // Simulators evaluate filters with the evaluator that the platform has for rows.
@@ -41,8 +41,17 @@ const RESERVED_LIBRARIES: Readonly<Record<string, (file: string) => boolean>> = 
   undici: (file) => file.startsWith('src/egress/'),
   oauth4webapi: (file) => file.startsWith('src/instances/oauth/'),
   'prom-client': (file) => file === 'src/metrics.ts',
+  '@opentelemetry/api': isTelemetry,
+  '@opentelemetry/core': isTelemetry,
+  '@opentelemetry/exporter-trace-otlp-proto': isTelemetry,
+  '@opentelemetry/resources': isTelemetry,
+  '@opentelemetry/sdk-trace': isTelemetry,
   knex: (file) => file.startsWith('src/db/') || file.endsWith('store.ts'),
 };
+
+function isTelemetry(file: string): boolean {
+  return file === 'src/telemetry.ts';
+}
 
 const KNOWN_TO_EMBEDDED: readonly string[] = ['src/db/data-dir.ts', 'src/db/files.ts', 'src/errors.ts', 'src/log.ts'];
 

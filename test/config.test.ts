@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import { ConfigError, describeVariables, publicUrlOf, readConfig, VARIABLES } from '../src/config/index.ts';
+import { ConfigError, describeVariables, publicUrlOf, readConfig, secretsOf, VARIABLES } from '../src/config/index.ts';
 
 const DATABASE_URL = 'postgres://causeway:canary-password@db.internal:5432/causeway';
 const KEY = randomBytes(32).toString('base64');
@@ -46,6 +46,7 @@ describe('readConfig', () => {
       eventRetentionDays: 30,
       activityRetentionDays: 7,
       providerMemoryBytes: undefined,
+      tracing: undefined,
       validateResponses: false,
     });
   });
@@ -85,6 +86,19 @@ describe('readConfig', () => {
       EVENT_RETENTION_DAYS: '7',
       ACTIVITY_RETENTION_DAYS: '3',
       PROVIDER_MEMORY_MB: '64',
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector.internal:4318/',
+      OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf',
+      OTEL_EXPORTER_OTLP_HEADERS: 'x-tenant=one, authorization=Bearer%20of-the-collector',
+      OTEL_EXPORTER_OTLP_TRACES_HEADERS: 'x-tenant=two',
+      OTEL_EXPORTER_OTLP_TIMEOUT: '2500',
+      OTEL_SERVICE_NAME: 'hub',
+      OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test,team=a%2Cb',
+      OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
+      OTEL_TRACES_SAMPLER_ARG: '0.25',
+      OTEL_BSP_SCHEDULE_DELAY: '100',
+      OTEL_BSP_MAX_QUEUE_SIZE: '64',
+      OTEL_SDK_DISABLED: 'no',
+      TRACE_CONTEXT_HOSTS: 'api.example.com, *.example.org',
       NODE_ENV: 'test',
     });
     expect(config).to.deep.equal({
@@ -116,6 +130,18 @@ describe('readConfig', () => {
       eventRetentionDays: 7,
       activityRetentionDays: 3,
       providerMemoryBytes: 64 * 1024 * 1024,
+      tracing: {
+        url: 'https://collector.internal:4318/v1/traces',
+        headers: { 'x-tenant': 'two', authorization: 'Bearer of-the-collector' },
+        timeoutMs: 2500,
+        serviceName: 'hub',
+        resourceAttributes: { 'deployment.environment.name': 'test', team: 'a,b' },
+        sampler: 'parentbased_traceidratio',
+        samplerShare: 0.25,
+        delayMs: 100,
+        mostWaiting: 64,
+        contextHosts: ['api.example.com', '*.example.org'],
+      },
       validateResponses: true,
     });
   });
@@ -140,6 +166,22 @@ describe('readConfig', () => {
       ]);
     });
   }
+
+  it('sends traces where it is told for traces alone, and as it is told', () => {
+    const url = 'http://localhost:4318/own/path';
+    expect(readConfig({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: url }).tracing).to.include({ url, timeoutMs: 10_000 });
+    expect(readConfig({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: url, OTEL_SDK_DISABLED: 'TRUE' }).tracing).to.equal(
+      undefined,
+    );
+  });
+
+  it('counts the headers of a collector among the secrets', () => {
+    const config = readConfig({
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://localhost:4318',
+      OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20of-the-collector',
+    });
+    expect(secretsOf(config)).to.include('Bearer of-the-collector').and.include('of-the-collector');
+  });
 
   it('allows no address that is not public when EGRESS_ALLOW is set to nothing', () => {
     expect(readConfig({ EGRESS_ALLOW: '' }).egressAllow).to.deep.equal([]);
@@ -170,6 +212,12 @@ describe('readConfig', () => {
         CONNECTORS: 'acme',
         DATABASE_POOL_SIZE: '1',
         SHUTDOWN_TIMEOUT: '-1',
+        OTEL_EXPORTER_OTLP_ENDPOINT: 'http://canary@collector',
+        OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
+        OTEL_EXPORTER_OTLP_HEADERS: 'canary',
+        OTEL_TRACES_SAMPLER: 'sometimes',
+        OTEL_TRACES_SAMPLER_ARG: '1.1',
+        TRACE_CONTEXT_HOSTS: 'https://api.example.com',
         NODE_ENV: 'prodution',
       }),
     ).to.deep.equal([
@@ -187,6 +235,12 @@ describe('readConfig', () => {
       'CONNECTORS is "acme"; expected npm packages called causeway-connector-<key>, perhaps with a scope, separated by commas',
       'DATABASE_POOL_SIZE is "1"; expected a whole number from 2 to 1000',
       'SHUTDOWN_TIMEOUT is "-1"; expected a whole number from 1 to 3600',
+      'OTEL_EXPORTER_OTLP_ENDPOINT is ******** (23 characters); expected an http or https URL without user, query and fragment',
+      'OTEL_EXPORTER_OTLP_PROTOCOL is "grpc"; expected one of http/protobuf',
+      'OTEL_EXPORTER_OTLP_HEADERS is ******** (6 characters); expected name=value, several separated by commas, values percent-encoded',
+      'OTEL_TRACES_SAMPLER is "sometimes"; expected one of always_on, always_off, traceidratio, parentbased_always_on, parentbased_always_off, parentbased_traceidratio',
+      'OTEL_TRACES_SAMPLER_ARG is "1.1"; expected a number from 0 to 1',
+      'TRACE_CONTEXT_HOSTS is "https://api.example.com"; expected host names, or *. and a domain, separated by commas',
       'NODE_ENV is "prodution"; expected one of production, development, test',
     ]);
   });

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { createLogger, type Logger } from '../src/log.ts';
 import { createRedactor } from '../src/redaction.ts';
+import { createTrace, inBackground, withTrace } from '../src/trace.ts';
 
 const CANARY = 'caña/ry+"7f\\3=?&x y';
 
@@ -50,6 +51,23 @@ describe('createLogger', () => {
     expect(first).to.contain('"path":"/[redacted]"').and.contain('"msg":"a [redacted]"').and.not.contain('of-the-call');
     expect(JSON.parse(first)).to.not.have.property('redactor');
     expect(second).to.contain('"msg":"secret-of-the-call"');
+  });
+
+  it('names the request that is worked on, whoever writes, and knows its secrets', async () => {
+    const trace = { ...createTrace('request-1'), redactor: createRedactor(['secret-of-the-call']) };
+    const written: string[] = [];
+    const log = createLogger({ level: 'info', destination: { write: (line) => written.push(line) } });
+    await withTrace({ trace, span: undefined }, async () => {
+      await Promise.resolve();
+      log.child({ room: 'deep' }).warn({ err: new Error('with secret-of-the-call') });
+      log.info({ requestId: 'another' }, 'about another');
+      inBackground(() => log.info('of nobody'));
+    });
+    log.info('afterwards');
+    const [deep, another, ...others] = written.map((line) => JSON.parse(line));
+    expect(deep).to.include({ requestId: 'request-1', room: 'deep', msg: 'with [redacted]' });
+    expect(another).to.include({ requestId: 'another' });
+    for (const line of others) expect(line).not.to.have.property('requestId');
   });
 
   for (const secret of ['request"}', '"level":"info"', '","msg":"', '"time":"2', '\\\\\\\\\\\\', 'status', 'request']) {

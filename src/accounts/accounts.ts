@@ -5,13 +5,7 @@ import { AppError, cutText } from '../errors.ts';
 import type { Platform } from '../platform.ts';
 import { type Privilege, privilegesOf } from './privileges.ts';
 import { createSecretStore } from './secret-store.ts';
-import {
-  createAccountStore,
-  type StoredAccount,
-  type StoredPrincipal,
-  type StoredUser,
-  type TenantIds,
-} from './store.ts';
+import { createAccountStore, type StoredAccount, type StoredRights, type StoredUser, type TenantIds } from './store.ts';
 
 export type User = StoredUser;
 
@@ -163,7 +157,11 @@ export function createAccounts(
 /** An id of ours: what PostgreSQL and JSON can hold. */
 const ID = /^[1-9]\d{0,14}$/;
 
-function toPrincipal(stored: StoredPrincipal, organizationVerified: boolean, expiresAt: Date | null): FoundPrincipal {
+export function toPrincipal(
+  stored: StoredRights,
+  organizationVerified: boolean,
+  expiresAt: Date | null,
+): FoundPrincipal {
   const { organizationId, accountId, userId, roles, rolePrivileges } = stored;
   const privileges = privilegesOf(roles, rolePrivileges);
   const principal = { organizationId, accountId, homeAccountId: accountId, userId, roles, privileges };

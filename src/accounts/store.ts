@@ -2,11 +2,14 @@ import type { Knex } from 'knex';
 import { type ColumnsOf, firstOf, type RowOf } from '../db/row.ts';
 import type { RolePrivileges } from './privileges.ts';
 
-/** A user as found by the hash of its secret, with what it may do. */
-export interface StoredPrincipal {
-  readonly organizationId: number;
-  readonly accountId: number;
-  readonly userId: number;
+/** A user with what it may do, as `RIGHTS` reads it. */
+export interface StoredRights extends TenantIds {
+  readonly roles: readonly string[];
+  readonly rolePrivileges: RolePrivileges;
+}
+
+/** A user as found by the hash of its secret. */
+export interface StoredPrincipal extends StoredRights {
   readonly userSecretHash: Buffer;
   /** When the secret ends; null for the current one. */
   readonly expiresAt: Date | null;
@@ -14,8 +17,6 @@ export interface StoredPrincipal {
   readonly organizationSecretHashes: readonly Buffer[];
   /** When each of them ends; null for the current one. */
   readonly organizationSecretExpiries: readonly (Date | null)[];
-  readonly roles: readonly string[];
-  readonly rolePrivileges: RolePrivileges;
 }
 
 type UserColumn = 'id' | 'email_address' | 'first_name' | 'last_name';
@@ -60,6 +61,15 @@ const BOOTSTRAP_LOCK = 7_205_002;
 const OF_ORGANIZATION = `from organization_secret
   where organization_id = app_user.organization_id and (expires_at is null or expires_at > now()) order by id`;
 
+/** The columns of `StoredRights`. */
+export const RIGHTS = `app_user.organization_id as "organizationId", app_user.account_id as "accountId", app_user.id as "userId",
+  array (select role from user_role where user_role.account_id = app_user.account_id and user_id = app_user.id) as roles,
+  (select coalesce(jsonb_object_agg(role, privileges), '{}') from role_privileges
+    where role_privileges.organization_id = app_user.organization_id) as "rolePrivileges"`;
+
+/** Users who may call. */
+export const MAY_CALL = 'app_user.active and app_user.deleted_at is null and account.deleted_at is null';
+
 /** The rows of organizations, accounts and users, as those need them who call. */
 export function createAccountStore(knex: Knex) {
   return {
@@ -82,18 +92,14 @@ export function createAccountStore(knex: Knex) {
     /** In one query: who calls, in what roles, and which secrets of the organization go with it. */
     findPrincipals: async (userSecretHash: Buffer): Promise<StoredPrincipal[]> => {
       const { rows } = await knex.raw<{ rows: StoredPrincipal[] }>(
-        `select app_user.organization_id as "organizationId", app_user.account_id as "accountId", app_user.id as "userId",
-           user_secret.secret_hash as "userSecretHash", user_secret.expires_at as "expiresAt",
+        `select ${RIGHTS}, user_secret.secret_hash as "userSecretHash", user_secret.expires_at as "expiresAt",
            array (select secret_hash ${OF_ORGANIZATION}) as "organizationSecretHashes",
-           array (select expires_at ${OF_ORGANIZATION}) as "organizationSecretExpiries",
-           array (select role from user_role where user_role.account_id = app_user.account_id and user_id = app_user.id) as roles,
-           (select coalesce(jsonb_object_agg(role, privileges), '{}') from role_privileges
-             where role_privileges.organization_id = app_user.organization_id) as "rolePrivileges"
+           array (select expires_at ${OF_ORGANIZATION}) as "organizationSecretExpiries"
          from user_secret
            join app_user on app_user.account_id = user_secret.account_id and app_user.id = user_secret.user_id
            join account on account.id = app_user.account_id
          where user_secret.secret_hash = ? and (user_secret.expires_at is null or user_secret.expires_at > now())
-           and app_user.active and app_user.deleted_at is null and account.deleted_at is null`,
+           and ${MAY_CALL}`,
         [userSecretHash],
       );
       return rows;

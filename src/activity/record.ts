@@ -37,5 +37,6 @@ export interface ActivityCall {
   /** Or why there was no response. */
   readonly outcome: number | string;
   readonly durationUs: number;
+  /** How often the same was sent before. */
   readonly retries: number;
 }

@@ -249,7 +249,7 @@ function toRow(record: ActivityRecord): ActivityRow {
 }
 
 function toCall(record: ActivityRecord, call: TracedCall): ActivityCall {
-  const { method, url, outcome, durationMs, retries } = call;
+  const { method, url, outcome, durationMs, resends = 0 } = call;
   const { redact } = combineRedactors([record.redactor, call.redactor]);
   return {
     method,
@@ -257,7 +257,7 @@ function toCall(record: ActivityRecord, call: TracedCall): ActivityCall {
     path: redact(url.pathname),
     outcome,
     durationUs: Math.round(durationMs * 1000),
-    retries,
+    retries: resends,
   };
 }
 

@@ -83,6 +83,12 @@ export const ACCESS: Readonly<Record<ApiOperationId, Access>> = {
   setAccountSettings: settings('accountId'),
   updateAccountSettings: settings('accountId'),
 
+  // To oneself.
+  createConsoleSession: { audit: { action: 'login', target: 'session' } },
+  getConsoleSession: EVERYBODY,
+  deleteConsoleSession: { audit: { action: 'logout', target: 'session' } },
+  setOwnPassword: { audit: { action: 'update', target: 'secret' } },
+
   listElements: VIEW_ELEMENTS,
   getElement: VIEW_ELEMENTS,
   getOAuthUrl: { privilege: INSTANCE },

@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express';
 import { OPERATIONS } from '../../generated/operations.ts';
-import type { Principal } from '../accounts/accounts.ts';
+import type { TenantIds } from '../accounts/store.ts';
 import { writeEntry } from '../db/change.ts';
 import { isAppError } from '../errors.ts';
 import type { Instance } from '../instances/instance.ts';
@@ -26,7 +26,7 @@ export interface Audit {
 export interface AuditedCall {
   readonly id: ApiOperationId;
   readonly access: Access;
-  readonly principal: Principal;
+  readonly principal: TenantIds;
   readonly params: Readonly<Record<string, string>>;
   readonly instance: Instance | undefined;
 }

@@ -1,6 +1,7 @@
 import type { Request, Response } from 'express';
 import { OPERATIONS } from '../../generated/operations.ts';
 import type { Accounts, FoundPrincipal, Principal } from '../accounts/accounts.ts';
+import type { ConsoleSession, ConsoleSessions, FoundSession } from '../accounts/log-in/sessions.ts';
 import type { PrincipalChanges } from '../accounts/principal-changes.ts';
 import type { Clock } from '../clock.ts';
 import type { PoolShares } from '../db/pool-shares.ts';
@@ -17,6 +18,8 @@ import type { CallerLimits } from './rate-limits.ts';
 import { networkOf } from './remote-address.ts';
 import { signalEnd } from './request-end.ts';
 import { setBudget } from './response.ts';
+import { createRoutes } from './routes.ts';
+import { assertCsrfToken, type SessionCookie } from './session-cookie.ts';
 import type { Scope } from './validation.ts';
 
 /** Who calls, and on which instance. */
@@ -24,27 +27,31 @@ export interface Caller {
   readonly principal: Principal;
   /** Of the secrets that the principal was known by. */
   readonly redactor: Redactor;
+  /** That of the console whose cookie the principal was known by. */
+  readonly session?: ConsoleSession;
   readonly instance?: Instance;
 }
 
 export type ApiScope = Exclude<Scope, 'root'>;
 
 /** Who asks, and which operations a request may mean (decisions D2). */
-export interface Authorized {
-  readonly caller: Caller;
-  readonly scope: ApiScope;
-}
+export type Authorized =
+  | { readonly caller: Caller; readonly scope: Exclude<ApiScope, 'public'> }
+  /** Nobody, who asks for something that is there to become somebody. */
+  | { readonly caller: undefined; readonly scope: 'public' };
 
 /**
  * Finds out who calls and what may be meant, before a byte of the body is read, and bounds what both cost. What is known is put into
  * `response.locals` as soon as it is, for the log and for whatever refuses the request.
- * @throws AppError UNAUTHENTICATED, RATE_LIMITED, NOT_FOUND
+ * @throws AppError UNAUTHENTICATED, RATE_LIMITED, NOT_FOUND; FORBIDDEN for the session of another page
  */
 export type Authorize = (request: Request, response: Response) => Promise<Authorized>;
 
 export interface AuthorizationParts {
   readonly clock: Pick<Clock, 'now'>;
   readonly accounts: Pick<Accounts, 'findPrincipal' | 'getAccount'>;
+  readonly sessions: Pick<ConsoleSessions, 'find'>;
+  readonly sessionCookie: Pick<SessionCookie, 'read' | 'assertOwnPage'>;
   readonly principals: Pick<PrincipalChanges, 'moment' | 'isOutdated' | 'subscribe'>;
   readonly instances: Pick<Instances, 'findByToken'>;
   readonly shares: Pick<PoolShares, 'lookUp'>;
@@ -61,25 +68,44 @@ interface KnownCaller extends Caller, Pick<FoundPrincipal, 'expiresAt'> {
   readonly readAt: number;
 }
 
+/** What a request has sent to be known by. */
+interface Credentials {
+  readonly secrets: readonly string[];
+  readonly find: () => Promise<FoundPrincipal | FoundSession | undefined>;
+  /** The organization is vouched for as well. */
+  readonly hasOrganization: boolean;
+  /** Of an instance. */
+  readonly token: string | undefined;
+  /** What is said to those that are nobody's. */
+  readonly refusal: string;
+}
+
 /** A caller that was seen a moment ago costs no query. */
 export function createAuthorization(parts: AuthorizationParts): Authorize {
-  const { clock, accounts, principals, instances, shares, listObjects, failedAuthorizations, callerLimits } = parts;
+  const { clock, accounts, sessions, sessionCookie, principals, instances, shares } = parts;
+  const { listObjects, failedAuthorizations, callerLimits } = parts;
+  const findPublic = createRoutes('public');
   const callers = createSecretCache<KnownCaller>();
   principals.subscribe(callers.forgetMisses);
 
   return async (request, response) => {
-    const secrets = readSecrets(request.headers.authorization);
-    const sought = scopeOf(request.path, secrets);
+    const credentials = readCredentials(request);
+    if (credentials === undefined) {
+      response.locals.scope = 'public';
+      return { caller: undefined, scope: 'public' };
+    }
+    const sought = scopeOf(request.path, credentials);
     response.locals.scope = sought;
-    if (sought === 'platform') assertOrganization(secrets);
-    const known = await findCaller(secrets, networkOf(response.locals.address));
+    if (sought === 'platform') assertOrganization(credentials);
+    const known = await findCaller(credentials, networkOf(response.locals.address));
     response.locals.principal = known.principal;
+    if (known.session !== undefined) assertCsrfToken(request, known.session);
     const found = await inNamedAccount(known, request);
     response.locals.principal = found.principal;
     const budget = callerLimits.count(found.principal);
     // On an instance `RateLimit-*` is the provider's budget (decisions D3), save in a refusal of ours.
     if (budget !== undefined && sought === 'platform') setBudget(response, budget);
-    const caller = secrets.element === undefined ? found : await withInstance(found, secrets.element);
+    const caller = credentials.token === undefined ? found : await withInstance(found, credentials.token);
     response.locals.caller = caller;
     const scope = sought === 'record' && (await isForPlatform(request, response, caller)) ? 'platform' : sought;
     response.locals.scope = scope;
@@ -88,14 +114,49 @@ export function createAuthorization(parts: AuthorizationParts): Authorize {
       if (caller.instance !== undefined) response.setHeader('Elements-Element-Instance-Id', caller.instance.id);
       return { caller, scope };
     }
-    assertOrganization(secrets);
+    assertOrganization(credentials);
     assertPlatformPath(request);
     return { caller, scope };
   };
 
-  async function findCaller({ user, organization = '' }: HeaderSecrets, network: string): Promise<Caller> {
-    const key = `${user} ${organization}`;
-    const load = () => loadCaller(user, organization);
+  /**
+   * The secrets of the header; without one the session of the cookie, which a browser sends whoever made it ask. Undefined for what needs neither.
+   * @throws AppError UNAUTHENTICATED, FORBIDDEN
+   */
+  function readCredentials(request: Request): Credentials | undefined {
+    const { authorization } = request.headers;
+    if (authorization !== undefined) return bySecrets(readSecrets(authorization));
+    const isPublic = findPublic(request.path)?.operations[request.method] !== undefined;
+    const token = isPublic ? undefined : sessionCookie.read(request);
+    if (isPublic || token !== undefined) sessionCookie.assertOwnPage(request);
+    if (isPublic) return undefined;
+    return token === undefined ? bySecrets(readSecrets(undefined)) : bySession(token);
+  }
+
+  function bySecrets({ user, organization, element }: HeaderSecrets): Credentials {
+    return {
+      secrets: [user, organization ?? ''],
+      find: () => accounts.findPrincipal({ userSecret: user, organizationSecret: organization }),
+      hasOrganization: organization !== undefined,
+      token: element,
+      refusal: 'The User or Organization secret is not valid.',
+    };
+  }
+
+  function bySession(token: string): Credentials {
+    return {
+      // In the place of an organization's secret that came without a user's, which nobody can send.
+      secrets: ['', token],
+      find: () => sessions.find(token),
+      hasOrganization: true,
+      token: undefined,
+      refusal: 'The session of the console has ended, or there was none. Log in again.',
+    };
+  }
+
+  async function findCaller(credentials: Credentials, network: string): Promise<Caller> {
+    const key = credentials.secrets.join(' ');
+    const load = () => loadCaller(credentials);
     // However many guess, they have a few connections between them: whoever was here before does not wait behind them.
     const find = () => callers.find(key, (known) => (known === undefined ? shares.lookUp('stranger', load) : load()));
     return failedAuthorizations.attempt({ network, secrets: key }, async () => {
@@ -105,7 +166,7 @@ export function createAuthorization(parts: AuthorizationParts): Authorize {
         callers.outdate((other) => other === key);
         caller = await find();
       }
-      return caller ?? refuse('The User or Organization secret is not valid.');
+      return caller ?? refuse(credentials.refusal);
     });
   }
 
@@ -115,20 +176,17 @@ export function createAuthorization(parts: AuthorizationParts): Authorize {
     return !principals.isOutdated(principal.organizationId, readAt);
   }
 
-  async function loadCaller(user: string, organization: string): Promise<KnownCaller | undefined> {
+  async function loadCaller({ secrets, find }: Credentials): Promise<KnownCaller | undefined> {
     const readAt = principals.moment();
-    const organizationSecret = organization === '' ? undefined : organization;
-    const found = await accounts.findPrincipal({ userSecret: user, organizationSecret });
+    const found = await find();
     const isOver = found?.expiresAt !== undefined && found.expiresAt.getTime() <= clock.now();
-    return found === undefined || isOver
-      ? undefined
-      : { ...found, readAt, redactor: createRedactor([user, organization]) };
+    return found === undefined || isOver ? undefined : { ...found, readAt, redactor: createRedactor(secrets) };
   }
 
   /** The account that the call is about, where it is not the caller's own. */
-  async function inNamedAccount({ principal, redactor }: Caller, request: Request): Promise<Caller> {
+  async function inNamedAccount(known: Caller, request: Request): Promise<Caller> {
     const named = request.get(ACCOUNT_HEADER);
-    return { redactor, principal: named === undefined ? principal : await actIn(accounts, principal, named) };
+    return named === undefined ? known : { ...known, principal: await actIn(accounts, known.principal, named) };
   }
 
   async function withInstance(caller: Caller, token: string): Promise<Caller> {
@@ -196,9 +254,9 @@ const PLATFORM_SEGMENTS = firstSegments('platform');
 const INSTANCE_SEGMENTS = firstSegments('instance').union(new Set(['query', 'bulk', 'ping']));
 
 /** By what a request has sent: `'record'` is the platform's where the element has no such object. */
-function scopeOf(path: string, { element }: HeaderSecrets): ApiScope {
+function scopeOf(path: string, { token }: Credentials): Exclude<ApiScope, 'public'> {
   const [, first = '', second = ''] = path.split('/');
-  if (element === undefined) {
+  if (token === undefined) {
     const isPlatform = PLATFORM_SEGMENTS.has(first) && !(first === 'hubs' && second !== '');
     if (isPlatform || !INSTANCE_SEGMENTS.has(first)) return 'platform';
     refuse('This path is for calls on an instance: add `Element <token>` to the Authorization header.');
@@ -215,9 +273,8 @@ function assertPlatformPath({ method, baseUrl, path }: Request): void {
   throw new AppError('NOT_FOUND', `There is no ${method} ${cutText(baseUrl + path)}. ${hint}`);
 }
 
-function assertOrganization({ organization }: HeaderSecrets): void {
-  if (organization === undefined)
-    refuse('This path needs `Organization <secret>` in the Authorization header as well.');
+function assertOrganization({ hasOrganization }: Credentials): void {
+  if (!hasOrganization) refuse('This path needs `Organization <secret>` in the Authorization header as well.');
 }
 
 /** @throws AppError UNAUTHENTICATED */

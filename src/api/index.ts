@@ -2,6 +2,7 @@ import { getHeapStatistics } from 'node:v8';
 import type { Express } from 'express';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { Idempotency } from '../accounts/idempotency/index.ts';
+import type { LogIn } from '../accounts/log-in/index.ts';
 import type { PrincipalChanges } from '../accounts/principal-changes.ts';
 import type { Settings } from '../accounts/settings.ts';
 import type { Activity } from '../activity/index.ts';
@@ -19,6 +20,7 @@ import type { Resources } from '../resources/index.ts';
 import { createActivityHandlers } from './activity.ts';
 import { createAudit } from './audit.ts';
 import { createAuthorization } from './authorization.ts';
+import { createConsoleHandlers } from './console.ts';
 import { createElementHandlers } from './elements.ts';
 import { createEventHandlers, type EventServices } from './events.ts';
 import { createFailedAuthorizations } from './failed-authorizations.ts';
@@ -32,9 +34,10 @@ import { createQueryHandlers } from './query.ts';
 import { createCallerLimits, createTokenBuckets } from './rate-limits.ts';
 import { createRecordHandlers } from './records.ts';
 import { createProxyTrust, type ProxyTrust } from './remote-address.ts';
-import { createOpenTrace, createRedactCall, type RedactCall } from './request-record.ts';
+import { createNoteCaller, createRedactCall, type RedactCall } from './request-record.ts';
 import { type ApiParts, createServer } from './server.ts';
 import { createServiceRouter, type ProcessState } from './service.ts';
+import { createSessionCookie } from './session-cookie.ts';
 import { createSettingsHandlers } from './settings.ts';
 import { createWebhookHandler } from './webhooks.ts';
 
@@ -46,6 +49,7 @@ export interface ApiServices extends ProcessState, NotificationServices, EventSe
   readonly settings: Settings;
   readonly accounts: Accounts;
   readonly principals: PrincipalChanges;
+  readonly logIn: LogIn;
   readonly instances: Instances;
   readonly registry: Registry;
   readonly authorizations: Pick<Authorizations, 'begin'>;
@@ -108,13 +112,14 @@ function composeOperations(
   { bodyBudget, redactCall }: { readonly bodyBudget: ByteBudget; readonly redactCall: RedactCall },
 ): ApiParts {
   const { clock, keys, shares } = platform;
-  const { principals } = services;
-  const { accounts, activity, instances, resources, idempotency, publicUrl } = services;
-  const openTrace = createOpenTrace(clock, activity.recorder.openWireLog);
+  const { accounts, activity, principals, logIn, instances, resources, idempotency, publicUrl } = services;
+  const sessionCookie = createSessionCookie(publicUrl);
   return {
     authorize: createAuthorization({
       clock,
       accounts,
+      sessions: logIn.sessions,
+      sessionCookie,
       principals,
       instances,
       shares,
@@ -131,13 +136,14 @@ function composeOperations(
       ...createProxyHandlers(services.proxies),
       ...createRecordHandlers(resources, clock),
       ...createSettingsHandlers(services.settings),
+      ...createConsoleHandlers(logIn, { sessionCookie, log: platform.log }),
       ...createNotificationHandlers(services, keys),
       ...createEventHandlers(services, keys),
       ...createQueryHandlers(resources),
       ...createPollHandlers(services.polls, clock),
     },
-    openTrace,
-    passthrough: createPassthrough(resources, openTrace),
+    noteCaller: createNoteCaller(clock, activity.recorder.openWireLog),
+    passthrough: createPassthrough(resources),
     idempotency,
     bodyBudget,
     corsOrigins: config.corsOrigins,

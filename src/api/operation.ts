@@ -1,6 +1,8 @@
 import type { operations } from '../../generated/openapi-types.ts';
 import type { OPERATIONS, OperationId } from '../../generated/operations.ts';
 import type { Principal } from '../accounts/accounts.ts';
+import type { ConsoleSession } from '../accounts/log-in/sessions.ts';
+import type { TenantIds } from '../accounts/store.ts';
 import type { Instance } from '../instances/instance.ts';
 import type { FileForm } from '../resources/upload.ts';
 
@@ -10,6 +12,9 @@ type ScopeOf<Id extends OperationId> = (typeof OPERATIONS)[Id]['scopes'][number]
 type InstanceOf<Id extends OperationId> =
   | (Extract<ScopeOf<Id>, 'instance' | 'record'> extends never ? never : Instance)
   | ('platform' extends ScopeOf<Id> ? undefined : never);
+
+/** Nobody is known yet where the scopes of the operation let in who is not. */
+type PrincipalOf<Id extends OperationId> = Principal | ('public' extends ScopeOf<Id> ? undefined : never);
 
 /** A request as a handler sees it: authorized, validated, converted. */
 export interface OperationRequest<Id extends OperationId> {
@@ -21,7 +26,13 @@ export interface OperationRequest<Id extends OperationId> {
   readonly body: OperationBody<Id>;
   /** The body as it came, where that is a form with a file. Only operations that take one in the spec have it. */
   readonly form: FileForm | undefined;
-  readonly principal: Principal;
+  readonly principal: PrincipalOf<Id>;
+  /** That of the console whose cookie came with the request. */
+  readonly session: ConsoleSession | undefined;
+  /** Who sent it. */
+  readonly address: string;
+  /** Work of a user who was not known before: it stands in the audit log as his, and so does its failure. */
+  readonly runAs: <Result>(user: TenantIds, work: () => Promise<Result>) => Promise<Result>;
   readonly instance: InstanceOf<Id>;
   /** Aborts when the caller hangs up, and when it has its response. */
   readonly signal: AbortSignal;
@@ -103,12 +114,10 @@ export type OperationHeaders<Id extends OperationId> = {
   >[Name];
 };
 
-/** The JSON body of the request; `undefined` for an operation that takes none. */
-export type OperationBody<Id extends OperationId> = operations[Id] extends {
-  requestBody: { content: { 'application/json': infer Body } };
-}
-  ? Body
-  : undefined;
+/** The JSON body of the request; `undefined` for an operation that takes none, and where one that can do without has none. */
+export type OperationBody<Id extends OperationId> = JsonOf<operations[Id]['requestBody']>;
+
+type JsonOf<Given> = Given extends { content: { 'application/json': infer Body } } ? Body : undefined;
 
 /** The JSON body of the 200 response. */
 export type OperationResult<Id extends OperationId> = operations[Id]['responses'] extends {

@@ -3,14 +3,12 @@ import { pipeline } from 'node:stream/promises';
 import type { Request, Response } from 'express';
 import { AppError } from '../errors.ts';
 import type { Resources } from '../resources/index.ts';
-import { withTrace } from '../trace.ts';
 import type { Authorized } from './authorization.ts';
 import { askForBody, hasBody, MB, MOST_STREAMED_BYTES, sizeText, tooLarge } from './body-bytes.ts';
 import type { PassthroughOperationId } from './operation.ts';
 import { notFound, wrongMethod } from './problem.ts';
 import { callHeaders } from './records.ts';
 import { signalEnd } from './request-end.ts';
-import type { OpenTrace } from './request-record.ts';
 import { safeFileHeaders } from './response.ts';
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -34,7 +32,7 @@ const PLACE = '/passthrough/';
  */
 export type Passthrough = (request: Request, response: Response, authorized: Authorized) => Promise<boolean>;
 
-export function createPassthrough(resources: Pick<Resources, 'pass'>, openTrace: OpenTrace): Passthrough {
+export function createPassthrough(resources: Pick<Resources, 'pass'>): Passthrough {
   return async (request, response, authorized) => {
     const { scope, caller } = authorized;
     if (scope !== 'instance' || request.path.split('/')[1] !== 'passthrough') return false;
@@ -50,9 +48,7 @@ export function createPassthrough(resources: Pick<Resources, 'pass'>, openTrace:
       headers: passedHeaders(request.headers),
       ...(await takeBody(request, response)),
     };
-    const { response: answer, report } = await withTrace(openTrace(response, authorized), () =>
-      resources.pass({ instance, signal: signalEnd(response) }, passed),
-    );
+    const { response: answer, report } = await resources.pass({ instance, signal: signalEnd(response) }, passed);
     assertLength(answer.headers, answer.cancel);
     for (const [name, value] of Object.entries({ ...callHeaders(instance, report) }))
       if (value !== undefined) response.setHeader(name, value);
@@ -139,10 +135,10 @@ async function sendBody(pieces: AsyncIterable<Buffer>, response: Response): Prom
 
 /**
  * What a caller may say to the provider. Nothing that authenticates, nothing of the connection, nothing that is about the way to this
- * service (RFC 9110, 7.6.1 and Fetch, "forbidden request-header").
+ * service (RFC 9110, 7.6.1 and Fetch, "forbidden request-header"), nothing of the traces of the caller's own house (W3C Trace Context, Baggage).
  */
 const KEPT_BACK =
-  /^(?:authorization|cookie2?|host|connection|keep-alive|te|trailer|transfer-encoding|upgrade|content-length|expect|proxy-.*|sec-.*|origin|referer|forwarded|x-forwarded-.*|x-real-ip|via|user-agent|access-control-.*|elements-.*)$/;
+  /^(?:authorization|cookie2?|host|connection|keep-alive|te|trailer|transfer-encoding|upgrade|content-length|expect|proxy-.*|sec-.*|origin|referer|forwarded|x-forwarded-.*|x-real-ip|via|user-agent|access-control-.*|elements-.*|traceparent|tracestate|baggage)$/;
 
 function passedHeaders(headers: IncomingHttpHeaders): Record<string, string> {
   const ofConnection = new Set(headers.connection?.toLowerCase().split(/\s*,\s*/));

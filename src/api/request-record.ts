@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Request, RequestHandler, Response } from 'express';
-import type { Principal } from '../accounts/accounts.ts';
+import type { TenantIds } from '../accounts/store.ts';
 import type { ActivityRecord } from '../activity/record.ts';
 import type { Recorder } from '../activity/recorder.ts';
 import type { Clock } from '../clock.ts';
@@ -10,9 +10,10 @@ import { type Instance, isTraced } from '../instances/instance.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Platform } from '../platform.ts';
 import { combineRedactors, createRedactor, type Redactor } from '../redaction.ts';
-import { createTrace, type Trace } from '../trace.ts';
+import { createTrace, inBackground, type Span, type Trace, type TraceHeaders, withTrace } from '../trace.ts';
 import type { Authorized, Caller } from './authorization.ts';
 import { addressOf, type ProxyTrust } from './remote-address.ts';
+import { describeRequest, methodName } from './request-span.ts';
 
 export interface RecordParts {
   readonly trust: ProxyTrust;
@@ -23,10 +24,15 @@ export interface RecordParts {
   readonly record: Recorder['record'];
 }
 
-/** Gives the request its id and the address that it came from; when it has ended, writes one log line and measures it. */
+export type RecordPorts = Pick<Platform, 'log' | 'clock' | 'metrics' | 'tracer'>;
+
+/**
+ * Gives the request its id and the address that it came from, both known to all that is done for it; when it has ended, writes one log line, measures it and ends
+ * its span.
+ */
 export function recordRequests(
-  { log, clock, metrics }: Pick<Platform, 'log' | 'clock' | 'metrics'>,
-  { trust, redactCall, isMeasured, record }: RecordParts,
+  { log, clock, metrics, tracer }: RecordPorts,
+  { trust, redactCall, isMeasured, record, basePath }: RecordParts & { readonly basePath: string },
 ): RequestHandler {
   const observe = isMeasured ? observeRequests(metrics) : undefined;
 
@@ -36,6 +42,7 @@ export function recordRequests(
     const requestId = randomUUID();
     // As it came: a HEAD is worked on as the GET that it is.
     const { method } = request;
+    const span = tracer?.begin({ name: methodName(method), kind: 'server' }, traceHeadersOf(request));
     const trace = createTrace(requestId);
     const { locals } = response;
     locals.requestId = requestId;
@@ -44,23 +51,26 @@ export function recordRequests(
     response.setHeader('Elements-Request-Id', requestId);
     // What is sent is what its type says, whatever a browser would guess.
     response.setHeader('X-Content-Type-Options', 'nosniff');
-    response.once('close', () => {
+    const end = () => {
       const ms = clock.steady() - startedAtMs;
       observe?.(locals.operation ?? NO_OPERATION, response.statusCode, ms / 1000);
       const redactor = redactCall(request, response);
-      const line = readLine(request, response, { method, redactor });
+      const line = readLine(request, response, { method, redactor, span });
       log.info({ ...line, ms: Math.round(ms * 10) / 10 }, 'request');
-      const principal: Principal | undefined = locals.principal;
-      if (principal === undefined) return;
-      record(toActivity(response, { principal, redactor, atMs, durationMs: ms, method, path: line.path }));
-    });
-    next();
+      const principal: TenantIds | undefined = locals.principal;
+      if (principal !== undefined)
+        record(toActivity(response, { principal, redactor, atMs, durationMs: ms, method, path: line.path }));
+      span?.end(() => describeRequest(request, response, { method, basePath, redactor }));
+    };
+    // With ids and a redactor of its own, which knows more than the trace.
+    response.once('close', () => inBackground(end));
+    withTrace({ trace, span }, next);
   };
 
   /** What is undefined is left out. */
-  function readLine(request: Request, response: Response, { method, redactor }: LineParts) {
+  function readLine(request: Request, response: Response, { method, redactor, span }: Recorded) {
     const { statusCode: status, writableFinished, locals } = response;
-    const principal: Principal | undefined = locals.principal;
+    const principal: TenantIds | undefined = locals.principal;
     const instance: Instance | undefined = locals.caller?.instance;
     const { requestId, providerCalls }: Trace = locals.trace;
     const errorCode: ErrorCode | undefined = locals.errorCode;
@@ -68,6 +78,7 @@ export function recordRequests(
     const [path = ''] = request.originalUrl.split('?', 1);
     return {
       requestId,
+      ...(span !== undefined && { trace_id: span.traceId, span_id: span.spanId }),
       address: locals.address,
       accountId: principal?.accountId,
       userId: principal?.userId,
@@ -84,13 +95,23 @@ export function recordRequests(
   }
 }
 
-interface LineParts {
+interface Recorded {
   readonly method: string;
   readonly redactor: Redactor;
+  readonly span: Span | undefined;
+}
+
+/** Node joins what comes twice, which then is no context. */
+function traceHeadersOf({ headers }: Request): TraceHeaders {
+  const { traceparent, tracestate } = headers;
+  return {
+    traceparent: String(traceparent ?? ''),
+    tracestate: tracestate === undefined ? undefined : String(tracestate),
+  };
 }
 
 interface Ended extends Pick<ActivityRecord, 'atMs' | 'durationMs' | 'redactor' | 'method' | 'path'> {
-  readonly principal: Principal;
+  readonly principal: TenantIds;
 }
 
 /** Where no answer began: nginx has made this number known for it, and no answer has it. */
@@ -125,23 +146,20 @@ function namedInstance(path: string): number | undefined {
   return Number.isSafeInteger(id) && id > 0 ? id : undefined;
 }
 
-/** The trace of the call, once it is known who calls. */
-export type OpenTrace = (response: Response, authorized: Authorized) => Trace;
+/** Notes who calls, once it is known, if that is known at all. */
+export type NoteCaller = (response: Response, authorized: Authorized) => void;
 
-export function createOpenTrace(clock: Pick<Clock, 'now'>, openWireLog: Recorder['openWireLog']): OpenTrace {
-  return (response, { caller: { redactor, instance }, scope }) => {
+export function createNoteCaller(clock: Pick<Clock, 'now'>, openWireLog: Recorder['openWireLog']): NoteCaller {
+  return (response, { caller, scope }) => {
     const trace: Trace = response.locals.trace;
-    if (instance === undefined) {
-      trace.redactor = redactor;
-      return trace;
-    }
-    trace.redactor = combineRedactors([redactor, instance.redactor]);
+    if (caller === undefined) return;
+    const { redactor, instance } = caller;
+    trace.redactor = instance === undefined ? redactor : combineRedactors([redactor, instance.redactor]);
+    if (instance === undefined) return;
     if (scope !== 'platform') trace.instanceId = instance.id;
-    if (isTraced(instance, clock.now())) {
-      const names = instance.connector.configuration.filter(({ secret }) => secret === true).map(({ key }) => key);
-      trace.wire = openWireLog({ redactor: trace.redactor, names: new Set(names) });
-    }
-    return trace;
+    if (!isTraced(instance, clock.now())) return;
+    const names = instance.connector.configuration.filter(({ secret }) => secret === true).map(({ key }) => key);
+    trace.wire = openWireLog({ redactor: trace.redactor, names: new Set(names) });
   };
 }
 
@@ -169,7 +187,7 @@ export type KnownCaller = Pick<Caller, 'redactor' | 'instance'>;
 export type RedactCall = (request: Request, response: Response) => Redactor;
 
 /** Members of a body and parameters of a query that are secrets wherever they stand, beside the keys of configurations. */
-const SECRET_MEMBERS: readonly string[] = ['apiSecret', 'code', 'password', 'secret', 'token'];
+const SECRET_MEMBERS: readonly string[] = ['apiSecret', 'code', 'currentPassword', 'password', 'secret', 'token'];
 
 /** `secretKeys` are those of configurations, of all elements: which one is meant may be what is wrong with the call. */
 export function createRedactCall(secretKeys: Iterable<string>): RedactCall {
@@ -183,7 +201,8 @@ export function createRedactCall(secretKeys: Iterable<string>): RedactCall {
 
   return (request, response) => {
     const caller: KnownCaller | undefined = response.locals.caller;
-    const ofCaller = caller?.redactor ?? createRedactor(wordsOf(request.headers.authorization));
+    const { authorization, cookie } = request.headers;
+    const ofCaller = caller?.redactor ?? createRedactor([...wordsOf(authorization), ...valuesOf(cookie)]);
     const ofInstance = caller?.instance === undefined ? [] : [caller.instance.redactor];
     return combineRedactors([ofCaller, ...ofInstance, ...given(request, response)]);
   };
@@ -203,4 +222,9 @@ const KEYWORDS: ReadonlySet<string> = new Set(['user', 'organization', 'element'
 /** What may be a secret in a header that was not understood, or not accepted. */
 function wordsOf(header = ''): readonly string[] {
   return header.split(/[\s,]+/).filter((word) => !KEYWORDS.has(word.toLowerCase()));
+}
+
+/** Of cookies: a session that has ended is no caller's any more. */
+function valuesOf(header = ''): readonly string[] {
+  return header.split(/\s*;\s*/).map((pair) => pair.slice(pair.indexOf('=') + 1));
 }

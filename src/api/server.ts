@@ -5,8 +5,7 @@ import type { Accounts, Principal } from '../accounts/accounts.ts';
 import type { Idempotency, KeyedRequest } from '../accounts/idempotency/index.ts';
 import type { ByteBudget } from '../connector/client/index.ts';
 import { AppError, cutText, pointer } from '../errors.ts';
-import type { Platform } from '../platform.ts';
-import { withTrace } from '../trace.ts';
+import { inSpan, type Trace } from '../trace.ts';
 import { ACCESS, assertAccess } from './access.ts';
 import type { Audit } from './audit.ts';
 import type { ApiScope, Authorize, Caller } from './authorization.ts';
@@ -14,11 +13,11 @@ import { createCors } from './cors.ts';
 import { isForm, readFileForm } from './file-form.ts';
 import { bodyLimitsOf, readJsonBody } from './json-body.ts';
 import { sendJson } from './json-response.ts';
-import type { ApiOperationId, Handlers } from './operation.ts';
+import type { ApiOperationId, Handlers, OperationRequest } from './operation.ts';
 import type { Passthrough } from './passthrough.ts';
 import { createProblemHandler, notFound, wrongMethod } from './problem.ts';
 import { signalEnd } from './request-end.ts';
-import { type OpenTrace, type RecordParts, recordRequests } from './request-record.ts';
+import { type NoteCaller, type RecordParts, type RecordPorts, recordRequests } from './request-record.ts';
 import { assertAcceptsJson, type HandlerResponse, respondsWithFiles, sendResponse } from './response.ts';
 import { createRoutes, type FindRoute, joinName, type Route } from './routes.ts';
 import { createValidation, parseQuery, type Validate } from './validation.ts';
@@ -35,7 +34,7 @@ export interface ApiParts {
   readonly accounts: Pick<Accounts, 'getAccount'>;
   readonly audit: Audit;
   readonly handlers: Handlers;
-  readonly openTrace: OpenTrace;
+  readonly noteCaller: NoteCaller;
   /** Takes the requests that go to a provider as they are. */
   readonly passthrough: Passthrough;
   readonly idempotency: Pick<Idempotency, 'once'>;
@@ -50,28 +49,30 @@ export interface ApiParts {
 }
 
 export const BASE_PATH = '/elements/api-v2';
+const AUTHORIZATION = { name: 'authorize' } as const;
 
 /** Every request gets its id and its line in the log; whatever is thrown on its way ends in the problem handler. */
-export function createServer(platform: Pick<Platform, 'log' | 'clock' | 'metrics'>, parts: ServerParts): Express {
+export function createServer(ports: RecordPorts, parts: ServerParts): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('query parser', parseQuery);
   app.response.json = sendJson;
-  app.use(recordRequests(platform, parts));
+  app.use(recordRequests(ports, { ...parts, basePath: BASE_PATH }));
   if (parts.api !== undefined) app.use(BASE_PATH, createApi(parts.api));
   app.use(parts.root);
   app.use(notFound);
-  app.use(createProblemHandler(platform.log, parts.redactCall));
+  app.use(createProblemHandler(ports.log, parts.redactCall));
   return app;
 }
 
 /** The life of a request to the API, step by step. */
 function createApi(api: ApiParts): RequestHandler {
-  const { authorize, accounts, audit, handlers, idempotency, openTrace, publicUrl } = api;
+  const { authorize, accounts, audit, handlers, idempotency, publicUrl } = api;
   const sendPreflight = createCors(api.corsOrigins);
   // The same URL may be an operation of the platform and an object of an element.
   const scopes: Readonly<Record<ApiScope, ScopedOperations>> = {
+    public: createScope('public', api),
     platform: createScope('platform', api),
     instance: createScope('instance', api),
     record: createScope('record', api),
@@ -82,18 +83,19 @@ function createApi(api: ApiParts): RequestHandler {
     response.setHeader('Cache-Control', 'no-store');
     if (sendPreflight(request, response)) return;
     takeHeadForGet(request, response);
-    const authorized = await authorize(request, response);
+    const authorized = await inSpan(AUTHORIZATION, () => authorize(request, response));
+    api.noteCaller(response, authorized);
     if (await api.passthrough(request, response, authorized)) return;
     assertPath(request);
     const query = readQuery(request);
     const { caller, scope } = authorized;
-    if (scope !== 'platform') joinName(request, caller.instance?.connector);
+    if (scope !== 'platform') joinName(request, caller?.instance?.connector);
     const { findRoute, operations } = scopes[scope];
     const route = findRoute(request.path);
     const signal = signalEnd(response);
     const wanted = route?.operations[request.method];
     const params = route?.params ?? {};
-    const principal = await admit(request, response, { wanted, params, caller });
+    const principal = caller && (await admit(request, response, { wanted, params, caller }));
     response.locals.principal = principal;
     const budget = api.bodyBudget;
     const form = takesForm(wanted, request) ? await readFileForm(request, response, { budget, signal }) : undefined;
@@ -105,26 +107,33 @@ function createApi(api: ApiParts): RequestHandler {
     response.locals.operation = id;
     if (!respondsWithFiles(id)) assertAcceptsJson(request);
     assertBody(id, request);
+    const instance = scope === 'platform' ? undefined : caller?.instance;
+    const trace: Trace = response.locals.trace;
+    const runAs: OperationRequest<ApiOperationId>['runAs'] = async (user, work) => {
+      response.locals.principal = user;
+      const access = ACCESS[id];
+      if (access.audit === undefined) return work();
+      const entry = audit.entryOf(request, response, { id, access, principal: user, params, instance });
+      trace.audit = entry;
+      return audit.run(entry, work);
+    };
     const call = {
       ...input,
       form,
       accept: request.headers.accept,
       principal,
-      instance: scope === 'platform' ? undefined : caller.instance,
+      session: caller?.session,
+      address: response.locals.address,
+      runAs,
+      instance,
       signal,
       url: publicUrl() + request.originalUrl,
     };
     // The table's type ties each handler to its operation; here any of them is called with what the validator let through.
     const handle = handlers[id] as (call: unknown) => Promise<HandlerResponse> | HandlerResponse;
-    const key = idempotencyKeyOf(request, id, call);
-    const trace = openTrace(response, authorized);
-    const access = ACCESS[id];
-    const entry =
-      access.audit && audit.entryOf(request, response, { id, access, principal, params, instance: call.instance });
-    if (entry !== undefined) trace.audit = entry;
-    const work = async () => (entry === undefined ? handle(call) : audit.run(entry, async () => handle(call)));
-    // Not for the whole request: events of its socket come from outside of what would be run here.
-    const result = await withTrace(trace, () => (key === undefined ? work() : idempotency.once(key, work)));
+    const key = principal && idempotencyKeyOf(request, id, { principal, instance });
+    const work = async () => (principal === undefined ? handle(call) : runAs(principal, async () => handle(call)));
+    const result = await (key === undefined ? work() : idempotency.once(key, work));
     sendResponse(response, result);
   };
 
@@ -202,27 +211,33 @@ function findOperation(
   return operations.get(id) ?? notFound(request);
 }
 
-/** The media types that each operation takes a body in; none where it takes no body. */
-const BODY_TYPES: ReadonlyMap<OperationId, readonly string[]> = new Map(
+interface TakenBodies {
+  /** Media types; none where it takes no body. */
+  readonly types: readonly string[];
+  readonly required: boolean;
+}
+
+const BODIES: ReadonlyMap<OperationId, TakenBodies> = new Map(
   (Object.keys(OPERATIONS) as OperationId[]).map((id) => {
     const { path, method } = OPERATIONS[id];
     const item: Readonly<Record<string, unknown>> = document.paths[path];
-    return [id, Object.keys(Object(Object(Object(item[method]).requestBody).content))];
+    const { content, required = false } = Object(Object(item[method]).requestBody);
+    return [id, { types: Object.keys(Object(content)), required }];
   }),
 );
 
 /** @throws AppError REQUEST_INVALID for an Idempotency-Key: whether a file is the same again shows when it has been sent again */
 function takesForm(id: OperationId | undefined, request: Request): boolean {
-  if (id === undefined || !isForm(request) || BODY_TYPES.get(id)?.includes('multipart/form-data') !== true)
+  if (id === undefined || !isForm(request) || BODIES.get(id)?.types.includes('multipart/form-data') !== true)
     return false;
   if (request.get('idempotency-key') === undefined) return true;
   const message = 'An Idempotency-Key is not taken with a file: send JSON, or leave it out.';
   throw new AppError('REQUEST_INVALID', message, { details: [{ path: '/headers/idempotency-key', message }] });
 }
 
-/** Every operation that takes a body needs it. The validator asks for one only where its schema has required members. @throws AppError REQUEST_INVALID */
+/** The validator asks for a body only where its schema has required members. @throws AppError REQUEST_INVALID */
 function assertBody(id: OperationId, { body }: Request): void {
-  if (body !== undefined || BODY_TYPES.get(id)?.length === 0) return;
+  if (body !== undefined || BODIES.get(id)?.required !== true) return;
   throw new AppError('REQUEST_INVALID', 'body is missing.', { details: [{ path: '/body', message: 'is missing' }] });
 }
 

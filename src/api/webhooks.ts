@@ -4,7 +4,7 @@ import type { ByteBudget } from '../connector/client/index.ts';
 import type { WebhookRoom } from '../events/webhooks/index.ts';
 import type { WebhookTarget } from '../events/webhooks/receive.ts';
 import { createRedactor } from '../redaction.ts';
-import { type Trace, withTrace } from '../trace.ts';
+import type { Trace } from '../trace.ts';
 import { askForBody, assertLength, hasBody, openBodyRoom, readBody } from './body-bytes.ts';
 import { assertJsonShape, LARGE } from './json-body.ts';
 import type { KnownCaller } from './request-record.ts';
@@ -43,7 +43,7 @@ export function createWebhookHandler(
       headers: singleHeaders(request.headers),
       body: await readBytes(request, response, target, bodyBudget),
     };
-    const { status, headers, body } = await withTrace(trace, () => webhooks.receive(target, call));
+    const { status, headers, body } = await webhooks.receive(target, call);
     response.status(status);
     // As they are: Express would add a charset.
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);

@@ -102,7 +102,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   await activity.start();
   const subscriptions = createSubscriptions(platform);
   const ensureSubscription = subscriptions.ensure;
-  const { accounts, principals, settings, idempotency } = composeAccounts(platform, { ensureSubscription });
+  const { accounts, principals, logIn, settings, idempotency } = composeAccounts(platform, { ensureSubscription });
   const { notifications, deliveries, eventHistory } = composeDeliveries(platform, { subscriptions, settings });
   const { client, budget } = composeProviderClient(platform, {
     simulatorsUrl,
@@ -161,6 +161,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
 
   const work = {
     purgeIdempotencyRecords: idempotency.purge,
+    purgeLogIns: logIn.purge,
     ...maintenance,
     keepEvents: events.keep,
     keepActivity: activity.keep,
@@ -183,6 +184,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
       accounts,
       activity,
       principals,
+      logIn,
       settings,
       idempotency,
       registry,

@@ -158,3 +158,54 @@ export function encryptionKeys(): Format<string> {
     parse: (text) => (parseEncryptionKeys(text) === undefined ? undefined : text),
   };
 }
+
+/** Without a user, as it is quoted in lines of the log. */
+export function collectorUrl(): Format<string> {
+  const { parse } = httpUrl();
+  return {
+    expected: 'an http or https URL without user, query and fragment',
+    parse: (text) => (URL.parse(text)?.username === '' ? parse(text) : undefined),
+  };
+}
+
+/** As OpenTelemetry has them (W3C Baggage without its properties): `name=value,…`, values percent-encoded. */
+export function keyValues(): Format<Readonly<Record<string, string>>> {
+  return {
+    expected: 'name=value, several separated by commas, values percent-encoded',
+    parse: (text) => {
+      const pairs = text.split(',').flatMap((part) => (part.trim() === '' ? [] : [readPair(part)]));
+      return pairs.every((pair) => pair !== undefined) ? Object.fromEntries(pairs) : undefined;
+    },
+  };
+}
+
+function readPair(part: string): readonly [string, string] | undefined {
+  const [, name, value] = /^\s*([!#$%&'*+.^_`|~0-9A-Za-z-]+)\s*=\s*(.*?)\s*$/.exec(part) ?? [];
+  if (name === undefined || value === undefined) return undefined;
+  try {
+    return [name, decodeURIComponent(value)];
+  } catch (error) {
+    if (error instanceof URIError) return undefined;
+    throw error;
+  }
+}
+
+export function share(): Format<number> {
+  return {
+    expected: 'a number from 0 to 1',
+    parse: (text) => (/^(?:0|1|[01]?\.\d{1,12}|1\.0*)$/.test(text) && Number(text) <= 1 ? Number(text) : undefined),
+  };
+}
+
+/** A truth value of OpenTelemetry: what is not `true`, in any case, is false. */
+export function trueOrNot(): Format<boolean> {
+  return { expected: 'true or false', parse: (text) => text.trim().toLowerCase() === 'true' };
+}
+
+export function hostPatterns(): Format<readonly string[]> {
+  return list({
+    separator: ',',
+    expected: 'host names, or *. and a domain, separated by commas',
+    takes: (entry) => isIP(entry) !== 0 || isHostName(normalHost(entry.startsWith('*.') ? entry.slice(2) : entry)),
+  });
+}

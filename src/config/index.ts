@@ -18,6 +18,7 @@ import {
   urlOf,
   word,
 } from './formats.ts';
+import { TRACING_VARIABLES, type TracingConfig } from './tracing.ts';
 
 export { type EncryptionKey, parseEncryptionKeys } from './formats.ts';
 
@@ -264,6 +265,7 @@ export const VARIABLES = {
     description:
       'Memory for the answers of providers that are being worked on. One account may have half of it; beyond it calls get 503.',
   },
+  ...TRACING_VARIABLES,
   environment: {
     name: 'NODE_ENV',
     format: oneOf(ENVIRONMENTS),
@@ -313,6 +315,8 @@ export interface ServiceConfig {
   readonly activityRetentionDays: number;
   /** Undefined: a third of the heap. */
   readonly providerMemoryBytes: number | undefined;
+  /** Undefined: nothing is traced. */
+  readonly tracing: TracingConfig | undefined;
   readonly validateResponses: boolean;
 }
 
@@ -370,8 +374,30 @@ export function readConfig(environment: NodeJS.ProcessEnv): ServiceConfig {
     eventRetentionDays: required(VARIABLES.eventRetention),
     activityRetentionDays: required(VARIABLES.activityRetention),
     providerMemoryBytes: toBytes(optional(VARIABLES.providerMemory)),
+    tracing: readTracing(environment, setting),
     validateResponses: required(VARIABLES.environment) !== 'production',
   });
+}
+
+/** Undefined without a collector, and where it is switched off. */
+function readTracing(environment: NodeJS.ProcessEnv, setting: Setting): TracingConfig | undefined {
+  const required = <Value>(variable: DefaultedVariable<Value>) => readRequired(variable, environment, setting);
+  const optional = <Value>(variable: OptionalVariable<Value>) => readOptional(variable, environment, setting);
+  const base = optional(VARIABLES.otlpEndpoint);
+  const url = optional(VARIABLES.otlpTracesEndpoint) ?? (base === undefined ? undefined : `${base}/v1/traces`);
+  if (url === undefined || optional(VARIABLES.otelDisabled) === true) return undefined;
+  return {
+    url,
+    headers: { ...optional(VARIABLES.otlpHeaders), ...optional(VARIABLES.otlpTracesHeaders) },
+    timeoutMs: required(VARIABLES.otlpTimeout),
+    serviceName: optional(VARIABLES.serviceName),
+    resourceAttributes: optional(VARIABLES.resourceAttributes) ?? {},
+    sampler: required(VARIABLES.tracesSampler),
+    samplerShare: required(VARIABLES.tracesSamplerArgument),
+    delayMs: required(VARIABLES.spanDelay),
+    mostWaiting: required(VARIABLES.spanQueue),
+    contextHosts: required(VARIABLES.traceContextHosts),
+  };
 }
 
 function toBytes(megabytes: number | undefined): number | undefined {
@@ -410,9 +436,15 @@ export function secretsOf(config: ServiceConfig): readonly string[] {
     config.bootstrapOrganizationSecret,
     config.bootstrapUserSecret,
     config.metricsToken,
+    ...Object.values(config.tracing?.headers ?? {}).flatMap(headerSecrets),
     ...keys,
   ];
   return secrets.flatMap((secret) => (secret === undefined || secret === '' ? [] : [secret]));
+}
+
+/** `Bearer abc` is quoted as a whole or without its scheme. */
+function headerSecrets(value: string): readonly string[] {
+  return [value, value.slice(value.indexOf(' ') + 1)];
 }
 
 function textOf(variable: Variable<unknown>, environment: NodeJS.ProcessEnv): string | undefined {

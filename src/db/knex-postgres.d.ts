@@ -4,6 +4,7 @@ declare module 'knex/lib/dialects/postgres/index.js' {
 
   export default class PostgresClient extends Knex.Client {
     acquireConnection(): Promise<unknown>;
+    acquireRawConnection(): Promise<unknown>;
     _query(connection: unknown, query: unknown): Promise<unknown>;
   }
 }

@@ -14,6 +14,8 @@ import * as webhooks from './migrations/0008-webhooks.ts';
 import * as pollPatience from './migrations/0009-poll-patience.ts';
 import * as administration from './migrations/0010-administration.ts';
 import * as activity from './migrations/0011-activity.ts';
+import * as traceContext from './migrations/0012-trace-context.ts';
+import * as console from './migrations/0015-console.ts';
 
 interface Migration {
   readonly name: string;
@@ -33,6 +35,8 @@ const MIGRATIONS: readonly Migration[] = [
   { name: '0009-poll-patience', up: pollPatience.up },
   { name: '0010-administration', up: administration.up },
   { name: '0011-activity', up: activity.up },
+  { name: '0012-trace-context', up: traceContext.up },
+  { name: '0015-console', up: console.up },
 ];
 
 /** Any number, the same in every process: it names the lock within the database. */

@@ -1,4 +1,6 @@
 import PostgresClient from 'knex/lib/dialects/postgres/index.js';
+import { currentSpan, errorTypeOf, inBackground, type Span } from '../trace.ts';
+import { describeStatement } from './statement-span.ts';
 
 /** No connection to PostgreSQL could be had, or the one in use broke. Another try may work: a query may have been done or not. */
 export class DatabaseUnavailableError extends Error {
@@ -14,7 +16,10 @@ const PASSING: ReadonlySet<string> = new Set(['57P01', '57P02', '57P03', '53300'
 /** query_canceled, lock_not_available. */
 const OUT_OF_TIME: ReadonlySet<string> = new Set(['57014', '55P03']);
 
-/** Tells the loss of the database from every other failure, once and for every query: the driver has no code for some of it. */
+/**
+ * Tells the loss of the database from every other failure, once and for every query: the driver has no code for some of it. In a trace each query
+ * is a span.
+ */
 export class LossReportingClient extends PostgresClient {
   override async acquireConnection(): Promise<unknown> {
     try {
@@ -24,15 +29,35 @@ export class LossReportingClient extends PostgresClient {
     }
   }
 
+  /** It serves whoever comes, long after the request that happened to need it first. */
+  override acquireRawConnection(): Promise<unknown> {
+    return inBackground(() => super.acquireRawConnection());
+  }
+
   override async _query(connection: unknown, query: unknown): Promise<unknown> {
+    const span = currentSpan()?.child({ name: 'query', kind: 'client' });
     try {
-      return await super._query(connection, query);
+      const answer = await super._query(connection, query);
+      endStatement(span, connection, query);
+      return answer;
     } catch (cause) {
+      endStatement(span, connection, query, errorTypeOf(cause));
       if (!isBroken(connection) && !isPassing(cause)) throw cause;
       throw new DatabaseUnavailableError(`The connection to the database broke: ${describe(cause)}`, { cause });
     }
   }
 }
+
+function endStatement(span: Span | undefined, connection: unknown, query: unknown, errorType?: string): void {
+  span?.end(() => {
+    const { name, attributes } = describeStatement(connection, query);
+    // PostgreSQL's own code, where it is one: https://www.postgresql.org/docs/current/errcodes-appendix.html.
+    const status = errorType !== undefined && SQLSTATE.test(errorType) ? errorType : undefined;
+    return { name, attributes: { ...attributes, 'db.response.status_code': status }, errorType };
+  });
+}
+
+const SQLSTATE = /^[0-9A-Z]{5}$/;
 
 /** PostgreSQL ended a statement, or one that waited for a lock, because its time was over. */
 export function isOutOfTime(error: unknown): boolean {

@@ -1,5 +1,6 @@
 import { sleep } from '../clock.ts';
 import type { Platform } from '../platform.ts';
+import { inBackground } from '../trace.ts';
 import {
   type Acceptance,
   createAcceptor,
@@ -27,7 +28,7 @@ import { type Claimed, claimDue, claimOrdered } from './sweep/sweep.ts';
 import { createAlarm, every } from './timers.ts';
 
 /** What the engine needs of the house. */
-export interface EnginePlatform extends Pick<Platform, 'log' | 'metrics' | 'clock' | 'random'> {
+export interface EnginePlatform extends Pick<Platform, 'log' | 'metrics' | 'clock' | 'random' | 'tracer'> {
   readonly egress: Pick<Platform['egress'], 'request'>;
   readonly notifier: Pick<Platform['notifier'], 'publish' | 'subscribe' | 'onGap'>;
 }
@@ -131,7 +132,12 @@ export function createEngine(
   /** What a stop waits for. */
   let awaited: { readonly holds: () => boolean; readonly resolve: () => void } | undefined;
 
+  /** What it starts is of other requests than the one that brings it about. */
   function turn(): void {
+    inBackground(takeTurn);
+  }
+
+  function takeTurn(): void {
     const nowMs = clock.now();
     if (owner.current() !== undefined) startPushes(nowMs);
     for (let batch = outcomes.take(); batch !== undefined; batch = outcomes.take()) void storeEnded(batch);

@@ -14,6 +14,8 @@ export interface DeliveryLease extends Fence, ScheduleProgress {
   readonly body: Buffer;
   /** By the clock's steady time; undefined: it comes from the sweep. */
   readonly acceptedAtMs: number | undefined;
+  /** Of the trace that the event was accepted in. Undefined: it was not recorded. */
+  readonly traceparent?: string | undefined;
 }
 
 /** One that was tried before: it counts as a probe, and never waits for the breaker. */

@@ -1,4 +1,5 @@
 import type { Clock, EndWait } from '../clock.ts';
+import { inBackground } from '../trace.ts';
 
 /** Of a timer: one that is longer would end at once. */
 const LONGEST_WAIT_MS = 2 ** 31 - 1;
@@ -10,7 +11,8 @@ export function createAlarm(clock: Clock, call: () => void) {
 
   function ring(): void {
     ringsAtMs = Number.POSITIVE_INFINITY;
-    call();
+    // Whatever request asked for it first.
+    inBackground(call);
   }
 
   return {

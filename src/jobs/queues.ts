@@ -46,6 +46,8 @@ export interface Maintenance {
   readonly purgeIdempotencyRecords: (before: Date) => Promise<number>;
   readonly purgeProxyTargets: (before: Date) => Promise<number>;
   readonly purgeAuthorizations: (before: Date) => Promise<number>;
+  /** Sessions of the console and tries to log in that were over at that time. */
+  readonly purgeLogIns: (at: Date) => Promise<number>;
   /** Refreshes the OAuth tokens that end soon. @returns how many */
   readonly refreshTokens: (signal: AbortSignal) => Promise<number>;
   /** Partitions and retention of events. */
@@ -67,7 +69,7 @@ const AUTHORIZATION_MS = HOUR_MS / 4;
 
 /** The table of queues. */
 export function createQueues(clock: Clock, maintenance: Maintenance) {
-  const { purgeIdempotencyRecords, purgeProxyTargets, purgeAuthorizations } = maintenance;
+  const { purgeIdempotencyRecords, purgeProxyTargets, purgeAuthorizations, purgeLogIns } = maintenance;
   const { refreshTokens, keepEvents, keepActivity, keepPolls, keepWebhooks } = maintenance;
   const purge = (work: (before: Date) => Promise<number>, keepMs: number, schedule: string) => ({
     schedule,
@@ -102,8 +104,9 @@ export function createQueues(clock: Clock, maintenance: Maintenance) {
     'idempotency.purge': purge(purgeIdempotencyRecords, IDEMPOTENCY_MS, '7 * * * *'),
     'oauth.purge-proxy-targets': purge(purgeProxyTargets, PROXY_TARGET_MS, '17 * * * *'),
     'oauth.purge-authorizations': purge(purgeAuthorizations, AUTHORIZATION_MS, '*/15 * * * *'),
+    'accounts.purge-log-ins': purge(purgeLogIns, 0, '37 * * * *'),
     'events.upkeep': everyHour(keepEvents, '27 * * * *'),
-    'activity.upkeep': everyHour(keepActivity, '37 * * * *'),
+    'activity.upkeep': everyHour(keepActivity, '47 * * * *'),
     'polls.keep': everyMinute(keepPolls),
     'events.webhooks': everyMinute(keepWebhooks),
     'oauth.refresh': everyMinute(refreshTokens),

@@ -1,6 +1,9 @@
 import type { Metrics } from '../metrics.ts';
 import type { RunTally } from './run.ts';
 
+/** What came of a run. */
+export type PollOutcome = 'events' | 'empty' | 'failed' | 'waited' | 'lost';
+
 export type PollMetrics = ReturnType<typeof createPollMetrics>;
 
 const LAG_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300];
@@ -29,7 +32,7 @@ export function createPollMetrics(metrics: Metrics, lateSeconds: () => Promise<n
   });
   return {
     started: (lateSeconds: number) => lag.observe(Math.max(0, lateSeconds)),
-    ended: (outcome: 'events' | 'empty' | 'failed' | 'waited' | 'lost', { events: found, providerCalls }: RunTally) => {
+    ended: (outcome: PollOutcome, { events: found, providerCalls }: RunTally) => {
       polls.inc({ outcome });
       events.inc(found);
       calls.inc(providerCalls);

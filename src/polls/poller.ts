@@ -5,7 +5,8 @@ import { createPool } from '../events/fairness.ts';
 import { createAlarm, every } from '../events/timers.ts';
 import type { Instance } from '../instances/instance.ts';
 import type { Platform } from '../platform.ts';
-import type { PollMetrics } from './poll-metrics.ts';
+import { errorTypeOf, type Span, type SpanAttributes, within } from '../trace.ts';
+import type { PollMetrics, PollOutcome } from './poll-metrics.ts';
 import type { ClaimedPoll, PollStore, RunResult, SeenLookup, SeenVersion } from './poll-store.ts';
 import { type EarlyEnd, PollLost, type RunOptions, type RunPorts, type RunTally } from './run.ts';
 import { runPoll } from './run-poll.ts';
@@ -69,7 +70,7 @@ const JITTER = 0.05;
 
 /** Runs the pollers that are due, those of all processes together one at a time each. */
 export function createPoller(
-  { clock, log, random }: Pick<Platform, 'clock' | 'log' | 'random'>,
+  { clock, log, random, tracer }: Pick<Platform, 'clock' | 'log' | 'random' | 'tracer'>,
   { store, resources, prepare, getInstances, measures, options }: PollerPorts,
 ): Poller {
   const stopping = new AbortController();
@@ -186,13 +187,22 @@ export function createPoller(
     }
   }
 
-  async function run(poll: ClaimedPoll, instance: Instance | undefined): Promise<void> {
+  function run(poll: ClaimedPoll, instance: Instance | undefined): Promise<void> {
+    const span = tracer?.begin({ name: `poll ${poll.resource}` });
+    return span === undefined ? runOnce(poll, instance) : within(span, () => runOnce(poll, instance, span));
+  }
+
+  async function runOnce(poll: ClaimedPoll, instance: Instance | undefined, span?: Span): Promise<void> {
     const startedMs = clock.now();
     const tally: RunTally = { events: 0, providerCalls: 0 };
+    const noteEnd = (outcome: PollOutcome, errorType?: string) => {
+      measures.ended(outcome, tally);
+      span?.end(() => ({ attributes: describeRun(poll, instance, { outcome, ...tally }), errorType }));
+    };
     const end = (nextMs: number, how: Pick<RunResult, 'error' | 'isGivenBack' | 'hasWaited'>) =>
       finish({ ...poll, startedAt: new Date(startedMs), nextDue: new Date(nextMs), ...how, ...tally });
     const giveBack = (nextMs: number) => {
-      measures.ended('lost', tally);
+      noteEnd('lost');
       end(nextMs, GIVEN_BACK);
     };
     measures.started((startedMs - poll.due.getTime()) / 1000);
@@ -209,13 +219,13 @@ export function createPoller(
       );
       const hasWaited = early?.isWait === true;
       const outcome = hasWaited ? 'waited' : 'empty';
-      measures.ended(tally.events > 0 ? 'events' : outcome, tally);
+      noteEnd(tally.events > 0 ? 'events' : outcome);
       end(nextRunMs(poll, startedMs, early), { error: undefined, isGivenBack: hasWaited, hasWaited });
     } catch (error) {
       if (error instanceof PollLost || signal.aborted) return giveBack(startedMs);
       // It is this service that has no room.
       if (isAppError(error, 'OVERLOADED')) return giveBack(clock.now() + (error.retryAfterSeconds ?? 1) * 1000);
-      measures.ended('failed', tally);
+      noteEnd('failed', errorTypeOf(error));
       const { accountId, instanceId } = poll;
       log.warn({ err: error, accountId, instanceId, resource: poll.resource }, 'a poll failed');
       end(clock.now() + backoffMs(poll, error), { error: describe(error), isGivenBack: false, hasWaited: false });
@@ -271,6 +281,22 @@ export function createPoller(
       await Promise.allSettled(running.values());
       await storing;
     },
+  };
+}
+
+function describeRun(
+  { accountId, instanceId, resource }: ClaimedPoll,
+  instance: Instance | undefined,
+  { outcome, events, providerCalls }: RunTally & { readonly outcome: PollOutcome },
+): SpanAttributes {
+  return {
+    'causeway.account.id': accountId,
+    'causeway.instance.id': instanceId,
+    'causeway.element': instance?.connector.key,
+    'causeway.poll.resource': resource,
+    'causeway.poll.outcome': outcome,
+    'causeway.events': events,
+    'causeway.provider.calls': providerCalls,
   };
 }
 

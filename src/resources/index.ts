@@ -4,13 +4,14 @@ import type { ListOperation, ObjectSpec, Objects, StoredUpload } from '../connec
 import type { PlatformKeys } from '../db/platform-keys.ts';
 import { AppError, isAppError, pointer } from '../errors.ts';
 import type { Platform } from '../platform.ts';
+import { currentSpan, currentTrace, errorTypeOf } from '../trace.ts';
 import { assertFullyPushed, type QueryText, quoteText, type Row } from '../where/index.ts';
 import { type CallNeighbours, type CallReport, type ConnectedInstance, type InstanceCall, startCall } from './call.ts';
 import { createCatalog } from './catalog.ts';
 import { chooseFile, describeFile, fetchFile, type RecordFile } from './media.ts';
 import { getChild, requireOperation } from './objects.ts';
 import { explainQuery, firstPosition, openPosition, type QueryExplanation, sealPosition } from './page.ts';
-import { createQueryCache, wholeRecord } from './query.ts';
+import { createQueryCache, type Query, wholeRecord } from './query.ts';
 import { createRateLimits, type TimedRateLimit } from './rate-limits.ts';
 import { holdsReadOnly, sizeOf, writeRecord } from './record.ts';
 import { type PartialReason, scan } from './scan.ts';
@@ -133,13 +134,25 @@ export function composeResources(
     return { call, object: child, operation, path: `${objectName}/${id}/${name}`, parentId: id };
   }
 
+  /** The check and the plan of a query. */
+  function plan(object: ObjectSpec, text: QueryText, pushdownOnly: boolean): Query {
+    const span = currentSpan()?.child({ name: 'plan' });
+    try {
+      const query = prepare(object, text);
+      if (pushdownOnly) assertFullyPushed(query.plan);
+      span?.end(() => ({ attributes: { 'causeway.pushdown': pushdownOf(query) } }));
+      return query;
+    } catch (error) {
+      span?.end(() => ({ errorType: errorTypeOf(error) }));
+      throw error;
+    }
+  }
+
   async function list(opened: OpenedList | Promise<OpenedList>, request: ListRequest): Promise<RecordList> {
     const { call, object, operation, path, parentId } = await opened;
     const { where, orderBy, fields } = request;
     const also = parametersAsFilter(path, object, request.parameters);
-    const query = prepare(object, { where, also, orderBy, fields });
-    const { plan } = query;
-    if (request.pushdownOnly) assertFullyPushed(plan);
+    const query = plan(object, { where, also, orderBy, fields }, request.pushdownOnly);
     const { instance } = call;
     const scope = { accountId: instance.accountId, instanceId: instance.id, object: path, query: query.canonical };
     const { pageSize, maxProviderCalls, page = 1 } = request;
@@ -147,15 +160,17 @@ export function composeResources(
     // A token says all, and a page beside it means nothing (decisions D16).
     const start =
       request.nextPage === undefined
-        ? firstPosition(plan, operation, { page, pageSize, resultWindow })
+        ? firstPosition(query.plan, operation, { page, pageSize, resultWindow })
         : openPosition(keys, request.nextPage, scope);
     const input = { list: operation, query, pageSize, start, maxProviderCalls, resultWindow, parentId };
     const { records, next, total, cutBy } = await scan(call, input);
+    const pushdown = pushdownOf(query);
+    noteList(pushdown, records.length);
     return {
       records,
       ...(next !== undefined && { nextPage: sealPosition(keys, next, scope) }),
       ...(total !== undefined && { totalCount: total }),
-      pushdown: plan.sortPushed || plan.pushdown !== 'full' ? plan.pushdown : 'partial',
+      pushdown,
       ...(cutBy !== undefined && { cutBy }),
       ...call.tally,
     };
@@ -298,6 +313,17 @@ export function composeResources(
       return call.tally;
     },
   };
+}
+
+function pushdownOf({ plan }: Query): RecordList['pushdown'] {
+  return plan.sortPushed || plan.pushdown !== 'full' ? plan.pushdown : 'partial';
+}
+
+function noteList(pushdown: RecordList['pushdown'], rows: number): void {
+  const trace = currentTrace();
+  if (trace === undefined) return;
+  trace.pushdown = pushdown;
+  trace.rows = rows;
 }
 
 /** @throws AppError REQUEST_INVALID for one that the object does not have */

@@ -5,10 +5,12 @@ import { OAUTH_CONNECTORS } from '../oauth/support/setup.ts';
 import { type ApiAnswer, type ApiCall, ENCRYPTION_KEYS, useApp } from '../support/app.ts';
 import { type AuthorizationServer, startAuthorizationServer } from '../support/authorization-server.ts';
 import { json, type MisbehavingServer, startMisbehavingServer } from '../support/misbehaving-server.ts';
+import { useCollector } from '../support/otlp/collector.ts';
 import { createSource, QUICK, sendEvent, waitForDeliveries } from './events/receiving.ts';
 import { QUOTATIONS, quoting, tracesOf } from './support/canaries.ts';
 import { arrive } from './support/oauth-proxies.ts';
 import { useOutsideConnectors } from './support/outside-connectors.ts';
+import { traceOfRequest } from './support/span-tree.ts';
 import { readEverything } from './support/tenants.ts';
 import { waitUntil } from './support/wait-until.ts';
 
@@ -19,8 +21,17 @@ const ROUNDS = Object.keys(QUOTATIONS).length;
 
 describe('canary secrets, planted on every path', function canaries() {
   this.timeout(60_000);
+  const collector = useCollector();
+  const connectors = [useOutsideConnectors(), OAUTH_CONNECTORS].join(delimiter);
+  const collectorSecret = headerCanary('collector');
   const service = useApp(
-    { CONNECTORS_PATH: [useOutsideConnectors(), OAUTH_CONNECTORS].join(delimiter) },
+    () => ({
+      CONNECTORS_PATH: connectors,
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_EXPORTER_OTLP_HEADERS: `authorization=Bearer%20${encodeURIComponent(collectorSecret)}`,
+      OTEL_BSP_SCHEDULE_DELAY: '100',
+      OTEL_BSP_MAX_QUEUE_SIZE: '100000',
+    }),
     { engineOptions: QUICK, recorderOptions: { flushMs: 20 } },
   );
   const planted = new Map<string, string>();
@@ -90,6 +101,7 @@ describe('canary secrets, planted on every path', function canaries() {
     authorizationServer = await startAuthorizationServer();
     plant('organization secret', service.organizationSecret);
     plant('user secret', service.userSecret);
+    plant('collector secret', collectorSecret);
     plant('encryption key', ENCRYPTION_KEYS.slice('test:'.length));
   });
 
@@ -266,6 +278,59 @@ describe('canary secrets, planted on every path', function canaries() {
     await misplace(key, 'event.notification.signature.key');
   });
 
+  it('in passwords of users, right and wrong, and in a session of the console', async () => {
+    const password = plant('password of a user', canary('log-in'));
+    const wrong = plant('wrong password of a user', canary('wrong log-in'));
+    const refused = plant('refused password of a user', `${canary('x')}${'x'.repeat(256)}`);
+    await service.call('/users/me/password', { method: 'PUT', body: { password } });
+    const put = (body: object, headers = {}) => search('/users/me/password', { method: 'PUT', body, headers });
+    expect((await put({ password: refused })).status).to.equal(400);
+    await put({ password: wrong, [wrong]: 1 });
+    await put({ password: [wrong], currentPassword: { wrong } });
+    const logIn = (body: object, headers = {}) =>
+      fetch(`${service.app.baseUrl}/console/session`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify(body),
+      });
+    for (const body of [
+      { email: 'admin@localhost', password: wrong },
+      { email: 'admin@localhost', password: wrong, [wrong]: 1 },
+      { email: wrong, password: wrong },
+      { email: [wrong], password: wrong },
+    ]) {
+      const response = await logIn(body);
+      answers.push({
+        what: 'a log-in',
+        answer: { status: response.status, headers: response.headers, body: await response.text() },
+      });
+      expect(response.status).to.be.oneOf([400, 401]);
+    }
+    const begun = await logIn({ email: 'admin@localhost', password });
+    const [cookie = ''] = (begun.headers.get('set-cookie') ?? '').split(';');
+    const token = plant('token of a session', cookie.slice(cookie.indexOf('=') + 1));
+    const { csrfToken } = Object(await begun.json());
+    // Without a header of authorization, which would count instead.
+    const browse = async (path: string, method: string, body?: object) => {
+      const headers = { cookie, 'x-csrf-token': csrfToken, 'content-type': 'application/json' };
+      const response = await fetch(service.app.baseUrl + path, {
+        method,
+        headers,
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      });
+      answers.push({
+        what: path,
+        answer: { status: response.status, headers: response.headers, body: await response.text() },
+      });
+    };
+    await browse(`/elements/${token}`, 'GET');
+    await browse('/users/me/password', 'PUT', { password: wrong, currentPassword: wrong });
+    await browse('/users/me/password', 'PUT', { password: wrong, currentPassword: wrong, [token]: 1 });
+    await browse(`/elements/${token}`, 'DELETE');
+    await service.call('/users/me/password', { method: 'PUT', body: { password } });
+    await browse(`/elements/${token}`, 'GET');
+  });
+
   it('in the activity of all of that, with what was traced of it', async () => {
     const { headers } = await service.call('/elements');
     const last = `/activity/${headers.get('elements-request-id')}`;
@@ -291,6 +356,14 @@ describe('canary secrets, planted on every path', function canaries() {
     );
     expect(traces).to.deep.equal([]);
     expect(answers.length).to.be.greaterThan(300);
+  });
+
+  it('are in no span', async () => {
+    const last = await service.call('/instances');
+    await traceOfRequest(collector, last);
+    // Of every request one, and of most of them others below it.
+    expect(collector.spans.length).to.be.greaterThan(2 * answers.length);
+    expect(findTraces(collector.bytes().toString('utf8'))).to.deep.equal([]);
   });
 
   it('are in no column of any table, jobs and stored answers included', async () => {

@@ -1,6 +1,11 @@
 import { expect } from 'chai';
 import { useApp } from '../support/app.ts';
-import { type DocumentedCall, documentedCalls, parametersWithoutExample } from './support/documented-calls.ts';
+import {
+  type DocumentedCall,
+  documentedCalls,
+  exampleNamed,
+  parametersWithoutExample,
+} from './support/documented-calls.ts';
 import { findDifferences } from './support/shape.ts';
 import { waitUntil } from './support/wait-until.ts';
 
@@ -36,6 +41,9 @@ const LAST = [
   'deleteInstance',
   'deleteSubscription',
 ];
+
+/** Asked as a browser does: by the cookie of a session, or without anything to log in. */
+const OF_SESSIONS = ['createConsoleSession', 'getConsoleSession', 'deleteConsoleSession'];
 
 /** Whatever else than 200 the examples get, and why. */
 const OTHER_STATUS: Readonly<Record<string, number>> = {
@@ -111,6 +119,13 @@ describe('the examples of the reference', () => {
     await service.call('/Orders', { token: made.createInstance });
     await waitUntil(async () => (await service.call("/activity?where=operation='listRecords'")).body.length > 0);
   };
+  /** What a browser has that logged in: what is about its session is asked with it. */
+  let session: Readonly<Record<string, string>> = {};
+  const openSession = async () => {
+    const { headers, body } = await service.call('/console/session', { method: 'POST' });
+    const [cookie = ''] = (headers.get('set-cookie') ?? '').split(';');
+    session = { cookie, 'x-csrf-token': body.csrfToken };
+  };
   const prepare: Readonly<Record<string, () => Promise<unknown>>> = {
     deleteRecord: orderAgain,
     deleteHubRecord: orderAgain,
@@ -119,6 +134,10 @@ describe('the examples of the reference', () => {
     listUsage: untilQueried,
     listDeliveries: untilQueued,
     acknowledgeDelivery: untilQueued,
+    createConsoleSession: () =>
+      service.call('/users/me/password', { method: 'PUT', body: exampleNamed('newPassword') }),
+    getConsoleSession: openSession,
+    deleteConsoleSession: openSession,
     listInstancePolls: pollOrders,
   };
 
@@ -132,7 +151,7 @@ describe('the examples of the reference', () => {
       redirect: 'manual',
       headers: {
         ...headers,
-        ...(security.length > 0 && { Authorization: secrets + element }),
+        ...(OF_SESSIONS.includes(operationId) ? session : security.length > 0 && { Authorization: secrets + element }),
         ...(body !== undefined && { 'Content-Type': 'application/json' }),
       },
       ...(body !== undefined && { body }),

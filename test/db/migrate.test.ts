@@ -16,6 +16,8 @@ const ALL = [
   '0009-poll-patience',
   '0010-administration',
   '0011-activity',
+  '0012-trace-context',
+  '0015-console',
 ];
 
 describe('migrateDatabase', () => {

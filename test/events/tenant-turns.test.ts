@@ -119,7 +119,7 @@ describe('sweeping for two tenants', () => {
       },
       orderedHeads: async () => [],
       claimHeads: async () => [],
-      payloads: async () => new Map<number, string>(),
+      payloads: async () => new Map(),
     } satisfies Partial<ClaimStore>;
     const sweep = claimDue({
       store,

@@ -7,6 +7,7 @@ const HOUR_MS = 3_600_000;
 /** How long each queue leaves what it deletes in the end. */
 const PURGES = {
   'idempotency.purge': { work: 'purgeIdempotencyRecords', keepMs: 24 * HOUR_MS, schedule: '7 * * * *' },
+  'accounts.purge-log-ins': { work: 'purgeLogIns', keepMs: 0, schedule: '37 * * * *' },
   'oauth.purge-proxy-targets': { work: 'purgeProxyTargets', keepMs: 24 * HOUR_MS, schedule: '17 * * * *' },
   'oauth.purge-authorizations': { work: 'purgeAuthorizations', keepMs: HOUR_MS / 4, schedule: '*/15 * * * *' },
 } as const;
@@ -19,6 +20,7 @@ const nothing: Maintenance = {
   purgeIdempotencyRecords: async () => 0,
   purgeProxyTargets: async () => 0,
   purgeAuthorizations: async () => 0,
+  purgeLogIns: async () => 0,
   refreshTokens: async () => 0,
   keepEvents: async () => {},
   keepActivity: async () => {},

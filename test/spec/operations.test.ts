@@ -3,7 +3,9 @@ import { OPERATIONS } from '../../generated/operations.ts';
 import { ERROR_STATUS } from '../../src/errors.ts';
 import { componentName, type Operation, operationsOf, readDocument } from './document.ts';
 
-const SCHEMES = { platform: 'UserOrganization', instance: 'UserElement' } as const;
+/** What is for nobody in particular needs none. */
+const SCHEMES: Readonly<Record<string, object>> = { platform: { UserOrganization: [] }, public: {} };
+const OF_INSTANCE = { UserElement: [] };
 
 const REFUSAL_HEADERS = ['Retry-After', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
 
@@ -26,7 +28,7 @@ describe('every operation of the spec', () => {
   it('asks for the authorization of its scopes, or says that it asks for none', () => {
     for (const { place, operation } of operations) {
       const scopes = operation['x-causeway-scopes'].filter((scope) => scope !== 'root');
-      const expected = scopes.map((scope) => ({ [scope === 'platform' ? SCHEMES.platform : SCHEMES.instance]: [] }));
+      const expected = scopes.map((scope) => SCHEMES[scope] ?? OF_INSTANCE);
       expect(operation.security, place).to.deep.equal(expected);
     }
   });
@@ -82,7 +84,7 @@ describe('every operation of the spec', () => {
 });
 
 describe('the operation table', () => {
-  for (const scope of ['platform', 'instance', 'record', 'root']) {
+  for (const scope of ['public', 'platform', 'instance', 'record', 'root']) {
     it(`matches every path of scope ${scope} first with its own entry`, () => {
       const entries = Object.entries(OPERATIONS).filter(([, { scopes }]) => scopes.some((each) => each === scope));
       for (const [id, { method, path }] of entries) {

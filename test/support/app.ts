@@ -49,13 +49,15 @@ export type AppOverrides = Pick<
   'engineOptions' | 'pollerOptions' | 'recorderOptions' | 'connectors' | 'simulatorsUrl'
 >;
 
-/** Starts a service before the tests of the suite that calls this, and stops it after. */
-export function useApp(environment: Readonly<Record<string, string>> = {}, overrides: AppOverrides = {}): TestApp {
+type Environment = Readonly<Record<string, string>>;
+
+/** Starts a service before the tests of the suite that calls this, and stops it after. `environment`: may be made when the servers that it names have started. */
+export function useApp(environment: Environment | (() => Environment) = {}, overrides: AppOverrides = {}): TestApp {
   let started: StartedApp | undefined;
 
   before(async function start() {
     this.timeout(60_000);
-    started = await startTestApp(environment, overrides);
+    started = await startTestApp(typeof environment === 'function' ? environment() : environment, overrides);
   });
 
   after(async () => {

@@ -82,18 +82,17 @@ export type ExchangeOutcome =
   | { readonly kind: 'redirected'; readonly location: string }
   | { readonly kind: 'failed'; readonly failed: FailedCall };
 
-/** One of the requests of an errand. */
+/** Where a request is sent, and how often it was sent before, wherever that was. */
 export interface Sending {
   readonly url: URL;
-  /** How often the errand was run before. */
-  readonly retries: number;
+  readonly resends: number;
 }
 
 /** Sends once. @throws what no other try can mend, and the reason of an abort */
 export async function exchange(
   ports: ExchangePorts,
   errand: Errand,
-  { url, retries }: Sending,
+  { url, resends }: Sending,
 ): Promise<ExchangeOutcome> {
   const { binding, call, outgoing, hold } = errand;
   const { simulator, redactor } = binding;
@@ -111,19 +110,20 @@ export async function exchange(
   try {
     const raw = await told(
       ports,
-      { element: call.connector.key, method, url, toSimulator, retries, redactor, wire },
-      ports.egress.request({
-        url: simulator?.enter(url) ?? url,
-        method,
-        headers,
-        body: outgoing.body,
-        timeoutMs: Math.max(1, Math.ceil(errand.deadlineMs - ports.clock.steady())),
-        maxBytes: MAX_BYTES,
-        failureBytes: FAILURE_BYTES,
-        toSimulator,
-        takeBytes,
-        signal: call.signal,
-      }),
+      { element: call.connector.key, method, url, toSimulator, redactor, resends, headers, wire },
+      (toldHeaders) =>
+        ports.egress.request({
+          url: simulator?.enter(url) ?? url,
+          method,
+          headers: toldHeaders,
+          body: outgoing.body,
+          timeoutMs: Math.max(1, Math.ceil(errand.deadlineMs - ports.clock.steady())),
+          maxBytes: MAX_BYTES,
+          failureBytes: FAILURE_BYTES,
+          toSimulator,
+          takeBytes,
+          signal: call.signal,
+        }),
     );
     wire?.answered(raw);
     noteRateLimit(call, raw.headers, ports.clock);

@@ -143,8 +143,8 @@ export function createProviderClient(ports: ClientPorts): ProviderClient {
       let held = tokens && { tokens, token: await tokens.current(signal) };
       let errand = setOut(held?.token);
       let url = target;
-      for (let redirects = 0, retries = 0, runs = 0; ; ) {
-        const outcome = await exchange(ports, errand, { url, retries: runs });
+      for (let redirects = 0, retries = 0, resends = 0; ; resends++) {
+        const outcome = await exchange(ports, errand, { url, resends });
         if (outcome.kind === 'answered') return outcome.response;
         if (outcome.kind === 'redirected') {
           if (redirects++ === MAX_REDIRECTS) throw tooManyRedirects(connector.name);
@@ -163,7 +163,6 @@ export function createProviderClient(ports: ClientPorts): ProviderClient {
         }
         url = target;
         redirects = 0;
-        runs++;
       }
     } finally {
       if (call.hold === undefined) hold.close();

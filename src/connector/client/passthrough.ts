@@ -51,16 +51,16 @@ export async function pass(
   request: PassedRequest,
 ): Promise<PassedResponse> {
   const { connector, config, signal } = call;
-  if (tokens === undefined) return passOnce(ports, { call, binding: bind(connector, config), retries: 0 }, request);
+  if (tokens === undefined) return passOnce(ports, { call, binding: bind(connector, config), resends: 0 }, request);
   const token = await tokens.current(signal);
-  const response = await passOnce(ports, { call, binding: bind(connector, config, token), retries: 0 }, request);
+  const response = await passOnce(ports, { call, binding: bind(connector, config, token), resends: 0 }, request);
   if (response.status !== UNAUTHORIZED) return response;
   try {
     // A refused access token is replaced, and what can be sent again is.
     const another = await tokens.replace(token, signal);
     if (another === token || !canRepeat(request)) return response;
     response.cancel();
-    return await passOnce(ports, { call, binding: bind(connector, config, another), retries: 1 }, request);
+    return await passOnce(ports, { call, binding: bind(connector, config, another), resends: 1 }, request);
   } catch (error) {
     response.cancel();
     throw error;
@@ -71,9 +71,14 @@ function canRepeat({ body }: PassedRequest): boolean {
   return body === undefined || Buffer.isBuffer(body);
 }
 
+interface PassingOnce extends Pick<PassedOn, 'call'> {
+  readonly binding: Binding;
+  readonly resends: number;
+}
+
 async function passOnce(
   ports: ExchangePorts,
-  { call, binding, retries }: { readonly call: ProviderCall; readonly binding: Binding; readonly retries: number },
+  { call, binding, resends }: PassingOnce,
   request: PassedRequest,
 ): Promise<PassedResponse> {
   const { connector, signal } = call;
@@ -88,16 +93,26 @@ async function passOnce(
   try {
     const response = await told(
       ports,
-      { element: connector.key, method, url, toSimulator, retries, redactor, wire },
-      ports.egress.stream({
-        url: simulator?.enter(url) ?? url,
+      {
+        element: connector.key,
         method,
-        headers: sent,
-        ...(body !== undefined && { body, bodyLength }),
-        silenceMs,
+        url,
         toSimulator,
-        signal,
-      }),
+        redactor,
+        resends,
+        headers: sent,
+        wire,
+      },
+      (headers) =>
+        ports.egress.stream({
+          url: simulator?.enter(url) ?? url,
+          method,
+          headers,
+          ...(body !== undefined && { body, bodyLength }),
+          silenceMs,
+          toSimulator,
+          signal,
+        }),
     );
     noteRateLimit(call, response.headers, ports.clock);
     return { ...response, redactor, ...(wire !== undefined && { body: wire.watch(response) }) };

@@ -2,9 +2,9 @@ import type { Clock } from '../../clock.ts';
 import type { EgressResponse } from '../../egress/index.ts';
 import type { Logger } from '../../log.ts';
 import type { Metrics } from '../../metrics.ts';
-import { combineRedactors } from '../../redaction.ts';
-import { currentTrace, noteCall, type TracedCall } from '../../trace.ts';
+import { currentSpan, currentTrace, noteCall, type SpanEnd, type TracedCall } from '../../trace.ts';
 import type { ByteBudget } from './byte-budget.ts';
+import { describeTarget } from './described-target.ts';
 import { isEgressError } from './failure.ts';
 
 /** One request to a provider and what came of it. */
@@ -22,16 +22,24 @@ export interface TellingPorts {
   readonly tell?: Tell | undefined;
 }
 
-/** Tells of a request that was just sent, whatever comes of it, and notes it in the trace of the call. @returns its response */
+type Headers = Readonly<Record<string, string>>;
+
+/**
+ * Sends a request, tells of it, whatever comes of it, and notes it in the trace of the call. `headers` are those of the request; `send` gets them with what the provider is told of the trace, which is
+ * nothing unless that is configured.
+ * @returns its response
+ */
 export async function told<Response extends Pick<EgressResponse, 'status'>>(
   { clock, tell }: TellingPorts,
-  request: Omit<SentRequest, 'outcome' | 'durationMs'>,
-  response: Promise<Response>,
+  { headers, ...request }: Omit<SentRequest, 'outcome' | 'durationMs'> & { readonly headers: Headers },
+  send: (headers: Headers) => Promise<Response>,
 ): Promise<Response> {
   const startedAtMs = clock.steady();
+  const span = currentSpan()?.child({ name: request.method, kind: 'client' });
+  const ofTrace = span?.headersFor(request.url.hostname);
   let outcome: SentRequest['outcome'] = 'failed';
   try {
-    const received = await response;
+    const received = await send(ofTrace === undefined ? headers : { ...headers, ...ofTrace });
     outcome = received.status;
     return received;
   } catch (error) {
@@ -41,7 +49,30 @@ export async function told<Response extends Pick<EgressResponse, 'status'>>(
     const sent = { ...request, outcome, durationMs: clock.steady() - startedAtMs };
     noteCall(sent);
     tell?.(sent);
+    span?.end(() => describeExchange(sent));
   }
+}
+
+/** What the span of one request to a provider says, in the words of the conventions for HTTP clients and ours. */
+function describeExchange({ element, method, url, toSimulator, outcome, redactor, resends }: SentRequest): SpanEnd {
+  return {
+    attributes: {
+      'http.request.method': method,
+      'http.request.resend_count': resends === 0 ? undefined : resends,
+      'http.response.status_code': typeof outcome === 'number' ? outcome : undefined,
+      ...describeTarget(url, url.pathname),
+      'causeway.element': element,
+      'causeway.simulator': toSimulator ? true : undefined,
+    },
+    errorType: errorTypeOf(outcome),
+    redactor,
+  };
+}
+
+/** Undefined for a success: for a client a refusal is a failure too. */
+function errorTypeOf(outcome: SentRequest['outcome']): string | undefined {
+  if (typeof outcome === 'string') return outcome;
+  return outcome >= 400 ? String(outcome) : undefined;
 }
 
 const BUCKETS_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
@@ -64,11 +95,10 @@ function classOf(outcome: SentRequest['outcome']): string {
 /** A line for each request, at the level `debug`. Of a query nothing is said: filters and keys stand there. */
 export function logProviderCalls(log: Logger): Tell {
   return ({ element, method, url, toSimulator, outcome, durationMs, redactor }) => {
-    const { requestId, instanceId, redactor: ofCall } = currentTrace() ?? {};
+    const { instanceId } = currentTrace() ?? {};
     log.debug(
       {
-        redactor: ofCall === undefined ? redactor : combineRedactors([redactor, ofCall]),
-        ...(requestId !== undefined && { requestId }),
+        redactor,
         ...(instanceId !== undefined && { instanceId }),
         element,
         method,

@@ -89,16 +89,17 @@ async function sendOnce(
   try {
     const stream = await told(
       ports,
-      { element: connector.key, method, url: target, toSimulator, retries: 0, redactor, wire },
-      ports.egress.stream({
-        url: simulator?.enter(target) ?? target,
-        method,
-        headers,
-        body: pieces,
-        silenceMs,
-        toSimulator,
-        signal,
-      }),
+      { element: connector.key, method, url: target, toSimulator, redactor, headers, wire },
+      (toldHeaders) =>
+        ports.egress.stream({
+          url: simulator?.enter(target) ?? target,
+          method,
+          headers: toldHeaders,
+          body: pieces,
+          silenceMs,
+          toSimulator,
+          signal,
+        }),
     );
     noteRateLimit(call, stream.headers, ports.clock);
     const raw = { ...stream, body: await collect(stream, connector.name, take) };

@@ -12,6 +12,8 @@ export interface NewRow
   readonly payload: Buffer;
   /** Undefined: nothing to recognise it by. Two rows of one call have different keys. */
   readonly keyHash: Buffer | undefined;
+  /** Of the trace that it was accepted in. Undefined: it is not recorded. */
+  readonly traceparent?: string | undefined;
   /** What is wanted; a subscription that is deactivated gets it as `queued`. */
   readonly state: RowOf<'delivery', 'state'>['state'];
 }
@@ -35,11 +37,13 @@ export function createAcceptStore(knex: Knex) {
       now: Date,
     ): Promise<ReadonlyMap<string, StoredRow>> => {
       const keyed = rows.some(({ keyHash }) => keyHash !== undefined);
+      const traced = rows.some(({ traceparent }) => traceparent !== undefined);
       const { rows: stored } = await runNamed<Pick<Tables['delivery'], 'event_id' | 'id' | 'state'>>(
         knex,
-        keyed ? INSERT_KEYED : INSERT,
+        INSERTS[keyed ? 'keyed' : 'plain'][traced ? 'traced' : 'untraced'],
         [
           ...columnsOf(rows),
+          ...(traced ? [arrayLiteral(rows.map(({ traceparent }) => traceparent))] : []),
           ...(keyed ? [arrayLiteral(rows.map(({ keyHash }) => keyHash && `\\x${keyHash.toString('hex')}`))] : []),
           owner ?? null,
           now,
@@ -69,15 +73,28 @@ const COLUMNS =
 const ARRAYS =
   '?::bigint[], ?::uuid[], ?::timestamptz[], ?::bigint[], ?::text[], ?::text[], ?::bigint[], ?::boolean[], ?::text[]';
 
+interface Columns {
+  readonly named: string;
+  readonly given: string;
+  /** Of an event, beside those that each has. */
+  readonly ofEvent: string;
+}
+
+/** What is not traced has the statement that it would have if nothing ever were. */
+const COLUMNS_OF = {
+  untraced: { named: COLUMNS, given: ARRAYS, ofEvent: '' },
+  traced: { named: `${COLUMNS}, traceparent`, given: `${ARRAYS}, ?::text[]`, ofEvent: ', traceparent' },
+} as const satisfies Record<string, Columns>;
+
 /**
  * The state of the subscription is read by the statement itself. A deactivated one is held in that state until the commit, so that whoever
  * reactivates it finds what was queued here. An active one is not held: what goes out or waits although it was deactivated at the same moment is
  * settled by its outcome or by the sweep, which both look again.
  */
-const INSERT_REST = `
+const insertRest = ({ ofEvent }: Columns) => `
   stored_event as (
-    insert into event (account_id, id, created_at, instance_id, type, payload)
-    select account_id, event_id, created_at, instance_id, type, payload from fresh
+    insert into event (account_id, id, created_at, instance_id, type, payload${ofEvent})
+    select account_id, event_id, created_at, instance_id, type, payload${ofEvent} from fresh
   ),
   asleep as materialized (
     select account_id, id from subscription
@@ -99,17 +116,14 @@ const INSERT_REST = `
 
 // Named: to parse and plan them takes as long as all the rest. No table is looked into but for subscriptions, by their key; they become many
 // only slowly, and each time PostgreSQL analyzes them it plans anew.
-const INSERT = {
-  name: 'accept-events',
-  sql: `
-  with fresh as (select * from unnest(${ARRAYS}) with ordinality as i(${COLUMNS}, ordinality)),${INSERT_REST}`,
-} as const;
+const insert = (columns: Columns) => `
+  with fresh as (select * from unnest(${columns.given}) with ordinality as i(${columns.named}, ordinality)),${insertRest(columns)}`;
 
 // Keys are taken in their order, so that two processes that take the same ones cannot wait for each other.
-const INSERT_KEYED = {
-  name: 'accept-keyed-events',
-  sql: `
-  with input as (select * from unnest(${ARRAYS}, ?::bytea[]) with ordinality as i(${COLUMNS}, key_hash, ordinality)),
+const insertKeyed = (columns: Columns) => `
+  with input as (
+    select * from unnest(${columns.given}, ?::bytea[]) with ordinality as i(${columns.named}, key_hash, ordinality)
+  ),
   new_key as (
     insert into event_key (account_id, key_hash)
     select account_id, key_hash from input where key_hash is not null order by account_id, key_hash
@@ -120,5 +134,15 @@ const INSERT_KEYED = {
     select i.* from input i
     where i.key_hash is null
       or exists (select 1 from new_key k where k.account_id = i.account_id and k.key_hash = i.key_hash)
-  ),${INSERT_REST}`,
+  ),${insertRest(columns)}`;
+
+const INSERTS = {
+  plain: {
+    untraced: { name: 'accept-events', sql: insert(COLUMNS_OF.untraced) },
+    traced: { name: 'accept-traced-events', sql: insert(COLUMNS_OF.traced) },
+  },
+  keyed: {
+    untraced: { name: 'accept-keyed-events', sql: insertKeyed(COLUMNS_OF.untraced) },
+    traced: { name: 'accept-traced-keyed-events', sql: insertKeyed(COLUMNS_OF.traced) },
+  },
 } as const;

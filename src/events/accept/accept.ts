@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Knex } from 'knex';
 import type { Clock } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
+import { currentSpan, errorTypeOf, inSpan, type Span, type SpanStart } from '../../trace.ts';
 import type { Dispatcher } from '../dispatch/dispatcher.ts';
 import type { AcceptedEvent, EngineMetrics } from '../engine-metrics.ts';
 import { showEventId } from '../event-id.ts';
@@ -46,6 +47,8 @@ export interface Acceptance extends Omit<NewRow, 'state'> {
   readonly acceptedAtMs: number;
   /** By the account's policy: not pushed. */
   readonly isQueued: boolean;
+  /** Ends when it is stored. */
+  readonly span: Span | undefined;
 }
 
 interface Call extends Unit {
@@ -97,25 +100,30 @@ export function createAcceptor(ports: AcceptPorts): Acceptor {
     }
   }
 
-  async function prepareAll(events: readonly NewEvent[]): Promise<readonly (Acceptance | undefined)[]> {
+  async function prepareAll(
+    events: readonly NewEvent[],
+    begin: BeginSpan,
+  ): Promise<readonly (Acceptance | undefined)[]> {
     const accountId = events[0]?.accountId;
     if (accountId === undefined) return [];
     assertRoom(accountId);
-    return Promise.all(events.map((event) => prepare(ports, event)));
+    return Promise.all(events.map((event) => prepare(ports, event, begin)));
   }
 
   return {
-    prepare: prepareAll,
+    // Of many, found by somebody who looks again and again: each is a trace of its own.
+    prepare: (events) => prepareAll(events, (start) => currentSpan()?.follow(start)),
     accept: async (events) => {
       const accountId = events[0]?.accountId;
       if (accountId === undefined) return { eventIds: [] };
-      const acceptances = await prepareAll(events);
+      const acceptances = await prepareAll(events, (start) => currentSpan()?.child(start));
       const rows = acceptances.filter((acceptance) => acceptance !== undefined);
       if (rows.length === 0) return { eventIds: acceptances.map(() => undefined) };
       assertRoom(accountId);
       const bytes = rows.reduce((sum, row) => sum + row.bytes, 0);
       const settle = Promise.withResolvers<Accepted>();
-      return commit({ accountId, events: acceptances, rows, rowCount: rows.length, bytes, settle });
+      const call = { accountId, events: acceptances, rows, rowCount: rows.length, bytes, settle };
+      return inSpan({ name: 'store events' }, () => commit(call));
     },
     stop: async () => {
       stopped = true;
@@ -128,8 +136,11 @@ function overloaded(message: string): AppError {
   return new AppError('OVERLOADED', message, { retryAfterSeconds: 1 });
 }
 
+/** Undefined where nothing is traced. */
+type BeginSpan = (start: SpanStart) => Span | undefined;
+
 /** Undefined: the instance wants no events, or its subscription none of this type. */
-async function prepare(ports: AcceptPorts, event: NewEvent): Promise<Acceptance | undefined> {
+async function prepare(ports: AcceptPorts, event: NewEvent, begin: BeginSpan): Promise<Acceptance | undefined> {
   const acceptedAtMs = ports.clock.steady();
   const { accountId, instanceId, type } = event;
   const source = await ports.findSource(accountId, instanceId);
@@ -141,6 +152,19 @@ async function prepare(ports: AcceptPorts, event: NewEvent): Promise<Acceptance 
   const createdAt = new Date(ports.clock.now());
   const id = showEventId(eventId);
   const payload = buildPayload({ id, event, source, timestamp: event.timestamp ?? createdAt });
+  const span = begin({ name: `create ${type}`, kind: 'producer' });
+  span?.note(() => ({
+    'messaging.system': 'causeway',
+    'messaging.operation.name': 'create',
+    'messaging.operation.type': 'create',
+    'messaging.destination.name': type,
+    'messaging.message.id': id,
+    'messaging.message.body.size': payload.length,
+    'causeway.account.id': accountId,
+    'causeway.instance.id': instanceId,
+    'causeway.element': source.elementKey,
+    'causeway.subscription.id': subscription.id,
+  }));
   return {
     accountId,
     eventId,
@@ -149,6 +173,8 @@ async function prepare(ports: AcceptPorts, event: NewEvent): Promise<Acceptance 
     elementKey: source.elementKey,
     type,
     payload,
+    span,
+    traceparent: span?.traceparent,
     bytes: payload.length,
     subscriptionId: subscription.id,
     host: subscription.host,
@@ -164,12 +190,17 @@ function hashKey(instanceId: number, key: string): Buffer {
 }
 
 async function storeCalls(ports: AcceptPorts, calls: readonly Call[]): Promise<void> {
+  const rows = calls.flatMap((call) => call.rows);
   try {
-    const stored = await ports.store(withoutRepeats(calls.flatMap(({ rows }) => rows)));
+    const stored = await ports.store(withoutRepeats(rows));
+    for (const { span, eventId } of rows) {
+      span?.end(() => ({ attributes: { 'causeway.event.duplicate': stored.has(eventId) ? undefined : true } }));
+    }
     const shownId = (event: Acceptance | undefined) =>
       event !== undefined && stored.has(event.eventId) ? showEventId(event.eventId) : undefined;
     for (const { events, settle } of calls) settle.resolve({ eventIds: events.map(shownId) });
   } catch (error) {
+    for (const { span } of rows) span?.end(() => ({ errorType: errorTypeOf(error) }));
     for (const { settle } of calls) settle.reject(error);
   }
 }
@@ -224,6 +255,7 @@ export function prepareEvents(
     },
     committed: () => {
       for (const tell of onCommit) tell();
+      for (const { span } of acceptances) span?.end();
     },
   };
 }
@@ -278,7 +310,8 @@ export async function storeAcceptances(
 }
 
 function toLease(accepted: Acceptance, id: number, owner: string): DeliveryLease {
-  const { accountId, subscriptionId, host, eventId, instanceId, ordered, payload, acceptedAtMs } = accepted;
+  const { accountId, subscriptionId, host, eventId, instanceId, ordered, payload, acceptedAtMs, traceparent } =
+    accepted;
   return {
     accountId,
     id,
@@ -293,5 +326,6 @@ function toLease(accepted: Acceptance, id: number, owner: string): DeliveryLease
     ordered,
     body: payload,
     acceptedAtMs,
+    traceparent,
   };
 }

@@ -1,3 +1,4 @@
+import { inBackground } from '../../trace.ts';
 import { createRotation } from '../fairness.ts';
 
 /** What is written together with others, whole. */
@@ -45,7 +46,8 @@ export function createGroupCommit<Work extends Unit>(ports: GroupCommitPorts<Wor
     if (running >= ports.writesInFlight || waitingRows === 0) return;
     const units = takeUnits();
     running++;
-    void ports.write(units).then(() => finish(units));
+    // It is no more of the request that came first than of the others.
+    void inBackground(() => ports.write(units)).then(() => finish(units));
     schedule();
   }
 

@@ -4,6 +4,7 @@ import { type Egress, EgressError, type EgressReason, type EgressResponse } from
 import type { Logger } from '../../log.ts';
 import { combineRedactors, createRedactor, type Redactor } from '../../redaction.ts';
 import { readRetryAfterMs } from '../../retry-after.ts';
+import { currentSpan, type Span, type Tracer, within } from '../../trace.ts';
 import type { EngineMetrics } from '../engine-metrics.ts';
 import { showEventId } from '../event-id.ts';
 import type { DeliveryLease } from '../lease.ts';
@@ -12,6 +13,7 @@ import type { DeliverySettings, EventSource, FindSource, ReadySubscription } fro
 import type { EngineOptions } from '../options.ts';
 import type { DeliveryOutcome } from '../outcomes/outcome-queue.ts';
 import type { AttemptRecord, NextRow } from '../outcomes/outcome-store.ts';
+import { describeAttempt, describeOutcome } from './attempt-span.ts';
 import { nextState, type Transition } from './schedule.ts';
 
 /** Why a push failed. `status`: an answer other than 2xx; redirects are not followed. `refused`: the address may not be called from here. */
@@ -42,6 +44,7 @@ export interface PushPorts {
   readonly clock: Clock;
   readonly random: { readonly fraction: () => number };
   readonly log: Logger;
+  readonly tracer?: Tracer | undefined;
   readonly findSubscription: (accountId: number, id: number) => Promise<ReadySubscription | undefined>;
   readonly findSource: FindSource;
   readonly settings: (accountId: number) => Promise<DeliverySettings>;
@@ -116,7 +119,9 @@ export function createPush(ports: PushPorts): (lease: DeliveryLease) => Promise<
       ...signatureHeaders({ id, nowMs: attemptedAtMs, body, keys }),
       ...(original !== undefined && { 'elements-webhook-id': id }),
       ...(signatureKey !== undefined && { 'elements-webhook-signature': instanceSignature(body, signatureKey) }),
+      ...currentSpan()?.headersFor(url.hostname),
     };
+    currentSpan()?.note(() => describeAttempt(lease, url, id));
     try {
       const response = await ports.egress.request({
         url,
@@ -166,7 +171,13 @@ export function createPush(ports: PushPorts): (lease: DeliveryLease) => Promise<
     return { kind, lease, attempt: made, next: toNextRow(transition), isHard: HARD.has(report.failure) };
   }
 
-  return async (lease) => {
+  /** A span for an attempt at an event that was accepted in a trace, in whatever process that was. */
+  function beginSpan({ traceparent }: DeliveryLease): Span | undefined {
+    if (traceparent === undefined) return undefined;
+    return ports.tracer?.begin({ name: 'POST', kind: 'client' }, { traceparent });
+  }
+
+  async function push(lease: DeliveryLease): Promise<DeliveryOutcome> {
     const { accountId, subscriptionId, instanceId } = lease;
     try {
       const subscription = await ports.findSubscription(accountId, subscriptionId);
@@ -178,6 +189,14 @@ export function createPush(ports: PushPorts): (lease: DeliveryLease) => Promise<
       log.error({ err: error, deliveryId: lease.id, accountId }, 'a delivery could not be pushed');
       return release(lease, clock.now() + OWN_FAILURE_PAUSE_MS);
     }
+  }
+
+  return async (lease) => {
+    const span = beginSpan(lease);
+    if (span === undefined) return push(lease);
+    const outcome = await within(span, () => push(lease));
+    span.end(() => describeOutcome(outcome));
+    return outcome;
   };
 }
 

@@ -38,6 +38,11 @@ export interface OrderedHead extends RowOf<'delivery', 'subscription_id' | 'acco
   readonly state: 'delivering' | 'waiting';
 }
 
+/** What is sent of a delivery, and how its trace is known. */
+export interface StoredBody extends RowOf<'event', 'payload'> {
+  readonly traceparent?: string | null;
+}
+
 export interface ClaimInput {
   readonly owner: string;
   readonly now: Date;
@@ -90,15 +95,15 @@ export function createClaimStore(knex: Knex) {
     },
 
     /** In the order given, until they are more than `maxBytes`; at least one. The rest is missing, and so is what has no event. */
-    payloads: async (claimed: readonly ClaimedRow[], maxBytes: number): Promise<ReadonlyMap<number, string>> => {
-      const { rows } = await knex.raw<{ rows: (RowOf<'delivery', 'id'> & RowOf<'event', 'payload'>)[] }>(PAYLOADS, [
+    payloads: async (claimed: readonly ClaimedRow[], maxBytes: number): Promise<ReadonlyMap<number, StoredBody>> => {
+      const { rows } = await knex.raw<{ rows: (RowOf<'delivery', 'id'> & StoredBody)[] }>(PAYLOADS, [
         claimed.map(({ accountId }) => accountId),
         claimed.map(({ id }) => id),
         claimed.map(({ eventId }) => eventId),
         claimed.map(({ eventAt }) => eventAt.toISOString()),
         maxBytes,
       ]);
-      return new Map(rows.map(({ id, payload }) => [id, payload]));
+      return new Map(rows.map(({ id, ...body }) => [id, body]));
     },
 
     /** When the next delivery becomes due that is not due yet. */
@@ -208,8 +213,8 @@ const CLAIM_HEADS = `
   returning ${CLAIMED}`;
 
 const PAYLOADS = `
-  select sized.id, sized.payload from (
-    select c.id, e.payload, c.ordinality,
+  select sized.id, sized.payload, sized.traceparent from (
+    select c.id, e.payload, e.traceparent, c.ordinality,
       sum(octet_length(e.payload)) over (order by c.ordinality) as running_bytes
     from unnest(?::bigint[], ?::bigint[], ?::uuid[], ?::timestamptz[])
       with ordinality as c(account_id, id, event_id, event_at, ordinality)

@@ -5,7 +5,7 @@ import { createRotation } from '../fairness.ts';
 import { type DeliveryLease, hostOf } from '../lease.ts';
 import type { EngineOptions } from '../options.ts';
 import type { Agenda } from './agenda.ts';
-import type { ClaimedRow, ClaimStore, DueEndpoint, OrderedHead, Share } from './claim-store.ts';
+import type { ClaimedRow, ClaimStore, DueEndpoint, OrderedHead, Share, StoredBody } from './claim-store.ts';
 
 export interface SweepPorts {
   readonly store: Omit<ClaimStore, 'oldestDueSeconds' | 'unpark' | 'nextDue'>;
@@ -112,18 +112,19 @@ function sharesOf({ room, clock }: SweepPorts, endpoint: DueEndpoint, limit: num
 async function* readBodies({ store, room, owner }: SweepPorts, rows: readonly ClaimedRow[]): AsyncGenerator<Claimed> {
   let left = rows;
   while (left.length > 0) {
-    const payloads = await store.payloads(left, room.freeBytes());
+    const bodies = await store.payloads(left, room.freeBytes());
     const [first, ...others] = left;
     const leases = left.flatMap((row) => {
-      const payload = payloads.get(row.id);
-      return payload === undefined ? [] : [toLease(row, owner, payload)];
+      const body = bodies.get(row.id);
+      return body === undefined ? [] : [toLease(row, owner, body)];
     });
     // The first one always comes, if its event is there.
-    const missing = first === undefined || payloads.has(first.id) ? [] : [toLease(first, owner, '')];
+    const missing = first === undefined || bodies.has(first.id) ? [] : [toLease(first, owner, UNREAD)];
     yield { leases, missing, excess: [] };
-    const unread = others.filter((row) => !payloads.has(row.id));
+    const unread = others.filter((row) => !bodies.has(row.id));
     const excess = new Set(unread.filter((row) => !room.hasBytes(row.accountId)));
-    if (excess.size > 0) yield { leases: [], missing: [], excess: [...excess].map((row) => toLease(row, owner, '')) };
+    if (excess.size > 0)
+      yield { leases: [], missing: [], excess: [...excess].map((row) => toLease(row, owner, UNREAD)) };
     left = unread.filter((row) => !excess.has(row));
   }
 }
@@ -182,7 +183,9 @@ function inTurns(due: readonly DueEndpoint[], start: number): readonly DueEndpoi
   return ordered;
 }
 
-function toLease(row: ClaimedRow, owner: string, payload: string): DeliveryLease {
+const UNREAD: StoredBody = { payload: '' };
+
+function toLease(row: ClaimedRow, owner: string, { payload, traceparent }: StoredBody): DeliveryLease {
   return {
     accountId: row.accountId,
     id: row.id,
@@ -197,5 +200,6 @@ function toLease(row: ClaimedRow, owner: string, payload: string): DeliveryLease
     ordered: row.ordered,
     body: Buffer.from(payload),
     acceptedAtMs: undefined,
+    traceparent: traceparent ?? undefined,
   };
 }

@@ -102,17 +102,13 @@ export async function sendTokenRequest(
   const address = addressOf(ports.simulatorsUrl, request);
   const { url, simulator } = address;
   const redactor = createRedactor(secretsOf(request));
-  // Without headers and body: whatever is in them grants access.
-  const sent = {
-    element: connector.key,
-    method: 'POST',
-    url,
-    toSimulator: simulator !== undefined,
-    retries: 0,
-    redactor,
-  };
+  // Nothing of headers and body is kept by whoever is told: whatever is in them grants access.
+  const { headers, ...asked } = toHttpRequest(request, address);
+  const sent = { element: connector.key, method: 'POST', url, toSimulator: simulator !== undefined, redactor, headers };
   try {
-    const response = await told(ports, sent, ports.egress.request({ ...toHttpRequest(request, address), signal }));
+    const response = await told(ports, sent, (toldHeaders) =>
+      ports.egress.request({ ...asked, headers: toldHeaders, signal }),
+    );
     return await processTokenResponse(request, { response, address, nowMs: ports.clock.now() });
   } catch (error) {
     throw error instanceof EgressError ? noResponse(connector, error) : error;
@@ -137,7 +133,10 @@ function addressOf(simulatorsUrl: string | undefined, { connector, config, grant
   }
 }
 
-export function toHttpRequest(request: TokenRequest, { url, simulator }: TokenAddress): EgressRequest {
+/** A request of which the headers are known. */
+type HttpRequest = EgressRequest & Required<Pick<EgressRequest, 'headers'>>;
+
+export function toHttpRequest(request: TokenRequest, { url, simulator }: TokenAddress): HttpRequest {
   const { auth } = request.connector;
   const { clientId, clientSecret } = credentialsOf(request);
   const inBody = auth.clientAuthentication === 'body';

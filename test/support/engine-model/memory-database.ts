@@ -203,12 +203,12 @@ export function createMemoryDatabase(clock: Clock): ModelDatabase {
             return isHead ? [claimed(delivery, owner)] : [];
           }),
         payloads: async (rows, maxBytes) => {
-          const read = new Map<number, string>();
+          const read = new Map<number, { readonly payload: string }>();
           let bytes = 0;
           for (const { id, eventId } of rows) {
             const payload = payloads.get(eventId);
             bytes += payload?.length ?? 0;
-            if (payload !== undefined && (bytes <= maxBytes || read.size === 0)) read.set(id, payload);
+            if (payload !== undefined && (bytes <= maxBytes || read.size === 0)) read.set(id, { payload });
           }
           return read;
         },

@@ -1,0 +1,133 @@
+import { type Argon2Parameters, argon2, timingSafeEqual } from 'node:crypto';
+import { promisify } from 'node:util';
+import { createTurns } from '../../db/turns.ts';
+import { AppError } from '../../errors.ts';
+import type { Platform } from '../../platform.ts';
+
+/** What passwords cost to try, in the words of Argon2: `memory` in KiB. */
+export type PasswordCost = Pick<Argon2Parameters, 'memory' | 'passes' | 'parallelism'>;
+
+/** Whose password it is: a hash that was moved to another user is that of no password. */
+export interface PasswordOwner {
+  readonly accountId: number;
+  readonly userId: number;
+}
+
+export interface StoredPassword extends PasswordOwner {
+  /** A PHC string; null for a user without a password. */
+  readonly passwordHash: string | null;
+}
+
+export interface PasswordHasher {
+  /** @returns a PHC string. @throws AppError OVERLOADED */
+  readonly hash: (password: string, owner: PasswordOwner) => Promise<string>;
+  /**
+   * Always the work of one password: where there is no user, or none with a password, it is done for nothing.
+   * @throws AppError OVERLOADED
+   */
+  readonly verify: (password: string, stored: StoredPassword | undefined) => Promise<boolean>;
+  /** Whether it costs as much as those that are made now. */
+  readonly isCurrent: (passwordHash: string) => boolean;
+}
+
+export interface PasswordHasherOptions {
+  readonly cost?: PasswordCost;
+  readonly run?: (parameters: Argon2Parameters) => Promise<Buffer>;
+}
+
+/** What the OWASP Password Storage Cheat Sheet asks for at least. A stored hash names its own, so that this can grow. */
+const COST: PasswordCost = { memory: 19_456, passes: 2, parallelism: 1 };
+const SALT_BYTES = 16;
+const TAG_BYTES = 32;
+
+/** Each takes the memory of its cost, and one of the four threads that files, names of hosts and compression need as well. */
+const AT_ONCE = 2;
+const MOST_WAITING = 64;
+const WAIT_MS = 5_000;
+
+const PHC = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,2})\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
+const NOBODY: PasswordOwner = { accountId: 0, userId: 0 };
+
+/** Argon2id in the threads of Node, a few at a time. */
+export function createPasswordHasher(
+  { keys, random, clock }: Pick<Platform, 'keys' | 'random' | 'clock'>,
+  { cost = COST, run = runArgon2 }: PasswordHasherOptions = {},
+): PasswordHasher {
+  const turns = createTurns({ atOnce: AT_ONCE, mostWaiting: MOST_WAITING, waitMs: WAIT_MS, clock, refuse });
+  const ofNobody = printPhc({ cost, salt: Buffer.alloc(SALT_BYTES), tag: Buffer.alloc(TAG_BYTES) });
+
+  /** Keyed: a copy of the database alone is nothing to try passwords against. */
+  const keyOf = ({ accountId, userId }: PasswordOwner) =>
+    keys.digest(`${accountId}:${userId}`, 'user_password.password_hash');
+
+  const compute = (password: string, owner: PasswordOwner, { cost, salt, tagLength }: Computed) =>
+    turns.run(() =>
+      run({ ...cost, message: normalizePassword(password), nonce: salt, tagLength, secret: keyOf(owner) }),
+    );
+
+  return {
+    hash: async (password, owner) => {
+      const salt = random.bytes(SALT_BYTES);
+      const tag = await compute(password, owner, { cost, salt, tagLength: TAG_BYTES });
+      return printPhc({ cost, salt, tag });
+    },
+    verify: async (password, stored) => {
+      const { cost, salt, tag } = parsePhc(stored?.passwordHash ?? ofNobody);
+      const computed = await compute(password, stored ?? NOBODY, { cost, salt, tagLength: tag.length });
+      return timingSafeEqual(computed, tag) && stored?.passwordHash != null;
+    },
+    isCurrent: (passwordHash) => {
+      const { cost: own } = parsePhc(passwordHash);
+      return own.memory === cost.memory && own.passes === cost.passes && own.parallelism === cost.parallelism;
+    },
+  };
+}
+
+/** NIST SP 800-63B: what looks the same on two keyboards is the same password. */
+export function normalizePassword(password: string): string {
+  return password.normalize('NFKC');
+}
+
+interface Computed {
+  readonly cost: PasswordCost;
+  readonly salt: Buffer;
+  readonly tagLength: number;
+}
+
+interface HashParts {
+  readonly cost: PasswordCost;
+  readonly salt: Buffer;
+  readonly tag: Buffer;
+}
+
+/** https://github.com/P-H-C/phc-string-format/blob/master/phc-sf-spec.md */
+function printPhc({ cost, salt, tag }: HashParts): string {
+  const { memory, passes, parallelism } = cost;
+  return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${unpadded(salt)}$${unpadded(tag)}`;
+}
+
+function parsePhc(text: string): HashParts {
+  const [, memory, passes, parallelism, salt, tag] = PHC.exec(text) ?? [];
+  if (salt === undefined || tag === undefined) throw new Error('A stored password hash cannot be read');
+  return {
+    cost: { memory: Number(memory), passes: Number(passes), parallelism: Number(parallelism) },
+    salt: Buffer.from(salt, 'base64'),
+    tag: Buffer.from(tag, 'base64'),
+  };
+}
+
+function unpadded(bytes: Buffer): string {
+  return bytes.toString('base64').replace(/=+$/, '');
+}
+
+const computeArgon2 = promisify(argon2);
+
+function runArgon2(parameters: Argon2Parameters): Promise<Buffer> {
+  return computeArgon2('argon2id', parameters);
+}
+
+function refuse(): AppError {
+  return new AppError('OVERLOADED', 'Too many passwords are checked at the moment. Try again in a moment.', {
+    retryAfterSeconds: 1,
+  });
+}

@@ -1,0 +1,102 @@
+import { invalidRequest } from '../../errors.ts';
+import { normalizePassword } from './password-hash.ts';
+
+/** Whose password it becomes: what others know of him is no secret. */
+export interface PasswordUser {
+  readonly emailAddress: string;
+  readonly firstName: string;
+  readonly lastName: string;
+}
+
+/** Unicode code points. */
+const LENGTH = { least: 12, most: 256 };
+/** So much beside what everybody knows is a password. */
+const LEAST_OF_ONES_OWN = 8;
+const SHORTEST_WORD = 3;
+const PRODUCT = 'causeway';
+
+/**
+ * Length and blocklist, and no rules of what kinds of characters there must be (NIST SP 800-63B).
+ * @throws AppError REQUEST_INVALID that says what is wrong with it
+ */
+export async function assertPassword(password: string, user: PasswordUser): Promise<void> {
+  const problem = findProblem(password, user, await commonPasswords());
+  if (problem !== undefined) throw invalidRequest([{ path: '/body/password', message: problem }]);
+}
+
+/** @returns a sentence; undefined for one that may be used */
+export function findProblem(password: string, user: PasswordUser, common: ReadonlySet<string>): string | undefined {
+  if (!password.isWellFormed()) return 'The password has half a character in it, which no keyboard sends.';
+  const normal = normalizePassword(password);
+  const { length } = [...normal];
+  if (length < LENGTH.least || length > LENGTH.most)
+    return `The password has ${length} characters; it needs ${LENGTH.least} to ${LENGTH.most}.`;
+  const text = normal.toLowerCase();
+  if (isOf(text, wordsOf(user))) return 'The password is made of your e-mail address or name; others try these first.';
+  if (isRun(text) || isCommon(text, common))
+    return 'The password is one of those that others try first, or one with little added. Some words that have nothing to do with each other are better.';
+  return undefined;
+}
+
+/** The list of zxcvbn-ts (MIT), which is made from published leaks: 49,000 passwords. Read when the first password is set. */
+let list: Promise<ReadonlySet<string>> | undefined;
+
+function commonPasswords(): Promise<ReadonlySet<string>> {
+  list ??= import('@zxcvbn-ts/language-common').then(({ dictionary }) => new Set(dictionary['passwords-common']));
+  return list;
+}
+
+function wordsOf({ emailAddress, firstName, lastName }: PasswordUser): readonly string[] {
+  const email = normalizePassword(emailAddress).toLowerCase();
+  const names = normalizePassword(`${firstName} ${lastName}`).toLowerCase();
+  const words = [email, ...email.split(/[@.+_-]+/), ...names.split(/\s+/), PRODUCT];
+  return words.filter((word) => word.length >= SHORTEST_WORD).toSorted((one, other) => other.length - one.length);
+}
+
+/** Without these words too little is left. */
+function isOf(text: string, words: readonly string[]): boolean {
+  const rest = words.reduce((left, word) => left.replaceAll(word, ''), text);
+  return rest !== text && rest.length < LEAST_OF_ONES_OWN;
+}
+
+/** `aaaa`, `4567890123`, `zyxwvu`. */
+function isRun(text: string): boolean {
+  const codes = [...text].map((character) => character.codePointAt(0) ?? 0);
+  const steps = new Set(codes.slice(1).map((code, at) => nextStep(code - (codes[at] ?? 0))));
+  return steps.size === 1 && [-1, 0, 1].some((step) => steps.has(step));
+}
+
+/** From 9 it goes on with 0. */
+function nextStep(difference: number): number {
+  return Math.abs(difference) === 9 ? -Math.sign(difference) : difference;
+}
+
+/** In the list as it is, with digits around it, with digits for letters, or again and again. */
+function isCommon(text: string, common: ReadonlySet<string>): boolean {
+  const unit = unitOf(text);
+  const core = unit.replace(/^[^\p{L}]+|[^\p{L}]+$/gu, '');
+  const cores = unit.length - core.length <= LEAST_OF_ONES_OWN ? [unit, core] : [unit];
+  const isIn = (each: string) => isListed(unitOf(each), common);
+  return unit.length < LEAST_OF_ONES_OWN || [...cores, ...cores.map(withLetters)].some(isIn);
+}
+
+/** One of the list, or two of them. */
+function isListed(text: string, common: ReadonlySet<string>): boolean {
+  if (common.has(text)) return true;
+  return Array.from(text, (_, at) => at).some((at) => common.has(text.slice(0, at)) && common.has(text.slice(at)));
+}
+
+/** What is repeated: `abc` of `abcabcab`. */
+function unitOf(text: string): string {
+  const period = Array.from(text, (_, at) => at + 1).find((length) => text.startsWith(text.slice(length)));
+  return text.slice(0, period);
+}
+
+const LETTERS: Readonly<Record<string, string>> = {
+  ...{ '0': 'o', '1': 'i', '3': 'e', '4': 'a', '5': 's', '7': 't' },
+  ...{ '@': 'a', $: 's', '!': 'i' },
+};
+
+function withLetters(text: string): string {
+  return text.replace(/[013457@$!]/g, (sign) => LETTERS[sign] ?? sign);
+}

@@ -1,0 +1,153 @@
+import type { Knex } from 'knex';
+import { firstOf } from '../../db/row.ts';
+import { MAY_CALL, type TenantIds } from '../store.ts';
+import type { PasswordOwner, StoredPassword } from './password-hash.ts';
+
+/** Somebody who may be logging in. */
+export interface LogInUser extends TenantIds, StoredPassword {
+  readonly mayCall: boolean;
+}
+
+/** Who tries a password. */
+export interface Trier {
+  readonly emailHash: Buffer;
+  readonly network: string;
+}
+
+/** When there was one too many, by what is counted; null: there was none. */
+export interface WrongTries {
+  /** Of the e-mail address from the network. */
+  readonly both: Date | null;
+  readonly email: Date | null;
+  readonly network: Date | null;
+  /** Somebody has lately logged in with the address from there. */
+  readonly isTrusted: boolean;
+}
+
+/** How many wrong tries are too many. */
+export type TryLimits = Readonly<Record<'both' | 'email' | 'network', number>>;
+
+export interface TryWindow {
+  readonly since: Date;
+  readonly trustedSince: Date;
+}
+
+/** Any number, the same in every process: it names the locks within the database. */
+const TRY_LOCKS = 7_205_015;
+
+const WRONG = 'select tried_at from log_in_try where not good and tried_at > :since';
+const NTH_LAST = 'order by tried_at desc limit 1 offset';
+
+/** Rows of passwords, and of those who try some. */
+export function createPasswordStore(knex: Knex) {
+  return {
+    /**
+     * Of those with the e-mail address: the one in the organization, or without one the oldest of those who have a password. Users that are
+     * not active are found as well: what is tried with their names is somebody's to know.
+     */
+    findUser: async (emailAddress: string, organizationId: number | undefined): Promise<LogInUser | undefined> => {
+      const { rows } = await knex.raw<{ rows: LogInUser[] }>(
+        `select app_user.organization_id as "organizationId", app_user.account_id as "accountId", app_user.id as "userId",
+           password_hash as "passwordHash", (${MAY_CALL}) as "mayCall"
+         from app_user
+           join account on account.id = app_user.account_id
+           left join user_password on user_password.account_id = app_user.account_id and user_password.user_id = app_user.id
+         where lower(email_address) = lower(:emailAddress) and app_user.deleted_at is null
+           and app_user.organization_id = coalesce(cast(:organizationId as bigint), app_user.organization_id)
+         order by password_hash is null, app_user.id limit 1`,
+        { emailAddress, organizationId: organizationId ?? null },
+      );
+      return rows[0];
+    },
+
+    findPassword: async ({ accountId, userId }: PasswordOwner): Promise<StoredPassword> => {
+      const of = { account_id: accountId, user_id: userId };
+      const row = await knex('user_password').where(of).first('password_hash');
+      return { accountId, userId, passwordHash: row?.password_hash ?? null };
+    },
+
+    setPassword: async (via: Knex, { accountId, userId }: PasswordOwner, hash: string, at: Date): Promise<void> => {
+      await via('user_password')
+        .insert({ account_id: accountId, user_id: userId, password_hash: hash, changed_at: at })
+        .onConflict(['account_id', 'user_id'])
+        .merge({ password_hash: hash, changed_at: at });
+    },
+
+    /** The same password at another cost, unless it was changed meanwhile. */
+    replaceHash: async ({ accountId, userId, passwordHash }: StoredPassword, hash: string): Promise<void> => {
+      const of = { account_id: accountId, user_id: userId };
+      await knex('user_password')
+        .where(of)
+        .whereRaw('password_hash = ?', [passwordHash])
+        .update({ password_hash: hash });
+    },
+
+    /** Until the transaction ends nobody else begins to try for the address or from the network. */
+    lockTries: async (via: Knex.Transaction, { emailHash, network }: Trier): Promise<void> => {
+      for (const subject of [emailHash.toString('base64'), network])
+        await via.raw('select pg_advisory_xact_lock(?, hashtext(?))', [TRY_LOCKS, subject]);
+    },
+
+    readTries: async (
+      via: Knex,
+      trier: Trier,
+      limits: TryLimits,
+      { since, trustedSince }: TryWindow,
+    ): Promise<WrongTries> => {
+      const { rows } = await via.raw<{ rows: WrongTries[] }>(
+        `select
+           (${WRONG} and email_hash = :emailHash and network = :network ${NTH_LAST} :both) as both,
+           (${WRONG} and email_hash = :emailHash ${NTH_LAST} :email) as email,
+           (${WRONG} and network = :network ${NTH_LAST} :ofNetwork) as network,
+           exists (select from log_in_try where good and email_hash = :emailHash and network = :network
+             and tried_at > :trustedSince) as "isTrusted"`,
+        {
+          ...trier,
+          since,
+          trustedSince,
+          both: limits.both - 1,
+          email: limits.email - 1,
+          ofNetwork: limits.network - 1,
+        },
+      );
+      return firstOf(rows);
+    },
+
+    /** It is a wrong one until it was a good one. @returns its id */
+    insertTry: async (via: Knex, { emailHash, network }: Trier, at: Date): Promise<number> =>
+      firstOf(await via('log_in_try').insert({ email_hash: emailHash, network, tried_at: at }).returning('id')).id,
+
+    /** The wrong ones of the address from the network were slips of whoever now knew the password. */
+    noteGood: async (id: number, { emailHash, network }: Trier): Promise<void> => {
+      await knex.raw(
+        `with others as (delete from log_in_try where email_hash = ? and network = ? and id <> ?)
+         update log_in_try set good = true where id = ?`,
+        [emailHash, network, id, id],
+      );
+    },
+
+    noteUnknown: async (id: number): Promise<void> => {
+      await knex('log_in_try').where({ id }).update({ known: false });
+    },
+
+    forgetTry: async (id: number): Promise<void> => {
+      await knex('log_in_try').where({ id }).delete();
+    },
+
+    purgeTries: ({ since, trustedSince }: TryWindow): Promise<number> =>
+      knex('log_in_try')
+        .where('tried_at', '<=', trustedSince)
+        .orWhere((row) => row.where('good', false).where('tried_at', '<=', since))
+        .delete(),
+
+    /** Of users and accounts that are no more. */
+    purgePasswords: async (): Promise<number> => {
+      const { rowCount } = await knex.raw(
+        `delete from user_password using app_user join account on account.id = app_user.account_id
+         where app_user.account_id = user_password.account_id and app_user.id = user_password.user_id
+           and (app_user.deleted_at is not null or account.deleted_at is not null)`,
+      );
+      return rowCount;
+    },
+  };
+}

@@ -1,0 +1,196 @@
+import type { Knex } from 'knex';
+import { createTurnsByKey } from '../../db/turns.ts';
+import { AppError } from '../../errors.ts';
+import type { Platform } from '../../platform.ts';
+import type { PrincipalChanges } from '../principal-changes.ts';
+import type { StoredUser, TenantIds } from '../store.ts';
+import { createPasswordHasher, type PasswordHasher, type StoredPassword } from './password-hash.ts';
+import { assertPassword } from './password-rules.ts';
+import { createPasswordStore, type Trier, type TryLimits, type TryWindow, type WrongTries } from './password-store.ts';
+import { createSessionStore } from './session-store.ts';
+import type { ConsoleSession } from './sessions.ts';
+
+export interface PasswordTry {
+  readonly email: string;
+  readonly password: string;
+  readonly organizationId?: number | undefined;
+  /** Where it comes from. */
+  readonly network: string;
+}
+
+export type PasswordOutcome =
+  | { readonly kind: 'right'; readonly user: TenantIds }
+  /** `user`: whose it is not, if there is one. */
+  | { readonly kind: 'wrong'; readonly user: TenantIds | undefined };
+
+export interface PasswordChange {
+  readonly user: TenantIds;
+  readonly network: string;
+  /** That of the caller; undefined: it came with the user's secret, which is worth more than a password. */
+  readonly session: ConsoleSession | undefined;
+  readonly currentPassword?: string | undefined;
+  readonly password: string;
+}
+
+/**
+ * Log-in by password. Ten wrong tries in ten minutes make the next wait: those for one e-mail address from one network, so that nobody
+ * locks out another one elsewhere. Those for an address from everywhere (100) and from a network for all addresses (50) are counted as well,
+ * but a network from which the address was lately logged in with a password waits for its own tries only.
+ */
+export interface Passwords {
+  /**
+   * The same work and the same number of statements, whether there is such a user or not.
+   * @throws AppError RATE_LIMITED without looking at the password, OVERLOADED
+   */
+  readonly check: (given: PasswordTry) => Promise<PasswordOutcome>;
+  /**
+   * Ends all sessions of the user but that of the caller, on every process. @returns how many
+   * @throws AppError REQUEST_INVALID, RATE_LIMITED, OVERLOADED; FORBIDDEN for a wrong one of now
+   */
+  readonly set: (change: PasswordChange) => Promise<number>;
+  /** Deletes what tells nothing any more at that time, and the passwords of deleted users. @returns how many rows */
+  readonly purge: (at: Date) => Promise<number>;
+}
+
+export interface PasswordParts {
+  readonly principals: Pick<PrincipalChanges, 'change'>;
+  readonly getUser: (accountId: number, userId: number) => Promise<StoredUser>;
+  readonly hasher?: PasswordHasher;
+}
+
+/** Of one network: it keeps those of others waiting behind two. */
+const OF_A_NETWORK = { atOnce: 2, mostWaiting: 32, waitMs: 5_000 };
+const LIMITS: TryLimits = { both: 10, email: 100, network: 50 };
+const WINDOW_MS = 10 * 60_000;
+const TRUSTED_MS = 30 * 24 * 60 * 60_000;
+
+export function createPasswords(
+  platform: Pick<Platform, 'knex' | 'keys' | 'clock' | 'random' | 'shares'>,
+  { principals, getUser, hasher = createPasswordHasher(platform) }: PasswordParts,
+): Passwords {
+  const { knex, keys, clock, shares } = platform;
+  const store = createPasswordStore(knex);
+  const sessions = createSessionStore(platform);
+  const turns = createTurnsByKey({ ...OF_A_NETWORK, clock, refuse: refuseMore });
+
+  const trierOf = (email: string, network: string): Trier => ({
+    emailHash: keys.digest(email.normalize('NFKC').toLowerCase(), 'log_in_try.email_hash'),
+    network,
+  });
+
+  const assertMayTry = async (via: Knex, trier: Trier, atMs: number) =>
+    assertFewTries(await store.readTries(via, trier, LIMITS, windowAt(atMs)), atMs);
+
+  /**
+   * Counted before it is known to be wrong: however many come at the same time, no more than the limit are looked at. Those that wait already
+   * cost one statement.
+   */
+  async function begin(trier: Trier): Promise<number> {
+    const atMs = clock.now();
+    await assertMayTry(knex, trier, atMs);
+    return knex.transaction(async (via) => {
+      await store.lockTries(via, trier);
+      await assertMayTry(via, trier, atMs);
+      return store.insertTry(via, trier, new Date(atMs));
+    });
+  }
+
+  /** Of a user who may be nobody. What could not be looked at is no wrong try. */
+  function tryPassword<Found extends StoredPassword | undefined>(
+    trier: Trier,
+    password: string,
+    find: () => Promise<Found>,
+  ): Promise<Tried<Found>> {
+    return turns.run(trier.network, async () => {
+      const id = await shares.lookUp('stranger', () => begin(trier));
+      try {
+        const found = await shares.lookUp('stranger', find);
+        return { id, found, isRight: await hasher.verify(password, found) };
+      } catch (error) {
+        await store.forgetTry(id);
+        throw error;
+      }
+    });
+  }
+
+  async function assertCurrent(change: PasswordChange, { emailAddress }: StoredUser): Promise<void> {
+    const { user, network, session, currentPassword } = change;
+    const stored = await store.findPassword(user);
+    if (session === undefined || stored.passwordHash === null) return;
+    const path = '/body/currentPassword';
+    if (currentPassword === undefined) {
+      const message = 'The user has a password: send it as currentPassword.';
+      throw new AppError('REQUEST_INVALID', message, { details: [{ path, message }] });
+    }
+    const trier = trierOf(emailAddress, network);
+    const { id, isRight } = await tryPassword(trier, currentPassword, async () => stored);
+    if (!isRight)
+      throw new AppError('FORBIDDEN', 'The current password is wrong.', { details: [{ path, message: 'is wrong' }] });
+    await store.noteGood(id, trier);
+  }
+
+  return {
+    check: async ({ email, password, organizationId, network }) => {
+      const trier = trierOf(email, network);
+      const { id, found, isRight } = await tryPassword(trier, password, () => store.findUser(email, organizationId));
+      if (!isRight || found?.mayCall !== true) {
+        // As a wrong password of somebody has its row in the audit log, that of nobody has this.
+        if (found === undefined) await store.noteUnknown(id);
+        return { kind: 'wrong', user: found };
+      }
+      await store.noteGood(id, trier);
+      const { passwordHash } = found;
+      if (passwordHash !== null && !hasher.isCurrent(passwordHash))
+        await store.replaceHash(found, await hasher.hash(password, found));
+      return { kind: 'right', user: found };
+    },
+
+    set: async (change) => {
+      const { user, session, password } = change;
+      const known = await getUser(user.accountId, user.userId);
+      await assertCurrent(change, known);
+      await assertPassword(password, known);
+      const hash = await hasher.hash(password, user);
+      return principals.change(
+        user.organizationId,
+        async (via) => {
+          await store.setPassword(via, user, hash, new Date(clock.now()));
+          return sessions.removeOthers(via, user, session?.id);
+        },
+        (endedSessions) => ({ targetId: String(user.userId), changes: { password: 'set', endedSessions } }),
+      );
+    },
+
+    purge: async (at) => {
+      const tries = await store.purgeTries(windowAt(at.getTime()));
+      return tries + (await store.purgePasswords());
+    },
+  };
+}
+
+interface Tried<Found> {
+  /** Of the row that counts it. */
+  readonly id: number;
+  readonly found: Found;
+  readonly isRight: boolean;
+}
+
+function refuseMore(): AppError {
+  const message = 'Too many log-ins from this network are under way. Try again in a moment.';
+  return new AppError('RATE_LIMITED', message, { retryAfterSeconds: 1 });
+}
+
+function windowAt(atMs: number): TryWindow {
+  return { since: new Date(atMs - WINDOW_MS), trustedSince: new Date(atMs - TRUSTED_MS) };
+}
+
+/** @throws AppError RATE_LIMITED until the first of those that are too many is forgotten */
+function assertFewTries({ both, email, network, isTrusted }: WrongTries, atMs: number): void {
+  const counted = isTrusted ? [both] : [both, email, network];
+  const lasts = counted.flatMap((last) => (last === null ? [] : [last.getTime()]));
+  if (lasts.length === 0) return;
+  const retryAfterSeconds = Math.ceil((Math.max(...lasts) + WINDOW_MS - atMs) / 1000);
+  const budget = { limit: LIMITS.both, remaining: 0, resetSeconds: retryAfterSeconds };
+  const message = `Too many wrong passwords. Try again in ${retryAfterSeconds} s.`;
+  throw new AppError('RATE_LIMITED', message, { retryAfterSeconds, budget });
+}

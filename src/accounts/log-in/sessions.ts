@@ -1,0 +1,99 @@
+import { change } from '../../db/change.ts';
+import { AppError } from '../../errors.ts';
+import type { Platform } from '../../platform.ts';
+import { type FoundPrincipal, toPrincipal } from '../accounts.ts';
+import type { PrincipalChanges } from '../principal-changes.ts';
+import type { TenantIds } from '../store.ts';
+import { createSessionStore, type SessionNames, type SessionUser, type StoredSession } from './session-store.ts';
+
+/** Somebody's log-in to the console. */
+export interface ConsoleSession {
+  readonly id: number;
+  /** What the pages of the console show that a request is theirs: it stands in no cookie. */
+  readonly csrfToken: string;
+  readonly createdAt: Date;
+  /** Whatever is done with it. */
+  readonly endsAt: Date;
+}
+
+/** What the browser keeps. */
+export interface BegunSession extends ConsoleSession {
+  readonly token: string;
+}
+
+export interface FoundSession extends FoundPrincipal {
+  readonly session: ConsoleSession;
+}
+
+/**
+ * The sessions of the console, in the database: any process knows them, and one that is ended is so on all of them. A session is over after
+ * 8 hours, or 30 minutes without a request. A user has 20 at most; then the oldest goes, which other processes may notice 30 s later.
+ */
+export interface ConsoleSessions {
+  /** Under a token that nobody has had before. */
+  readonly begin: (user: SessionUser) => Promise<BegunSession>;
+  /** Whose it is: in one statement, which notes that it is in use. Undefined: it is over, or there was none. */
+  readonly find: (token: string) => Promise<FoundSession | undefined>;
+  /** @throws AppError NOT_FOUND without one */
+  readonly end: (user: TenantIds, session: ConsoleSession | undefined) => Promise<void>;
+  readonly namesOf: (user: SessionUser) => Promise<SessionNames>;
+  /** Deletes those that were over at that time. @returns how many */
+  readonly purge: (at: Date) => Promise<number>;
+}
+
+const IDLE_MS = 30 * 60_000;
+const LONGEST_MS = 8 * 60 * 60_000;
+const MOST_OF_A_USER = 20;
+const TOKEN_BYTES = 32;
+const TOKEN = /^[\w-]{43}$/;
+
+export function createSessions(
+  platform: Pick<Platform, 'knex' | 'keys' | 'clock' | 'random'>,
+  principals: Pick<PrincipalChanges, 'change'>,
+): ConsoleSessions {
+  const { knex, keys, clock, random } = platform;
+  const store = createSessionStore(platform);
+  const csrfTokenOf = (token: string) => keys.digest(token, 'console_session.csrf').toString('base64url');
+  const idleSince = (atMs: number) => new Date(atMs - IDLE_MS);
+
+  return {
+    begin: async (user) => {
+      const token = random.bytes(TOKEN_BYTES).toString('base64url');
+      const createdAt = new Date(clock.now());
+      const times = { createdAt, endsAt: new Date(clock.now() + LONGEST_MS) };
+      const id = await change(
+        knex,
+        (via) => store.insert(via, user, { token, ...times }, MOST_OF_A_USER),
+        (made) => ({ targetId: String(made) }),
+      );
+      return { id, token, csrfToken: csrfTokenOf(token), ...times };
+    },
+
+    find: async (token) => {
+      const atMs = clock.now();
+      const stored = TOKEN.test(token) ? await store.use(token, new Date(atMs), idleSince(atMs)) : undefined;
+      return stored && { ...toPrincipal(stored, true, stored.endsAt), session: toSession(stored, csrfTokenOf(token)) };
+    },
+
+    end: async (user, session) => {
+      if (session === undefined) throw noSession();
+      const note = () => ({ targetId: String(session.id) });
+      await principals.change(user.organizationId, (via) => store.remove(via, user, session.id), note);
+    },
+
+    namesOf: store.findNames,
+
+    purge: (at) => store.purge(at, idleSince(at.getTime())),
+  };
+}
+
+function toSession({ id, createdAt, endsAt }: StoredSession, csrfToken: string): ConsoleSession {
+  return { id, csrfToken, createdAt, endsAt };
+}
+
+export function noSession(): AppError {
+  return new AppError(
+    'NOT_FOUND',
+    'There is no session: this call came with secrets, not with the cookie of the console.',
+  );
+}

@@ -1,0 +1,86 @@
+import type { Principal } from '../accounts/accounts.ts';
+import type { LogIn } from '../accounts/log-in/index.ts';
+import { type ConsoleSession, noSession } from '../accounts/log-in/sessions.ts';
+import type { TenantIds } from '../accounts/store.ts';
+import { AppError } from '../errors.ts';
+import type { Platform } from '../platform.ts';
+import { currentTrace } from '../trace.ts';
+import { refuse } from './authorization.ts';
+import type { Handlers, OperationResponse, OperationResult } from './operation.ts';
+import { networkOf } from './remote-address.ts';
+import type { SessionCookie } from './session-cookie.ts';
+
+type ConsoleHandlers = Pick<
+  Handlers,
+  'createConsoleSession' | 'getConsoleSession' | 'deleteConsoleSession' | 'setOwnPassword'
+>;
+
+export interface ConsoleParts extends Pick<Platform, 'log'> {
+  readonly sessionCookie: SessionCookie;
+}
+
+/** The same for everybody who is not let in, whatever it was. */
+const WRONG =
+  'The e-mail address or the password is wrong. Whoever is a user of several organizations may have to name the organizationId.';
+const INCOMPLETE = 'A log-in needs a body with email and password, or the secrets in the Authorization header.';
+
+export function createConsoleHandlers(
+  { passwords, sessions }: Pick<LogIn, 'passwords' | 'sessions'>,
+  { sessionCookie, log }: ConsoleParts,
+): ConsoleHandlers {
+  async function begin(user: TenantIds): Promise<OperationResponse<'createConsoleSession'>> {
+    const { token } = await sessions.begin(user);
+    const { session, principal } = (await sessions.find(token)) ?? refuse(WRONG);
+    return { body: await show(session, principal), headers: { 'Set-Cookie': sessionCookie.write(token) } };
+  }
+
+  async function show(session: ConsoleSession, principal: Principal): Promise<OperationResult<'getConsoleSession'>> {
+    const user = homeOf(principal);
+    const { organizationName, accountName, emailAddress, ...names } = await sessions.namesOf(user);
+    return {
+      csrfToken: session.csrfToken,
+      createdDate: session.createdAt.toISOString(),
+      expiresDate: session.endsAt.toISOString(),
+      organization: { id: user.organizationId, name: organizationName },
+      account: { id: user.accountId, name: accountName },
+      user: { id: user.userId, email: emailAddress, ...names },
+      roles: [...principal.roles],
+      privileges: [...principal.privileges],
+    };
+  }
+
+  return {
+    createConsoleSession: async ({ principal, body, address, runAs }) => {
+      if (principal !== undefined) return begin(homeOf(principal));
+      const { email, password, organizationId } = body ?? {};
+      if (email === undefined || password === undefined) throw new AppError('REQUEST_INVALID', INCOMPLETE);
+      const network = networkOf(address);
+      const { kind, user } = await passwords.check({ email, password, organizationId, network });
+      if (kind === 'right') return runAs(user, () => begin(user));
+      if (user !== undefined) return runAs(user, async () => refuse(WRONG));
+      // Not the address: people type their passwords there.
+      log.warn({ requestId: currentTrace()?.requestId, address }, 'somebody who is no user tried to log in');
+      return refuse(WRONG);
+    },
+
+    getConsoleSession: async ({ principal, session }) => {
+      if (session === undefined) throw noSession();
+      return { body: await show(session, principal) };
+    },
+
+    deleteConsoleSession: async ({ principal, session }) => {
+      await sessions.end(homeOf(principal), session);
+      return { body: {}, headers: { 'Set-Cookie': sessionCookie.clear() } };
+    },
+
+    setOwnPassword: async ({ principal, session, body, address }) => {
+      const network = networkOf(address);
+      return { body: { endedSessions: await passwords.set({ ...body, user: homeOf(principal), session, network }) } };
+    },
+  };
+}
+
+/** The user's own account, whichever one the call is about. */
+function homeOf({ organizationId, homeAccountId, userId }: Principal): TenantIds {
+  return { organizationId, accountId: homeAccountId, userId };
+}

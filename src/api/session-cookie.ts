@@ -1,0 +1,63 @@
+import { hash, timingSafeEqual } from 'node:crypto';
+import type { Request } from 'express';
+import type { ConsoleSession } from '../accounts/log-in/sessions.ts';
+import { AppError } from '../errors.ts';
+
+/** The cookie by which browsers are known to have logged in to the console, and what keeps other pages from using it. */
+export interface SessionCookie {
+  /** Undefined: there is none, or several, of which one is somebody else's doing. */
+  readonly read: (request: Request) => string | undefined;
+  /** Values of `Set-Cookie`. */
+  readonly write: (token: string) => string;
+  readonly clear: () => string;
+  /** @throws AppError FORBIDDEN for a request of another page than those of this service */
+  readonly assertOwnPage: (request: Request) => void;
+}
+
+const NAME = 'causeway-session';
+/** RFC 6265bis: browsers take it from this host over HTTPS only, and no other host of the domain can set it. */
+const HOST_PREFIX = '__Host-';
+const CSRF_HEADER = 'x-csrf-token';
+/** Fetch Metadata: `none` is what the user himself typed. */
+const OWN_SITES: readonly string[] = ['same-origin', 'none'];
+
+export function createSessionCookie(publicUrl: () => string): SessionCookie {
+  const isSecure = () => publicUrl().startsWith('https:');
+  const nameOf = (secure: boolean) => (secure ? `${HOST_PREFIX}${NAME}` : NAME);
+
+  function print(value: string, ...more: readonly string[]): string {
+    const secure = isSecure();
+    const attributes = ['Path=/', 'HttpOnly', 'SameSite=Strict', ...(secure ? ['Secure'] : []), ...more];
+    return [`${nameOf(secure)}=${value}`, ...attributes].join('; ');
+  }
+
+  return {
+    read: ({ headers: { cookie = '' } }) => {
+      if (!cookie.includes(NAME)) return undefined;
+      const start = `${nameOf(isSecure())}=`;
+      const [found, ...others] = cookie.split(/\s*;\s*/).filter((pair) => pair.startsWith(start));
+      return others.length > 0 ? undefined : found?.slice(start.length);
+    },
+    write: (token) => print(token),
+    clear: () => print('', 'Max-Age=0'),
+    assertOwnPage: ({ headers }) => {
+      const { origin, 'sec-fetch-site': site } = headers;
+      const own = new URL(publicUrl()).origin;
+      const isOwn =
+        (origin === undefined || origin === own) && (site === undefined || OWN_SITES.includes(String(site)));
+      if (!isOwn) throw new AppError('FORBIDDEN', `Only pages of ${own} may use the sessions of the console.`);
+    },
+  };
+}
+
+/** @throws AppError FORBIDDEN for a request that would change something and does not show the token of the session */
+export function assertCsrfToken(request: Request, { csrfToken }: Pick<ConsoleSession, 'csrfToken'>): void {
+  // A HEAD is the GET that it is worked on as.
+  if (request.method === 'GET' || isEqual(request.get(CSRF_HEADER) ?? '', csrfToken)) return;
+  const message = 'The session of the console needs its csrfToken in the header X-CSRF-Token of this request.';
+  throw new AppError('FORBIDDEN', message);
+}
+
+function isEqual(one: string, other: string): boolean {
+  return timingSafeEqual(hash('sha256', one, 'buffer'), hash('sha256', other, 'buffer'));
+}
