@@ -2,7 +2,7 @@ import type { Clock, EndWait } from '../clock.ts';
 import type { Logger } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { combineRedactors } from '../redaction.ts';
-import type { TracedCall, WireLog } from '../trace.ts';
+import { inBackground, type TracedCall, type WireLog } from '../trace.ts';
 import type { ActivityRow, WireRow } from './activity-store.ts';
 import type { ActivityCall, ActivityRecord } from './record.ts';
 import { type CountedMetric, createTallies, type Tallies } from './tallies.ts';
@@ -104,9 +104,11 @@ export function createRecorder({ write, clock, log, metrics, options: given }: R
   }
 
   function startWrite(): void {
-    batch ??= takeBatch();
-    if (batch === undefined) return;
-    writing = writeBatch(batch).then(() => {
+    const one = batch ?? takeBatch();
+    if (one === undefined) return;
+    batch = one;
+    // It is the work of all whose requests are in it, and not of the one that happened to begin it.
+    writing = inBackground(() => writeBatch(one)).then(() => {
       writing = undefined;
       scheduleNext();
     });

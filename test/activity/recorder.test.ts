@@ -12,7 +12,7 @@ import { DatabaseUnavailableError } from '../../src/db/unavailable.ts';
 import { createLogger } from '../../src/log.ts';
 import { createMetrics } from '../../src/metrics.ts';
 import { NO_SECRETS } from '../../src/redaction.ts';
-import { createTrace } from '../../src/trace.ts';
+import { createTrace, currentTrace, withTrace } from '../../src/trace.ts';
 import { useDatabase } from '../support/database.ts';
 import { createVirtualClock } from '../support/virtual-clock.ts';
 
@@ -48,11 +48,14 @@ function recorderWith(options: Partial<RecorderOptions> = {}) {
   const clock = createVirtualClock(AT_MS);
   const metrics = createMetrics({ processMetrics: false });
   const lines: string[] = [];
+  /** The request that each write is done for. */
+  const within: (string | undefined)[] = [];
   const log = createLogger({ level: 'warn', destination: { write: (line: string) => void lines.push(line) }, clock });
   const written: { readonly batch: ActivityBatch; readonly isRetry: boolean }[] = [];
   const database: { fail: Error | undefined; wait: Promise<void> | undefined } = { fail: undefined, wait: undefined };
   const recorder = createRecorder({
     write: async (batch, isRetry) => {
+      within.push(currentTrace()?.requestId);
       await database.wait;
       if (database.fail !== undefined) throw database.fail;
       written.push({ batch, isRetry });
@@ -70,6 +73,7 @@ function recorderWith(options: Partial<RecorderOptions> = {}) {
     recorder,
     written,
     rows,
+    within,
     lines,
     database,
     dropped: () => measured('causeway_activity_dropped_total'),
@@ -130,6 +134,13 @@ describe('the recorder of activity', () => {
     recorder.record(recordWith());
     await clock.advance(1_000);
     expect(rows()).to.equal(101);
+  });
+
+  it('writes for nobody in particular, whoever began to wait', async () => {
+    const { clock, recorder, within } = recorderWith();
+    withTrace({ trace: createTrace('request-1'), span: undefined }, () => recorder.count('event', 1, 'odata'));
+    await withTrace({ trace: createTrace('request-2'), span: undefined }, () => clock.advance(1_000));
+    expect(within).to.deep.equal([undefined]);
   });
 
   it('bounds the bytes of what waits', async () => {
